@@ -1,0 +1,112 @@
+/* harness.h: the whole test harness of the C tests: TAP on standard output, for meson's protocol 'tap'.
+ *
+ *     static void
+ *     finds_what_was_put(void)
+ *     {
+ *         CHECK_EQUAL_U64(gpc_bitset_first(&set), 3);
+ *     }
+ *
+ *     int
+ *     main(void)
+ *     {
+ *         RUN(finds_what_was_put);
+ *         return harness_end();
+ *     }
+ *
+ * A CHECK that fails prints what and where as a TAP comment, marks the running test as failed, and goes on; REQUIRE leaves
+ * the test at once. The tests are static functions of one file each, so that the state here is that file's own.
+ */
+#ifndef GPC_TESTS_HARNESS_H
+#define GPC_TESTS_HARNESS_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    unsigned tests, failed_tests; /* so far */
+    unsigned failures;            /* checks of the running test that failed */
+} harness_t;
+
+static harness_t harness;
+
+static inline void
+harness_fail(const char *file, int line, const char *what)
+{
+    harness.failures++;
+    printf("# %s:%d: %s\n", file, line, what);
+}
+
+static inline void
+harness_equal_u64(const char *file, int line, const char *what, uint64_t actual, uint64_t expected)
+{
+    if (actual == expected) {
+        return;
+    }
+    harness_fail(file, line, what);
+    printf("#     is %" PRIu64 " (0x%" PRIx64 "), should be %" PRIu64 " (0x%" PRIx64 ")\n", actual, actual, expected,
+           expected);
+}
+
+static inline void
+harness_equal_i64(const char *file, int line, const char *what, int64_t actual, int64_t expected)
+{
+    if (actual == expected) {
+        return;
+    }
+    harness_fail(file, line, what);
+    printf("#     is %" PRId64 ", should be %" PRId64 "\n", actual, expected);
+}
+
+static inline void
+harness_equal_text(const char *file, int line, const char *what, const char *actual, const char *expected)
+{
+    if (actual != NULL && expected != NULL && strcmp(actual, expected) == 0) {
+        return;
+    }
+    harness_fail(file, line, what);
+    printf("#     is \"%s\", should be \"%s\"\n", actual == NULL ? "(null)" : actual,
+           expected == NULL ? "(null)" : expected);
+}
+
+static inline void
+harness_run(const char *name, void (*test)(void))
+{
+    harness.failures = 0;
+    test();
+    harness.tests++;
+    if (harness.failures != 0) {
+        harness.failed_tests++;
+    }
+    printf("%s %u - %s\n", harness.failures == 0 ? "ok" : "not ok", harness.tests, name);
+    fflush(stdout); /* what was printed is kept if the next test crashes */
+}
+
+/* The plan comes last, as TAP allows; a file without a test has failed. */
+static inline int
+harness_end(void)
+{
+    printf("1..%u\n", harness.tests);
+    return harness.failed_tests == 0 && harness.tests != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#define RUN(test) harness_run(#test, test)
+
+#define CHECK(condition)                                                                                               \
+    ((condition) ? (void) 0 : harness_fail(__FILE__, __LINE__, "does not hold: " #condition))
+#define CHECK_EQUAL_U64(actual, expected)                                                                              \
+    harness_equal_u64(__FILE__, __LINE__, #actual, (uint64_t) (actual), (uint64_t) (expected))
+#define CHECK_EQUAL_I64(actual, expected)                                                                              \
+    harness_equal_i64(__FILE__, __LINE__, #actual, (int64_t) (actual), (int64_t) (expected))
+#define CHECK_EQUAL_TEXT(actual, expected) harness_equal_text(__FILE__, __LINE__, #actual, (actual), (expected))
+#define REQUIRE(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            harness_fail(__FILE__, __LINE__, "does not hold: " #condition);                                            \
+            return;                                                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+#endif
