@@ -1,0 +1,304 @@
+"""The intrinsics of the kernel language, as Python functions.
+
+They exist so that kernels can be written, documented, completed by editors and type-checked as plain Python. The
+compiler recognises them by identity; called outside a kernel, each raises :class:`~gpucoh.errors.KernelError`.
+
+Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak relaxed release sc``; of atomics: ``relaxed
+acquire release acq_rel sc``; of :func:`fence`: ``acquire release acq_rel sc``. Scopes: ``cta`` (the block), ``cu`` (all
+blocks on one core), ``gpu``, ``sys``. Both are constants of the program.
+"""
+
+# ruff: noqa: A001, A002
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+from gpucoh.errors import KernelError
+
+if TYPE_CHECKING:
+    from gpucoh.lang.types import Buffer
+
+_T = TypeVar("_T", int, float)
+_Index = int | tuple[int, ...]
+
+
+def _refuse(name: str) -> NoReturn:
+    raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
+
+__all__ = [
+    "abs",
+    "all",
+    "any",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exch",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_sub",
+    "atomic_xor",
+    "ballot",
+    "barrier",
+    "barrier_arrive",
+    "block_dim",
+    "block_id",
+    "clock",
+    "core_id",
+    "cos",
+    "exp",
+    "fence",
+    "floor",
+    "global_id",
+    "grid_dim",
+    "lane_id",
+    "load",
+    "local",
+    "log",
+    "max",
+    "min",
+    "shared",
+    "shuffle",
+    "sin",
+    "sleep",
+    "sqrt",
+    "store",
+    "thread_id",
+    "warp_id",
+    "warp_size",
+]
+
+
+def thread_id(axis: int = 0) -> int:
+    """Index of the thread in its block along ``axis`` (0, 1, 2), i32."""
+    _refuse("thread_id")
+
+
+def block_id(axis: int = 0) -> int:
+    """Index of the block in the grid along ``axis``, i32."""
+    _refuse("block_id")
+
+
+def block_dim(axis: int = 0) -> int:
+    """Threads a block along ``axis``, i32."""
+    _refuse("block_dim")
+
+
+def grid_dim(axis: int = 0) -> int:
+    """Blocks of the grid along ``axis``, i32."""
+    _refuse("grid_dim")
+
+
+def global_id(axis: int = 0) -> int:
+    """``block_id(axis) * block_dim(axis) + thread_id(axis)``, i32."""
+    _refuse("global_id")
+
+
+def lane_id() -> int:
+    """Lane of the thread in its warp, i32."""
+    _refuse("lane_id")
+
+
+def warp_id() -> int:
+    """Warp in its block, i32."""
+    _refuse("warp_id")
+
+
+def core_id() -> int:
+    """Core that the block runs on, i32."""
+    _refuse("core_id")
+
+
+def warp_size() -> int:
+    """Lanes a warp, 32 or 64: a constant of the machine."""
+    _refuse("warp_size")
+
+
+def clock() -> int:
+    """The core's cycle counter, low 32 bits, u32: subtract two to measure."""
+    _refuse("clock")
+
+
+def load(buf: Buffer[_T], index: _Index, order: str = "weak", scope: str = "gpu") -> _T:
+    """Read ``buf[index]`` with a memory order and scope."""
+    _refuse("load")
+
+
+def store(
+    buf: Buffer[_T], index: _Index, value: _T, order: str = "weak", scope: str = "gpu"
+) -> None:
+    """Write ``buf[index] = value`` with a memory order and scope."""
+    _refuse("store")
+
+
+def atomic_add(
+    buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
+) -> _T:
+    """``buf[index] += value`` as one step; returns the old value. i32, u32 and f32."""
+    _refuse("atomic_add")
+
+
+def atomic_sub(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] -= value`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_sub")
+
+
+def atomic_min(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] = min(buf[index], value)`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_min")
+
+
+def atomic_max(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] = max(buf[index], value)`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_max")
+
+
+def atomic_and(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] &= value`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_and")
+
+
+def atomic_or(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] |= value`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_or")
+
+
+def atomic_xor(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] ^= value`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_xor")
+
+
+def atomic_exch(
+    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] = value`` as one step; returns the old value. i32 and u32."""
+    _refuse("atomic_exch")
+
+
+def atomic_cas(
+    buf: Buffer[int], index: _Index, expected: int, value: int, order: str = "relaxed", scope: str = "gpu"
+) -> int:
+    """``buf[index] = value`` if it equals ``expected``, as one step; returns the old value.
+
+    i32 and u32.
+    """
+    _refuse("atomic_cas")
+
+
+def fence(order: str = "sc", scope: str = "gpu") -> None:
+    """Order the memory accesses before it and after it."""
+    _refuse("fence")
+
+
+def barrier(id: int = 0, count: int | None = None) -> None:
+    """Wait at named barrier ``id`` (0..15) until ``count`` threads (default: all of the block)
+    have arrived.
+    """
+    _refuse("barrier")
+
+
+def barrier_arrive(id: int, count: int) -> None:
+    """Arrive at named barrier ``id`` without waiting; ``count`` is in threads, a multiple of the
+    warp size.
+    """
+    _refuse("barrier_arrive")
+
+
+def sleep(cycles: int) -> None:
+    """The warp issues nothing for ``cycles`` core cycles (the largest of its active threads)."""
+    _refuse("sleep")
+
+
+def shared(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
+    """A scratchpad array of the block, not initialised. ``n`` is constant; a tuple makes it 2-D."""
+    _refuse("shared")
+
+
+def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
+    """A small array of the thread, in registers, zero at first.
+
+    ``n`` is constant; a tuple makes it 2-D.
+    """
+    _refuse("local")
+
+
+def any(x: float) -> bool:
+    """True when ``x`` is true in any active thread of the warp."""
+    _refuse("any")
+
+
+def all(x: float) -> bool:
+    """True when ``x`` is true in every active thread of the warp."""
+    _refuse("all")
+
+
+def ballot(x: float, high: bool = False) -> int:
+    """Bit l is set when ``x`` is true in active lane l (``high``: lane 32 + l of a 64-lane
+    warp), u32.
+    """
+    _refuse("ballot")
+
+
+def shuffle(x: _T, lane: int) -> _T:
+    """``x`` of lane ``lane`` modulo the warp size.
+
+    That lane must be active: of one that is not, the value is undefined.
+    """
+    _refuse("shuffle")
+
+
+def min(x: _T, y: _T, *more: _T) -> _T:
+    """The smaller; of f32 the number where the other is NaN."""
+    _refuse("min")
+
+
+def max(x: _T, y: _T, *more: _T) -> _T:
+    """The larger; of f32 the number where the other is NaN."""
+    _refuse("max")
+
+
+def abs(x: _T) -> _T:
+    """``|x|``; of the smallest i32 itself."""
+    _refuse("abs")
+
+
+def sqrt(x: float) -> float:
+    """Square root, f32, correctly rounded."""
+    _refuse("sqrt")
+
+
+def exp(x: float) -> float:
+    """e to the x, f32, within 2 ulp."""
+    _refuse("exp")
+
+
+def log(x: float) -> float:
+    """Natural logarithm, f32, within 2 ulp."""
+    _refuse("log")
+
+
+def sin(x: float) -> float:
+    """Sine of radians, f32, within 2 ulp."""
+    _refuse("sin")
+
+
+def cos(x: float) -> float:
+    """Cosine of radians, f32, within 2 ulp."""
+    _refuse("cos")
+
+
+def floor(x: float) -> float:
+    """Largest whole number not above x, f32."""
+    _refuse("floor")

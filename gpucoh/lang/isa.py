@@ -1,0 +1,48 @@
+"""The instruction set as csrc/core/isa.h has it: names in order, flags, packing.
+
+A test compares every list with the header, another with the built core.
+"""
+
+from __future__ import annotations
+
+import struct
+
+OPCODE_NAMES = (
+    "NOP MOVE LANES SELECT ADD SUB MUL DIV FLOORDIV MOD NEG ABS MIN MAX AND OR XOR NOT SHL SHR SQRT "
+    "EXP LOG SIN COS FLOOR CONVERT EQ NE LT LE GT GE SPECIAL BRANCH JUMP EXIT LOAD STORE ATOMIC "
+    "SHARED_LOAD SHARED_STORE SHARED_ATOMIC LOCAL_LOAD LOCAL_STORE FENCE BARRIER BARRIER_ARRIVE "
+    "SLEEP ANY ALL BALLOT SHUFFLE"
+).split()
+TYPE_NAMES = "I32 U32 F32".split()
+ATOMIC_NAMES = "ADD SUB MIN MAX AND OR XOR EXCH CAS".split()
+SPECIAL_NAMES = (
+    "THREAD_X THREAD_Y THREAD_Z BLOCK_X BLOCK_Y BLOCK_Z BLOCK_DIM_X BLOCK_DIM_Y BLOCK_DIM_Z "
+    "GRID_DIM_X GRID_DIM_Y GRID_DIM_Z LANE WARP CORE CLOCK"
+).split()
+ORDER_NAMES = "WEAK RELAXED ACQUIRE RELEASE ACQ_REL SC".split()
+SCOPE_NAMES = "CTA CU GPU SYS".split()
+
+OPCODES = {name: number for number, name in enumerate(OPCODE_NAMES)}
+TYPES = {name: number for number, name in enumerate(TYPE_NAMES)}
+ATOMICS = {name: number for number, name in enumerate(ATOMIC_NAMES)}
+SPECIALS = {name: number for number, name in enumerate(SPECIAL_NAMES)}
+ORDERS = {name: number for number, name in enumerate(ORDER_NAMES)}
+SCOPES = {name: number for number, name in enumerate(SCOPE_NAMES)}
+
+OPERAND_VECTOR = 0x0000
+OPERAND_UNIFORM = 0x4000
+OPERAND_CONSTANT = 0x8000
+OPERAND_KIND = 0xC000
+OPERAND_NUMBER = 0x3FFF
+OPERAND_NONE = 0xFFFF
+
+FLAG_TO_MASK = 0x0003
+FLAG_IF_ZERO = 0x0010
+FLAG_HIGH = 0x0020
+FLAG_FLAT = 0x0040
+FLAG_ATOMIC_SHIFT = 8
+
+#: One instruction: opcode type order scope width spare flags destination a b c immediate target reconverge line file.
+FORMAT = "<BBBBBBHHHHHIIIHH"
+PACKING = struct.Struct(FORMAT)
+SIZE = PACKING.size

@@ -1,0 +1,146 @@
+"""A compiled kernel: instructions, constants and what a launch has to bring."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh.errors import ConfigError
+from gpucoh.lang.types import F32, I32, Scalar
+
+__all__ = ["Parameter", "Program"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        ``"scalar"`` or ``"buffer"``.
+    type : Scalar
+        Type of the scalar or of the buffer's elements.
+    readonly : bool
+        A ``Buffer[..., "readonly"]``.
+    """
+
+    name: str
+    kind: str
+    type: Scalar
+    readonly: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """Machine code of one kernel for one warp width.
+
+    Attributes
+    ----------
+    name : str
+        The kernel's name.
+    lanes : int
+        Lanes a warp it was compiled for, 32 or 64.
+    code : bytes
+        Instructions as csrc/core/isa.h packs them, 32 bytes each.
+    vector_registers, uniform_registers : int
+        Words a lane and words a warp.
+    shared_words : int
+        Scratchpad words a block.
+    constants : tuple of int or str
+        The constant bank: the bits of an immediate, or the name of the scalar parameter whose value goes there.
+    parameters : tuple of Parameter
+        In the order of the kernel's arguments.
+    buffers : tuple of str
+        Slot number to parameter name, in the order of the buffer parameters.
+    files : tuple of (str, int)
+        Sources, the kernel's first: file name and the line (from 1) where the source begins. An instruction's ``line``
+        counts from 0 there: see :meth:`locate`.
+    """
+
+    name: str
+    lanes: int
+    code: bytes
+    vector_registers: int
+    uniform_registers: int
+    shared_words: int
+    constants: tuple[int | str, ...]
+    parameters: tuple[Parameter, ...]
+    buffers: tuple[str, ...]
+    files: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def instructions(self) -> int:
+        """Number of instructions."""
+        return len(self.code) // 32
+
+    def locate(self, file: int, line: int) -> tuple[str, int]:
+        """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
+        filename, first = self.files[file]
+        return filename, first + line
+
+    def bind(self, args: Sequence[Any]) -> tuple[NDArray[np.uint32], list[Any]]:
+        """The constant bank and the buffers, in slot order, of a launch with these arguments.
+
+        Raises
+        ------
+        ConfigError
+            A wrong number of arguments, or a scalar that does not fit its parameter's type.
+        """
+        if len(args) != len(self.parameters):
+            names = ", ".join(parameter.name for parameter in self.parameters)
+            raise ConfigError(
+                f"kernel '{self.name}' takes {len(self.parameters)} arguments ({names}), got {len(args)}"
+            )
+        scalars: dict[str, int] = {}
+        buffers: list[Any] = []
+        for parameter, value in zip(self.parameters, args, strict=True):
+            if parameter.kind == "buffer":
+                if isinstance(value, numbers.Number):
+                    raise ConfigError(
+                        f"argument '{parameter.name}' of kernel '{self.name}' must be an array of {parameter.type.name}, "
+                        f"got {value!r}"
+                    )
+                buffers.append(value)
+            else:
+                scalars[parameter.name] = scalar_bits(self.name, parameter, value)
+        words = [scalars[item] if isinstance(item, str) else item for item in self.constants]
+        return np.array(words, dtype=np.uint32), buffers
+
+
+def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
+    """The 32 bits of a scalar argument; ConfigError names the argument when it does not fit."""
+    where = f"argument '{parameter.name}' of kernel '{kernel}'"
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if parameter.type is F32:
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+            raise ConfigError(f"{where} must be a number (f32), got {_describe(value)}")
+        with np.errstate(over="ignore"):
+            try:
+                rounded = np.float32(value)
+            except OverflowError:
+                rounded = np.float32(np.inf)
+        if np.isinf(rounded) and not (isinstance(value, (float, np.floating)) and np.isinf(value)):
+            raise ConfigError(f"{where} must fit f32 (up to 3.4e38), got {value!r}")
+        return int(rounded.view(np.uint32))
+    if not isinstance(value, (bool, int, np.integer, np.bool_)):
+        raise ConfigError(f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}")
+    low, high = (-(2**31), 2**31 - 1) if parameter.type is I32 else (0, 2**32 - 1)
+    if not low <= int(value) <= high:
+        raise ConfigError(
+            f"{where} must be from {low} to {high} ({parameter.type.name}), got {int(value)}"
+        )
+    return int(value) & 0xFFFFFFFF
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, (int, float, np.generic)):
+        return repr(value)
+    return f"a {type(value).__name__}"

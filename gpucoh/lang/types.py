@@ -1,0 +1,110 @@
+"""Types of the kernel language: the scalars ``i32 u32 f32`` and ``Buffer``.
+
+At run time ``i32``, ``u32`` and ``f32`` are :class:`Scalar` objects: annotations of kernel arguments, dtypes of
+``shared`` and ``local`` arrays, and conversions inside kernels. A type checker sees ``int`` and ``float``, so that
+kernels can be checked as the plain Python they look like.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from gpucoh.errors import KernelError
+
+__all__ = ["Buffer", "BufferType", "Scalar", "f32", "i32", "u32"]
+
+
+class Scalar:
+    """One of the scalar types of kernels; all are 32 bits wide.
+
+    Attributes
+    ----------
+    name : str
+        ``"i32"``, ``"u32"`` or ``"f32"``.
+    code : int
+        Number of the type in the instruction set.
+    numpy : numpy.dtype
+        The matching NumPy dtype.
+    """
+
+    __slots__ = ("code", "name", "numpy")
+
+    def __init__(self, name: str, code: int, numpy: str) -> None:
+        self.name = name
+        self.code = code
+        self.numpy: np.dtype[Any] = np.dtype(numpy)
+
+    def __repr__(self) -> str:
+        return f"gpucoh.{self.name}"
+
+    def __call__(self, value: object) -> Any:
+        """Only inside kernels: convert ``value`` to this type."""
+        raise KernelError(
+            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
+        )
+
+    def __reduce__(self) -> str:
+        return {"i32": "I32", "u32": "U32", "f32": "F32"}.get(self.name, "BOOL")
+
+
+I32 = Scalar("i32", 0, "int32")
+U32 = Scalar("u32", 1, "uint32")
+F32 = Scalar("f32", 2, "float32")
+#: Result of comparisons: a word, 0 or 1; the compiler's own, with the operations of i32.
+BOOL = Scalar("bool", 0, "int32")
+
+
+@dataclass(frozen=True)
+class BufferType:
+    """What ``Buffer[f32]`` or ``Buffer[f32, "readonly"]`` stands for at run time."""
+
+    dtype: Scalar
+    readonly: bool = False
+
+    def __repr__(self) -> str:
+        return f'gpucoh.Buffer[{self.dtype.name}{", " + chr(34) + "readonly" + chr(34) if self.readonly else ""}]'
+
+
+_T = TypeVar("_T")
+
+if TYPE_CHECKING:
+    i32: TypeAlias = int
+    u32: TypeAlias = int
+    f32: TypeAlias = float
+
+    class Buffer(Generic[_T]):
+        """A global, scratchpad or local array as kernels see it."""
+
+        def __getitem__(self, index: int | tuple[int, ...]) -> _T: ...
+        def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None: ...
+
+else:
+    i32, u32, f32 = I32, U32, F32
+
+    class Buffer:
+        """Annotation of a global array: ``Buffer[f32]`` or ``Buffer[f32, "readonly"]``."""
+
+        def __class_getitem__(cls, item):
+            dtype, *rest = item if isinstance(item, tuple) else (item,)
+            if not isinstance(dtype, Scalar):
+                raise KernelError(f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32")
+            if rest not in ([], ["readonly"]):
+                raise KernelError(
+                    f'Buffer[{dtype.name}, {rest[0]!r}]: the only qualifier is "readonly"'
+                )
+            return BufferType(dtype, bool(rest))
+
+        def __init__(self):
+            raise KernelError("Buffer is an annotation: write Buffer[gpucoh.f32]; gpu.array(...) makes arrays")
+
+
+@overload
+def as_scalar(value: Scalar) -> Scalar: ...
+@overload
+def as_scalar(value: object) -> Scalar | None: ...
+def as_scalar(value: object) -> Scalar | None:
+    """The scalar type that ``value`` names, or None."""
+    return value if isinstance(value, Scalar) else None
