@@ -1,0 +1,281 @@
+/* wheel.c: near events in a wheel of lists, one a tick and priority, found by a two-level bitmap; far ones in a heap.
+ *
+ * The window is [now, now + WINDOW). As now moves on, far events that came into the window move to their lists before
+ * anything else can be scheduled there, in order of their sequence: a list is therefore always in order of sequence, and
+ * only far events have to carry theirs. */
+#include "engine/wheel.h"
+
+#include <assert.h>
+
+#include "base/errors.h"
+
+#define WINDOW 2048u /* ticks; a power of two. The lists take 64 KiB: small enough for the second-level cache */
+#define NUM_SLOTS (WINDOW * GPC_WHEEL_PRIORITIES)
+#define NUM_WORDS (NUM_SLOTS / 64u)
+#define NUM_SUMMARIES (NUM_WORDS / 64u)
+
+_Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole levels");
+
+struct gpc_wheel_state {
+    gpc_tick_t now;
+    uint64_t sequence;  /* of far events */
+    uint32_t num_near;
+    uint32_t num_far;
+    uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */
+    uint64_t bits[NUM_WORDS];        /* a bit a list that is not empty */
+};
+
+typedef struct {
+    gpc_index_t next; /* in its list, or in the pool's */
+    uint8_t kind, priority;
+    uint16_t spare;
+    uint32_t target, argument;
+    gpc_tick_t tick;
+    uint64_t sequence;
+} entry_t;
+
+static inline entry_t *
+entry_at(const gpc_wheel_t *self, gpc_index_t i)
+{
+    return (entry_t *) gpc_pool_at(&self->events, i);
+}
+
+int
+gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
+{
+    self->state = GPC_ARENA_TAKE(arena, 1, gpc_wheel_state_t);
+    self->slots = GPC_ARENA_TAKE(arena, (size_t) NUM_SLOTS * 2, gpc_index_t);
+    self->heap = GPC_ARENA_TAKE(arena, capacity, gpc_index_t);
+    int status = gpc_pool_init(&self->events, arena, capacity, sizeof(entry_t));
+    if (status || !self->state || !self->slots || !self->heap) {
+        return GPC_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+void
+gpc_wheel_clear(gpc_wheel_t *self)
+{
+    gpc_wheel_state_t *state = self->state;
+
+    for (uint32_t slot = 0; slot < NUM_SLOTS; slot++) {
+        if (!(state->bits[slot / 64] >> (slot % 64) & 1u)) {
+            continue;
+        }
+        for (gpc_index_t i = self->slots[2 * slot]; i != GPC_NONE;) {
+            gpc_index_t next = entry_at(self, i)->next;
+            gpc_pool_give(&self->events, i);
+            i = next;
+        }
+    }
+    for (uint32_t i = 0; i < state->num_far; i++) {
+        gpc_pool_give(&self->events, self->heap[i]);
+    }
+    *state = (gpc_wheel_state_t){.now = state->now, .sequence = state->sequence};
+}
+
+gpc_tick_t
+gpc_wheel_now(const gpc_wheel_t *self)
+{
+    return self->state->now;
+}
+
+uint32_t
+gpc_wheel_count(const gpc_wheel_t *self)
+{
+    return self->state->num_near + self->state->num_far;
+}
+
+/* ---- near events ---------------------------------------------------------------------------------------------------- */
+
+static inline void
+near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
+{
+    gpc_wheel_state_t *state = self->state;
+    uint32_t slot = (uint32_t) (entry->tick % WINDOW) * GPC_WHEEL_PRIORITIES + entry->priority;
+    uint64_t bit = UINT64_C(1) << (slot % 64);
+    gpc_index_t *list = &self->slots[(size_t) slot * 2];
+
+    entry->next = GPC_NONE;
+    if (state->bits[slot / 64] & bit) {
+        entry_at(self, list[1])->next = i;
+    } else {
+        list[0] = i;
+        state->bits[slot / 64] |= bit;
+        state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
+    }
+    list[1] = i;
+    state->num_near++;
+}
+
+/* The first list that is not empty at or after slot `from`, going round; there is one. */
+static inline uint32_t
+first_slot(const gpc_wheel_state_t *state, uint32_t from)
+{
+    uint32_t word = from / 64;
+    uint64_t bits = state->bits[word] & (UINT64_MAX << (from % 64));
+    if (bits) {
+        return word * 64 + (uint32_t) __builtin_ctzll(bits);
+    }
+    /* The words after this one, then round to the first ones and this one again: at most every summary once and one twice. */
+    word = (word + 1) % NUM_WORDS;
+    uint32_t group = word / 64;
+    uint64_t summary = state->summary[group] & (UINT64_MAX << (word % 64));
+    while (!summary) {
+        group = (group + 1) % NUM_SUMMARIES;
+        summary = state->summary[group];
+    }
+    word = group * 64 + (uint32_t) __builtin_ctzll(summary);
+    return word * 64 + (uint32_t) __builtin_ctzll(state->bits[word]);
+}
+
+/* ---- far events: a binary heap by (tick, sequence) -------------------------------------------------------------------- */
+
+static inline bool
+before(const gpc_wheel_t *self, gpc_index_t a, gpc_index_t b)
+{
+    const entry_t *first = entry_at(self, a), *second = entry_at(self, b);
+    return first->tick != second->tick ? first->tick < second->tick : first->sequence < second->sequence;
+}
+
+static void
+far_push(gpc_wheel_t *self, gpc_index_t i)
+{
+    uint32_t at = self->state->num_far++;
+    while (at > 0) {
+        uint32_t parent = (at - 1) / 2;
+        if (!before(self, i, self->heap[parent])) {
+            break;
+        }
+        self->heap[at] = self->heap[parent];
+        at = parent;
+    }
+    self->heap[at] = i;
+}
+
+static gpc_index_t
+far_pop(gpc_wheel_t *self)
+{
+    gpc_index_t *heap = self->heap;
+    gpc_index_t first = heap[0];
+    uint32_t count = --self->state->num_far;
+    gpc_index_t last = heap[count];
+    uint32_t at = 0;
+
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && before(self, heap[child + 1], heap[child])) {
+            child++;
+        }
+        if (!before(self, heap[child], last)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return first;
+}
+
+static void
+advance(gpc_wheel_t *self, gpc_tick_t now)
+{
+    gpc_wheel_state_t *state = self->state;
+    state->now = now;
+    while (state->num_far) {
+        entry_t *entry = entry_at(self, self->heap[0]);
+        if (entry->tick - now >= WINDOW) {
+            break;
+        }
+        near_push(self, far_pop(self), entry);
+    }
+}
+
+/* ---- scheduling ------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority, uint32_t target,
+                   uint32_t argument)
+{
+    gpc_wheel_state_t *state = self->state;
+    assert(tick >= state->now && priority < GPC_WHEEL_PRIORITIES);
+
+    gpc_index_t i = gpc_pool_take(&self->events);
+    if (i == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    entry_t *entry = entry_at(self, i);
+    *entry = (entry_t){.kind = kind, .priority = priority, .target = target, .argument = argument, .tick = tick};
+    if (tick - state->now < WINDOW) {
+        near_push(self, i, entry);
+    } else {
+        entry->sequence = state->sequence++;
+        far_push(self, i);
+    }
+    return 0;
+}
+
+bool
+gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
+{
+    gpc_wheel_state_t *state = self->state;
+
+    if (state->num_near == 0) {
+        if (state->num_far == 0) {
+            return false;
+        }
+        advance(self, entry_at(self, self->heap[0])->tick);
+    }
+    uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
+    gpc_index_t *list = &self->slots[(size_t) slot * 2];
+    gpc_index_t i = list[0];
+    const entry_t *entry = entry_at(self, i);
+
+    *out = (gpc_event_t){.tick = entry->tick,
+                         .kind = entry->kind,
+                         .priority = entry->priority,
+                         .target = entry->target,
+                         .argument = entry->argument};
+    list[0] = entry->next;
+    if (entry->next == GPC_NONE) {
+        state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+        if (!state->bits[slot / 64]) {
+            state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
+        }
+    }
+    state->num_near--;
+    gpc_pool_give(&self->events, i);
+    if (out->tick != state->now) {
+        advance(self, out->tick);
+    }
+    return true;
+}
+
+/* ---- clocks ----------------------------------------------------------------------------------------------------------- */
+
+uint64_t
+gpc_clock_common_hz(const uint32_t *mhz, uint32_t count)
+{
+    const uint64_t million = 1000000, limit = (UINT64_C(1) << 40) / million; /* in MHz, rounded down */
+    uint64_t common = 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t a = common, b = mhz[i];
+        if (b == 0) {
+            return 0;
+        }
+        while (b) {
+            uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        common = common / a * mhz[i]; /* at most 2^21 * 2^32 */
+        if (common > limit) {
+            return 0;
+        }
+    }
+    return common * million;
+}

@@ -1,0 +1,74 @@
+/* wheel.h: the event wheel. Events are carried out in order of (tick, priority, sequence): of two at one tick the lower
+ * priority number first, of two alike the one scheduled first. No event is ever scheduled before now. */
+#ifndef GPC_ENGINE_WHEEL_H
+#define GPC_ENGINE_WHEEL_H
+
+#include "base/arena.h"
+
+/* Who handles an event; gpu.c dispatches. Priorities follow the way of data: what arrives at a tick is there for who acts
+ * at that tick. */
+typedef enum {
+    GPC_EVENT_DRAM,           /* target: channel */
+    GPC_EVENT_NETWORK_ARRIVE, /* target: the network's own code; argument: message */
+    GPC_EVENT_CONTROLLER,     /* target: controller (node); a bank's or L1's turn */
+    GPC_EVENT_CORE,           /* target: core; its turn */
+    GPC_EVENT_OUTBOX,         /* target: controller; messages whose time to enter the network has come */
+    GPC_EVENT_NETWORK_GRANT,  /* target: the network's own code; arbitration, after all that enters at this tick */
+    GPC_EVENT_TIMER,          /* target: controller, argument: what it asked for */
+    GPC_EVENT_LAUNCH,
+    GPC_NUM_EVENT_KINDS
+} gpc_event_kind_t;
+
+#define GPC_WHEEL_PRIORITIES 4u
+
+typedef struct {
+    gpc_tick_t tick;
+    uint8_t kind; /* gpc_event_kind_t */
+    uint8_t priority;
+    uint16_t spare;
+    uint32_t target, argument;
+} gpc_event_t;
+
+typedef struct gpc_wheel_state gpc_wheel_state_t;
+
+typedef struct {
+    gpc_wheel_state_t *state; /* in the arena */
+    gpc_pool_t events;        /* all scheduled events, near and far */
+    gpc_index_t *slots;       /* heads and tails a near tick and priority */
+    gpc_index_t *heap;        /* far events, ordered by (tick, sequence) */
+} gpc_wheel_t;
+
+GPC_MUST_CHECK int gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity);
+void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
+gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
+/* GPC_ERROR_CAPACITY when more than capacity events stand; tick >= now is asserted. */
+GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority,
+                                      uint32_t target, uint32_t argument);
+/* Takes the next event and moves now to its tick; false when there is none. */
+bool gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out);
+uint32_t gpc_wheel_count(const gpc_wheel_t *self);
+
+/* ---- clocks --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gpc_tick_t period; /* ticks a cycle */
+} gpc_clock_t;
+
+/* Ticks a second for clocks in whole MHz: their least common multiple; 0 when it passes 2^40 Hz. */
+uint64_t gpc_clock_common_hz(const uint32_t *mhz, uint32_t count);
+
+/* The first edge at or after tick, and strictly after. */
+static inline gpc_tick_t
+gpc_clock_edge(gpc_clock_t clock, gpc_tick_t tick)
+{
+    gpc_tick_t past = tick % clock.period;
+    return past ? tick + (clock.period - past) : tick;
+}
+
+static inline gpc_tick_t
+gpc_clock_next_edge(gpc_clock_t clock, gpc_tick_t tick)
+{
+    return tick - tick % clock.period + clock.period;
+}
+
+#endif

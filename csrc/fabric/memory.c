@@ -1,0 +1,360 @@
+/* memory.c: pages of 64 KiB behind an open hash by page number, made when they are first written; and the allocations, a
+ * table sorted by address because addresses only grow. */
+#include "fabric/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/errors.h"
+
+#define PAGE_BYTES (UINT64_C(1) << 16)
+#define PAGE_WORDS (PAGE_BYTES / 4)
+#define ALLOCATION_ALIGNMENT UINT64_C(4096)
+#define FIRST_ADDRESS UINT64_C(65536)
+#define FIRST_CAPACITY 64u
+
+typedef struct {
+    uint64_t number;  /* address / PAGE_BYTES */
+    uint32_t *words;  /* owned; NULL: the place is free */
+} page_t;
+
+typedef struct {
+    page_t *places;    /* owned; capacity of them, a power of two, at most half of them taken */
+    uint32_t capacity; /* 0 before the first page */
+    uint32_t count;
+} page_table_t;
+
+typedef struct {
+    gpc_address_t address;
+    uint64_t words;
+} allocation_t;
+
+struct gpc_memory {
+    page_table_t pages;
+    allocation_t *allocations; /* owned; the live ones by address */
+    size_t num_allocations, capacity;
+    uint64_t live_words;
+    gpc_address_t next_address;
+};
+
+struct gpc_memory_image {
+    gpc_memory_t copy;
+};
+
+/* ---- pages ------------------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t
+place_of(const page_table_t *table, uint64_t number)
+{
+    uint32_t mask = table->capacity - 1;
+    uint32_t place = (uint32_t) (number * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
+    while (table->places[place].words && table->places[place].number != number) {
+        place = (place + 1) & mask;
+    }
+    return place;
+}
+
+static inline uint32_t *
+page_find(const page_table_t *table, uint64_t number)
+{
+    return table->capacity ? table->places[place_of(table, number)].words : NULL;
+}
+
+static int
+table_grow(page_table_t *table)
+{
+    page_table_t grown = {.capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY, .count = table->count};
+    grown.places = calloc(grown.capacity, sizeof(page_t));
+    if (!grown.places) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        if (table->places[i].words) {
+            grown.places[place_of(&grown, table->places[i].number)] = table->places[i];
+        }
+    }
+    free(table->places);
+    *table = grown;
+    return 0;
+}
+
+/* The page, made if it is not there; NULL when memory ran out. */
+static uint32_t *
+page_make(page_table_t *table, uint64_t number)
+{
+    uint32_t *words = page_find(table, number);
+    if (words) {
+        return words;
+    }
+    if (table->count * 2 >= table->capacity && table_grow(table)) {
+        return NULL;
+    }
+    words = calloc(PAGE_WORDS, sizeof(uint32_t));
+    if (words) {
+        table->places[place_of(table, number)] = (page_t){number, words};
+        table->count++;
+    }
+    return words;
+}
+
+/* Takes the page out and closes the gap, so that no search ends too early. */
+static void
+page_drop(page_table_t *table, uint64_t number)
+{
+    if (!page_find(table, number)) {
+        return;
+    }
+    uint32_t mask = table->capacity - 1, gap = place_of(table, number);
+    free(table->places[gap].words);
+    table->places[gap].words = NULL;
+    table->count--;
+    for (uint32_t i = (gap + 1) & mask; table->places[i].words; i = (i + 1) & mask) {
+        page_t page = table->places[i];
+        table->places[i].words = NULL;
+        table->places[place_of(table, page.number)] = page;
+    }
+}
+
+static void
+table_free(page_table_t *table)
+{
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        free(table->places[i].words);
+    }
+    free(table->places);
+    *table = (page_table_t){0};
+}
+
+/* ---- the memory ------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_memory_create(gpc_memory_t **out)
+{
+    gpc_memory_t *self = calloc(1, sizeof(*self));
+    *out = self;
+    if (!self) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->next_address = FIRST_ADDRESS;
+    return 0;
+}
+
+static void
+contents_free(gpc_memory_t *self)
+{
+    table_free(&self->pages);
+    free(self->allocations);
+    self->allocations = NULL;
+}
+
+void
+gpc_memory_free(gpc_memory_t *self)
+{
+    if (self) {
+        contents_free(self);
+        free(self);
+    }
+}
+
+int
+gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address)
+{
+    if (words == 0) {
+        return GPC_ERROR_ARGUMENT;
+    }
+    if (words > GPC_MEMORY_MAX_WORDS - self->live_words || self->next_address > UINT64_MAX / 2) {
+        return GPC_ERROR_MEMORY;
+    }
+    if (self->num_allocations == self->capacity) {
+        size_t capacity = self->capacity ? self->capacity * 2 : 16;
+        allocation_t *grown = realloc(self->allocations, capacity * sizeof(*grown));
+        if (!grown) {
+            return GPC_ERROR_MEMORY;
+        }
+        self->allocations = grown;
+        self->capacity = capacity;
+    }
+    *address = self->next_address;
+    self->allocations[self->num_allocations++] = (allocation_t){self->next_address, words};
+    self->live_words += words;
+    self->next_address += (words * 4 + ALLOCATION_ALIGNMENT - 1) / ALLOCATION_ALIGNMENT * ALLOCATION_ALIGNMENT;
+    return 0;
+}
+
+/* How many allocations start at or below address. */
+static size_t
+allocations_up_to(const gpc_memory_t *self, gpc_address_t address)
+{
+    size_t low = 0, high = self->num_allocations;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (self->allocations[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+int
+gpc_memory_release(gpc_memory_t *self, gpc_address_t address)
+{
+    size_t i = allocations_up_to(self, address);
+    if (i == 0 || self->allocations[i - 1].address != address) {
+        return GPC_ERROR_ADDRESS;
+    }
+    allocation_t gone = self->allocations[--i];
+    memmove(&self->allocations[i], &self->allocations[i + 1], (self->num_allocations - i - 1) * sizeof(gone));
+    self->num_allocations--;
+    self->live_words -= gone.words;
+
+    /* Pages wholly inside go back to the host; whoever reads the stale addresses sees zeros or faults. */
+    uint64_t first = (gone.address + PAGE_BYTES - 1) / PAGE_BYTES, end = (gone.address + gone.words * 4) / PAGE_BYTES;
+    for (uint64_t number = first; number < end && self->pages.count; number++) {
+        page_drop(&self->pages, number);
+    }
+    return 0;
+}
+
+bool
+gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t words)
+{
+    size_t i = allocations_up_to(self, address);
+    if (i == 0) {
+        return false;
+    }
+    const allocation_t *allocation = &self->allocations[i - 1];
+    gpc_address_t offset = address - allocation->address, bytes = allocation->words * 4;
+    return offset <= bytes && words <= (bytes - offset) / 4;
+}
+
+/* ---- reading and writing ---------------------------------------------------------------------------------------------- */
+
+void
+gpc_memory_read(const gpc_memory_t *self, gpc_address_t address, uint64_t words, uint32_t *out)
+{
+    while (words) {
+        uint64_t offset = address % PAGE_BYTES / 4;
+        uint64_t count = words < PAGE_WORDS - offset ? words : PAGE_WORDS - offset;
+        const uint32_t *page = page_find(&self->pages, address / PAGE_BYTES);
+        if (page) {
+            memcpy(out, page + offset, (size_t) count * 4);
+        } else {
+            memset(out, 0, (size_t) count * 4);
+        }
+        address += count * 4;
+        out += count;
+        words -= count;
+    }
+}
+
+int
+gpc_memory_write(gpc_memory_t *self, gpc_address_t address, uint64_t words, const uint32_t *in)
+{
+    while (words) {
+        uint64_t offset = address % PAGE_BYTES / 4;
+        uint64_t count = words < PAGE_WORDS - offset ? words : PAGE_WORDS - offset;
+        uint32_t *page = page_make(&self->pages, address / PAGE_BYTES);
+        if (!page) {
+            return GPC_ERROR_MEMORY;
+        }
+        memcpy(page + offset, in, (size_t) count * 4);
+        address += count * 4;
+        in += count;
+        words -= count;
+    }
+    return 0;
+}
+
+int
+gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask, const uint32_t *in)
+{
+    assert(line % 4 == 0);
+    if (!mask) {
+        return 0;
+    }
+    uint32_t *page = page_make(&self->pages, line / PAGE_BYTES);
+    if (!page) {
+        return GPC_ERROR_MEMORY;
+    }
+    uint32_t *words = page + line % PAGE_BYTES / 4;
+    for (; mask; mask &= mask - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(mask);
+        words[i] = in[i];
+    }
+    return 0;
+}
+
+/* ---- images ----------------------------------------------------------------------------------------------------------- */
+
+/* A deep copy into zeroed storage; on failure nothing of it is left. */
+static int
+copy_into(gpc_memory_t *to, const gpc_memory_t *from)
+{
+    *to = (gpc_memory_t){.live_words = from->live_words, .next_address = from->next_address};
+    to->pages.places = calloc(from->pages.capacity ? from->pages.capacity : 1, sizeof(page_t));
+    to->allocations = malloc((from->num_allocations ? from->num_allocations : 1) * sizeof(allocation_t));
+    if (!to->pages.places || !to->allocations) {
+        goto failed;
+    }
+    to->pages.capacity = from->pages.capacity;
+    for (uint32_t i = 0; i < from->pages.capacity; i++) {
+        if (!from->pages.places[i].words) {
+            continue;
+        }
+        uint32_t *words = malloc(PAGE_BYTES);
+        if (!words) {
+            goto failed;
+        }
+        memcpy(words, from->pages.places[i].words, PAGE_BYTES);
+        to->pages.places[i] = (page_t){from->pages.places[i].number, words};
+        to->pages.count++;
+    }
+    if (from->num_allocations) {
+        memcpy(to->allocations, from->allocations, from->num_allocations * sizeof(allocation_t));
+    }
+    to->num_allocations = to->capacity = from->num_allocations;
+    return 0;
+failed:
+    contents_free(to);
+    return GPC_ERROR_MEMORY;
+}
+
+int
+gpc_memory_save(const gpc_memory_t *self, gpc_memory_image_t **out)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out) {
+        return GPC_ERROR_MEMORY;
+    }
+    int status = copy_into(&(*out)->copy, self);
+    if (status) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+int
+gpc_memory_load(gpc_memory_t *self, const gpc_memory_image_t *image)
+{
+    gpc_memory_t copy;
+    int status = copy_into(&copy, &image->copy);
+    if (status) {
+        return status; /* what was there stays */
+    }
+    contents_free(self);
+    *self = copy;
+    return 0;
+}
+
+void
+gpc_memory_image_free(gpc_memory_image_t *image)
+{
+    if (image) {
+        contents_free(&image->copy);
+        free(image);
+    }
+}

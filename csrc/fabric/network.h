@@ -1,0 +1,73 @@
+/* network.h: routers with finite, credited buffers a virtual network; topologies are built of them.
+ *
+ * A node has an injection buffer (the input port of its router) and an ejection buffer a virtual network, vc_flits each. At a
+ * grant a message takes its output port for `flits` network cycles (1 flit a cycle) and its input port likewise, given
+ * min(flits, vc_flits) credits of the next buffer. Routers cut through: its head may go on `latency` cycles after the
+ * grant; it arrives at an ejection buffer latency + flits - 1 cycles after the last grant, when its last flit has. A message
+ * longer than a buffer holds all credits of it and passes in pieces. Arbitration: virtual networks round robin at an output, then
+ * inputs round robin. One event a message and hop, and one a grant.
+ * Order: FIFO per (source, destination, virtual network), since there is one path and one queue.
+ *
+ * Crossbar pair: cores -> banks and banks -> cores are two one-router networks; a message from core to core is relayed by the
+ * home bank of its line, which re-injects it by itself; both traversals count. Mesh: dimension order (x first), node i of cores
+ * and banks at router i mod routers; star: every node to one hub.
+ */
+#ifndef GPC_FABRIC_NETWORK_H
+#define GPC_FABRIC_NETWORK_H
+
+#include "base/message.h"
+#include "engine/wheel.h"
+
+typedef enum { GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR } gpc_topology_t;
+
+typedef struct {
+    gpc_topology_t topology;
+    uint32_t cores, banks; /* nodes 0..cores-1, cores..cores+banks-1 */
+    uint32_t mesh_width;
+    uint32_t networks; /* virtual networks */
+    uint32_t vc_flits;
+    uint32_t latency; /* network cycles a hop */
+    gpc_clock_t clock;
+    uint32_t interleave_bytes; /* for relays: the home bank of a line */
+} gpc_network_config_t;
+
+typedef struct {
+    uint64_t messages, flits, flit_hops;
+} gpc_traffic_t; /* counted by message type when a message enters (messages, flits) and at every link (flit_hops) */
+
+/* What the machine around it wants to know. Both may call back into the network. */
+typedef struct {
+    int (*arrived)(void *world, gpc_node_t node, uint32_t network); /* the ejection buffer's head is new */
+    int (*room)(void *world, gpc_node_t node, uint32_t network);    /* the injection buffer has more room than before */
+    void *world;
+} gpc_network_hooks_t;
+
+typedef struct gpc_network_parts gpc_network_parts_t; /* wiring: routers, ports, routes */
+typedef struct {
+    gpc_network_config_t config;
+    gpc_network_parts_t *parts;
+    gpc_pool_t *messages;        /* borrowed */
+    gpc_wheel_t *wheel;          /* borrowed */
+    gpc_network_hooks_t hooks;
+    gpc_traffic_t *traffic;      /* by message type (256), in the arena */
+} gpc_network_t;
+
+GPC_MUST_CHECK int gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_arena_t *arena,
+                                    gpc_pool_t *messages, gpc_wheel_t *wheel, const gpc_network_hooks_t *hooks);
+void gpc_network_free(gpc_network_t *self);  /* wiring that is not in the arena, if any */
+void gpc_network_clear(gpc_network_t *self); /* empties every buffer, all credits back (after an abort) */
+
+/* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
+uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);
+
+/* Whether a message of so many flits may be sent now (a message longer than the buffer: when it is empty). */
+bool gpc_network_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t flits);
+/* message->source, destination, network, flits are set and there is room (asserted). Sent between edges, it moves at the next. */
+GPC_MUST_CHECK int gpc_network_send(gpc_network_t *self, gpc_index_t message);
+gpc_index_t gpc_network_peek(const gpc_network_t *self, gpc_node_t node, uint32_t network); /* or GPC_NONE */
+GPC_MUST_CHECK int gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message); /* gives the credits back */
+GPC_MUST_CHECK int gpc_network_event(gpc_network_t *self, const gpc_event_t *event); /* NETWORK_ARRIVE, NETWORK_GRANT */
+/* Every buffer empty and every credit at home. */
+bool gpc_network_idle(const gpc_network_t *self);
+
+#endif
