@@ -1,0 +1,40 @@
+"""The workloads. Importing this package registers them all in :data:`gpucoh.suite.base.REGISTRY`."""
+
+from __future__ import annotations
+
+from gpucoh.suite import copies, graphs, ledger, mutexes, reductions, stencils
+from gpucoh.suite.base import (
+    GROUPS,
+    PAPERS,
+    REGISTRY,
+    SCALES,
+    Instance,
+    Outcome,
+    Parameter,
+    Workload,
+)
+
+_FAMILIES = (graphs, stencils, copies, reductions, mutexes, ledger)
+
+
+def workloads() -> dict[str, Workload]:
+    """Every workload by id."""
+    return REGISTRY.all()
+
+
+def workload(name: str) -> Workload:
+    """The workload called ``name``, by id or alias; ConfigError names the nearest for an unknown one."""
+    return REGISTRY.get(name)
+
+
+__all__ = [
+    "GROUPS",
+    "PAPERS",
+    "SCALES",
+    "Instance",
+    "Outcome",
+    "Parameter",
+    "Workload",
+    "workload",
+    "workloads",
+]

@@ -1,0 +1,428 @@
+"""What a workload is: its description, its parameters, one prepared run of it, and the verdict on its result.
+
+A workload is described by a :class:`Workload`. ``workload.prepare(scale, seed, params)`` makes the input, with
+``numpy.random.default_rng(seed)`` where chance is involved, and refuses bad parameters; the :class:`Instance` it gives
+runs on a GPU with ``instance.run(gpu)``, which allocates, launches, reads the result back and checks it against an
+independent reference. An instance may be run on several GPUs, one after another or at once.
+
+This module imports neither the core nor the kernel language; the modules with kernels import both.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpucoh.errors import ConfigError
+
+Value: TypeAlias = int | float | bool | str | None
+Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file"]
+
+SCALES: tuple[str, ...] = ("tiny", "small", "paper")
+GROUPS: dict[str, str] = {
+    "I": "inter-workgroup communication: needs coherent first-level caches",
+    "A": "intra-workgroup communication only",
+    "N": "no synchronisation inside a kernel",
+    "G": "globally scoped synchronisation",
+    "L": "locally scoped or hybrid synchronisation",
+    "K": "read reuse across kernels",
+}
+PAPERS: dict[str, str] = {
+    "T": "TC",
+    "R": "RCC",
+    "D": "DeNovo",
+    "S": "STC",
+    "Q": "QuickRelease",
+}
+_SWITCH = {"on": True, "true": True, "1": True, "yes": True, "off": False, "false": False, "0": False, "no": False}
+
+
+class MachineLike(Protocol):
+    """The machine fields that workloads size themselves by."""
+
+    @property
+    def cores(self) -> int: ...
+
+
+class ArrayLikeOnGpu(Protocol):
+    """An array in simulated memory."""
+
+    def numpy(self) -> NDArray[Any]: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+
+
+class GpuLike(Protocol):
+    """What a workload uses of :class:`gpucoh.GPU`; tests run workloads on stand-ins."""
+
+    @property
+    def machine(self) -> Any: ...
+    def array(self, data: Any) -> Any: ...
+    def zeros(self, shape: Any, dtype: Any) -> Any: ...
+    def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The verdict on one run.
+
+    Parameters
+    ----------
+    correct
+        Whether every word of the result is as the reference says.
+    mismatches
+        Words, or records where the check is of records, that are wrong.
+    where
+        The first wrong place in words; empty when correct.
+    details
+        Facts about input and run worth showing, such as vertices and levels of a graph.
+    """
+
+    correct: bool
+    mismatches: int = 0
+    where: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Instance(Protocol):
+    """One prepared input. ``run`` may be called more than once and changes nothing in the instance."""
+
+    def run(self, gpu: GpuLike) -> Outcome: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter of a workload.
+
+    Parameters
+    ----------
+    name, kind, text
+        What it is called, its type and what it does. A ``file`` parameter names an input file; None means the
+        built-in input.
+    defaults
+        One value per scale, or one value for all.
+    minimum, maximum
+        Bounds of a number, both allowed values.
+    choices
+        The values of a ``choice``.
+    """
+
+    name: str
+    kind: Kind
+    text: str
+    defaults: Mapping[str, Value] | Value
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the value is the name of a file."""
+        return self.kind == "file"
+
+    def default(self, scale: str) -> Value:
+        """The value at ``scale`` unless the user gives one."""
+        if isinstance(self.defaults, Mapping):
+            return self.defaults[scale]
+        return self.defaults
+
+    def allowed(self) -> str:
+        """What may be given, in words, for messages and ``--help``."""
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.choices)
+        if self.kind == "bool":
+            return "on or off"
+        if self.kind == "file":
+            return "the name of a file"
+        noun = "a whole number" if self.kind == "int" else "a number"
+        if self.minimum is not None and self.maximum is not None:
+            return f"{noun} from {self.minimum:g} to {self.maximum:g}"
+        if self.minimum is not None:
+            return f"{noun} of at least {self.minimum:g}"
+        return noun
+
+    def parse(self, value: object, owner: str) -> Value:
+        """The value as its kind, from what a user or a command line gave.
+
+        Raises
+        ------
+        ConfigError
+            When it is not of the kind or not allowed; ``owner`` (the workload's id) is named in the message.
+        """
+        parsed = self._convert(value)
+        if parsed is None or not self._within(parsed):
+            raise ConfigError(f"workload {owner}: parameter {self.name} is {value!r}; allowed: {self.allowed()}")
+        return parsed
+
+    def _convert(self, value: object) -> Value:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if self.kind == "bool":
+            if isinstance(value, bool):
+                return value
+            return _SWITCH.get(str(value).strip().lower())
+        if self.kind in ("choice", "file"):
+            return str(value) if str(value) else None
+        if isinstance(value, bool):
+            return None
+        try:
+            if self.kind == "float":
+                return float(value)  # type: ignore[arg-type]
+            if isinstance(value, float):
+                return int(value) if value.is_integer() else None
+            return int(value)  # type: ignore[call-overload, no-any-return]
+        except (TypeError, ValueError):
+            return None
+
+    def _within(self, value: Value) -> bool:
+        if self.kind == "choice":
+            return value in self.choices
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low = -np.inf if self.minimum is None else self.minimum
+            high = np.inf if self.maximum is None else self.maximum
+            return bool(low <= value <= high and np.isfinite(value))
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with defaults."""
+
+    workload: str
+    scale: str
+    seed: int
+    params: Mapping[str, Value]
+
+    def rng(self) -> np.random.Generator:
+        """A fresh generator; the same numbers for the same seed."""
+        return np.random.default_rng(self.seed)
+
+    def integer(self, name: str) -> int:
+        """The ``int`` parameter ``name``."""
+        value = self.params[name]
+        assert isinstance(value, int)
+        return value
+
+    def real(self, name: str) -> float:
+        """The ``float`` parameter ``name``."""
+        value = self.params[name]
+        assert isinstance(value, int | float)
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """The ``bool`` parameter ``name``."""
+        return bool(self.params[name])
+
+    def choice(self, name: str) -> str:
+        """The ``choice`` parameter ``name``."""
+        return str(self.params[name])
+
+    def file(self, name: str) -> str | None:
+        """The ``file`` parameter ``name``; None where the built-in input is meant."""
+        value = self.params[name]
+        return None if value is None else str(value)
+
+    def refuse(self, problem: str) -> ConfigError:
+        """The error for parameters that do not fit together; ``problem`` says which and what is allowed."""
+        return ConfigError(f"workload {self.workload}: {problem}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """The description of a workload.
+
+    Parameters
+    ----------
+    id, aliases
+        Its name, and other names that are accepted and printed as ``id``.
+    title
+        One line on algorithm and pattern.
+    group
+        Letters of :data:`GROUPS`, one for each use (a workload may be in different groups in different papers).
+    papers
+        Letters of :data:`PAPERS`: whose evaluation it belongs to.
+    needs_coherence
+        Whether it may give wrong answers where first-level caches are not coherent.
+    check
+        What its result is compared with.
+    parameters
+        Its parameters.
+    factory
+        Makes an :class:`Instance` from a :class:`Setting`.
+    """
+
+    id: str
+    title: str
+    group: str
+    papers: tuple[str, ...]
+    needs_coherence: bool
+    check: str
+    factory: Callable[[Setting], Instance] = field(repr=False)
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def prepare(
+        self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
+    ) -> Instance:
+        """Make one input.
+
+        Parameters
+        ----------
+        scale
+            ``tiny`` (for tests), ``small`` (seconds) or ``paper`` (the paper's input size).
+        seed
+            Non-negative; the same seed gives the same input.
+        params
+            Values for some of :attr:`parameters`, as Python values or as text from a command line.
+
+        Raises
+        ------
+        ConfigError
+            For an unknown scale or parameter, a value that is not allowed, or a bad input file.
+        """
+        return self.factory(self.setting(scale, seed, params))
+
+    def setting(
+        self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
+    ) -> Setting:
+        """The checked and completed parameters that :meth:`prepare` would use; raises what it raises."""
+        if scale not in SCALES:
+            raise ConfigError(f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ConfigError(f"workload {self.id}: seed is {seed!r}; allowed: a whole number of at least 0")
+        known = {parameter.name: parameter for parameter in self.parameters}
+        values = {name: parameter.default(scale) for name, parameter in known.items()}
+        for name, value in (params or {}).items():
+            if name not in known:
+                raise ConfigError(f"workload {self.id}: {unknown('parameter', name, known)}")
+            if value is not None:  # None means the default
+                values[name] = known[name].parse(value, self.id)
+        return Setting(workload=self.id, scale=scale, seed=int(seed), params=values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as plain data, for ``gpucoh workloads --json``."""
+        return {
+            "id": self.id,
+            "aliases": list(self.aliases),
+            "title": self.title,
+            "group": self.group,
+            "papers": [PAPERS[letter] for letter in self.papers],
+            "needs_coherence": self.needs_coherence,
+            "check": self.check,
+            "parameters": [
+                {
+                    "name": parameter.name,
+                    "kind": parameter.kind,
+                    "text": parameter.text,
+                    "defaults": {scale: parameter.default(scale) for scale in SCALES},
+                    "allowed": parameter.allowed(),
+                }
+                for parameter in self.parameters
+            ],
+        }
+
+
+def unknown(noun: str, name: str, known: Mapping[str, object]) -> str:
+    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the words every refusal of a name uses."""
+    allowed = ", ".join(known) if known else f"no {noun} at all"
+    nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
+    hint = f"nearest: {nearest[0]}; " if nearest else ""
+    return f"unknown {noun} {name!r} ({hint}allowed: {allowed})"
+
+
+class Registry:
+    """The workloads by id, in order of registration."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Workload] = {}
+
+    def add(self, workload: Workload) -> Workload:
+        """Add one; its id and aliases must be new."""
+        taken = {name for known in self._by_id.values() for name in (known.id, *known.aliases)}
+        for name in (workload.id, *workload.aliases):
+            if name in taken:
+                raise ValueError(f"workload name {name!r} is taken")
+        self._by_id[workload.id] = workload
+        return workload
+
+    def all(self) -> dict[str, Workload]:
+        """A copy of the table."""
+        return dict(self._by_id)
+
+    def get(self, name: str) -> Workload:
+        """The workload called ``name``, by id or alias.
+
+        Raises
+        ------
+        ConfigError
+            For an unknown name; the nearest known one is named.
+        """
+        for workload in self._by_id.values():
+            if name == workload.id or name in workload.aliases:
+                return workload
+        raise ConfigError(unknown("workload", name, self._by_id))
+
+
+REGISTRY = Registry()
+
+
+def compare(
+    name: str,
+    got: ArrayLike,
+    want: ArrayLike,
+    *,
+    tolerance: float = 0.0,
+    details: dict[str, Any] | None = None,
+) -> Outcome:
+    """Compare a result with its reference, word by word.
+
+    Parameters
+    ----------
+    name
+        What the array holds, for the message.
+    got, want
+        Result and reference, of one shape.
+    tolerance
+        Largest allowed difference relative to ``max(1, |want|)``; 0 demands equality. NaN is never right.
+    """
+    result = np.asarray(got)
+    reference = np.asarray(want)
+    if result.shape != reference.shape:
+        raise ValueError(f"{name}: shape {result.shape} is compared with {reference.shape}")
+    if tolerance > 0:
+        difference = np.abs(result.astype(np.float64) - reference.astype(np.float64))
+        wrong = ~(difference <= tolerance * np.maximum(1.0, np.abs(reference.astype(np.float64))))
+    else:
+        wrong = result != reference
+    count = int(np.count_nonzero(wrong))
+    if count == 0:
+        return Outcome(correct=True, details=details or {})
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = ", ".join(str(i) for i in first)
+    where = (
+        f"{name}[{place}] is {result[first]}, should be {reference[first]} "
+        f"({count} of {result.size} words differ)"
+    )
+    return Outcome(correct=False, mismatches=count, where=where, details=details or {})
+
+
+def combine(*outcomes: Outcome) -> Outcome:
+    """The verdict on a result of several arrays: mismatches add up, the first wrong place is told."""
+    details: dict[str, Any] = {}
+    for outcome in outcomes:
+        details.update(outcome.details)
+    return Outcome(
+        correct=all(outcome.correct for outcome in outcomes),
+        mismatches=sum(outcome.mismatches for outcome in outcomes),
+        where=next((outcome.where for outcome in outcomes if not outcome.correct), ""),
+        details=details,
+    )
+
+
+def blocks_for(items: int, block: int) -> int:
+    """Blocks of ``block`` threads that cover ``items`` threads."""
+    return max(1, -(-items // block))

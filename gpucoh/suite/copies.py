@@ -1,0 +1,82 @@
+"""``vec-cpy``: a vector copy, one word a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
+
+BLOCK = 256
+
+
+@gpucoh.kernel
+def copy_words(
+    source: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    target: gpucoh.Buffer[gpucoh.i32],
+    words: gpucoh.i32,
+):
+    """``target[i] = source[i]``."""
+    i = gpucoh.global_id()
+    if i < words:
+        target[i] = source[i]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """``vec-cpy`` on one input."""
+
+    data: NDArray[np.int32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Copy:
+        """Random words."""
+        words = setting.integer("words")
+        return cls(setting.rng().integers(-(2**31), 2**31, words, dtype=np.int32))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch."""
+        source = gpu.array(self.data)
+        target = gpu.zeros(self.data.size, np.int32)
+        gpu.launch(
+            copy_words,
+            grid=blocks_for(self.data.size, BLOCK),
+            block=BLOCK,
+            args=(source, target, self.data.size),
+        )
+        return compare("target", target.numpy(), self.data, details={"words": self.data.size})
+
+
+REGISTRY.add(
+    Workload(
+        id="vec-cpy",
+        title="vector copy, one word a thread",
+        group="N",
+        papers=("S",),
+        needs_coherence=False,
+        check="the copy is equal",
+        parameters=(
+            Parameter(
+                name="words",
+                kind="int",
+                minimum=1,
+                maximum=1 << 28,
+                defaults={"tiny": 1 << 14, "small": 1 << 19, "paper": 1 << 22},
+                text="words to copy",
+            ),
+        ),
+        factory=Copy.prepare,
+    )
+)

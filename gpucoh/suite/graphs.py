@@ -1,0 +1,317 @@
+"""Breadth-first search: ``bfs`` (one launch a level, QuickRelease) and ``bfs-mask`` (one launch in all, RCC)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse.csgraph
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite import inputs
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
+from gpucoh.suite.synchronisation import grid_barrier
+
+UNREACHED = -1
+
+
+# Two threads may give one vertex the same distance at once, and a third may read it then: relaxed on both sides.
+@gpucoh.kernel
+def bfs_level(
+    offsets: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    columns: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    distance: gpucoh.Buffer[gpucoh.i32],
+    more: gpucoh.Buffer[gpucoh.i32],
+    level: gpucoh.i32,
+    vertices: gpucoh.i32,
+):
+    """Visit the neighbours of every vertex of one level; ``more`` tells the host that some were new."""
+    vertex = gpucoh.global_id()
+    if vertex < vertices:
+        if gpucoh.load(distance, vertex, order="relaxed", scope="gpu") == level:
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbour = columns[edge]
+                if gpucoh.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
+                    gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
+                    gpucoh.store(more, 0, 1, order="relaxed", scope="gpu")
+
+
+# `visited` is written by the vertex's own thread in the second phase and read by others in the first; `updating` the
+# other way round; the grid barriers order both, so plain accesses do where one thread writes. Several threads may set
+# one word of `updating`, `distance` and `more` at once: relaxed. `more` has two slots: that of the next level is cleared
+# in the second phase, when every block has read it for the level before.
+@gpucoh.kernel
+def bfs_masked(
+    offsets: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    columns: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    frontier: gpucoh.Buffer[gpucoh.i32],
+    updating: gpucoh.Buffer[gpucoh.i32],
+    visited: gpucoh.Buffer[gpucoh.i32],
+    distance: gpucoh.Buffer[gpucoh.i32],
+    more: gpucoh.Buffer[gpucoh.i32],
+    arrived: gpucoh.Buffer[gpucoh.i32],
+    vertices: gpucoh.i32,
+    limit: gpucoh.i32,
+):
+    """Breadth-first search by shared vectors; all blocks meet twice a level; at most ``limit`` levels."""
+    again = gpucoh.shared(gpucoh.i32, 1)
+    stride = gpucoh.grid_dim() * gpucoh.block_dim()
+    first = gpucoh.global_id()
+    target = 0
+    level = 0
+    going = 1
+    while going != 0:
+        for vertex in range(first, vertices, stride):
+            if frontier[vertex] != 0:
+                frontier[vertex] = 0
+                for edge in range(offsets[vertex], offsets[vertex + 1]):
+                    neighbour = columns[edge]
+                    if visited[neighbour] == 0:
+                        gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
+                        gpucoh.store(updating, neighbour, 1, order="relaxed", scope="gpu")
+        target += gpucoh.grid_dim()
+        grid_barrier(arrived, target)
+        if first == 0:
+            gpucoh.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
+        for vertex in range(first, vertices, stride):
+            if gpucoh.load(updating, vertex, order="relaxed", scope="gpu") != 0:
+                updating[vertex] = 0
+                frontier[vertex] = 1
+                visited[vertex] = 1
+                gpucoh.store(more, level % 2, 1, order="relaxed", scope="gpu")
+        target += gpucoh.grid_dim()
+        grid_barrier(arrived, target)
+        # An atomic, so that all blocks see one value and leave together even where loads may be stale.
+        if gpucoh.thread_id() == 0:
+            again[0] = gpucoh.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
+        gpucoh.barrier()
+        level += 1
+        going = again[0]
+        if level >= limit:
+            going = 0
+        gpucoh.barrier()
+
+
+def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
+    """Levels by scipy; int32, shape ``(vertices,)``, -1 where ``source`` does not reach."""
+    distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=source, unweighted=True)
+    return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(np.int32)
+
+
+def graph_parameters() -> tuple[Parameter, ...]:
+    """The parameters of every workload on a graph."""
+    return (
+        Parameter(
+            name="graph",
+            kind="file",
+            defaults=None,
+            text="Matrix Market file or edge list; without it the graph is made by `generator`",
+        ),
+        Parameter(
+            name="directed",
+            kind="bool",
+            defaults=False,
+            text="whether an edge of the file goes one way only",
+        ),
+        Parameter(
+            name="generator",
+            kind="choice",
+            choices=("kronecker", "grid"),
+            defaults="kronecker",
+            text="Graph500 Kronecker graph or 2-D grid",
+        ),
+        Parameter(
+            name="levels",
+            kind="int",
+            minimum=1,
+            maximum=24,
+            defaults={"tiny": 9, "small": 13, "paper": 17},
+            text="log2 of the vertices that the generator makes",
+        ),
+        Parameter(
+            name="edge_factor",
+            kind="int",
+            minimum=1,
+            maximum=64,
+            defaults={"tiny": 4, "small": 8, "paper": 16},
+            text="Kronecker: undirected edges drawn per vertex",
+        ),
+        Parameter(
+            name="source",
+            kind="int",
+            minimum=-1,
+            defaults=-1,
+            text="vertex to begin at; -1: the first of those with most neighbours",
+        ),
+    )
+
+
+def make_graph(setting: Setting) -> inputs.Graph:
+    """The graph that the parameters of :func:`graph_parameters` ask for."""
+    path = setting.file("graph")
+    if path is not None:
+        return inputs.read_graph(path, directed=setting.flag("directed"))
+    levels = setting.integer("levels")
+    if setting.choice("generator") == "grid":
+        return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
+    return inputs.kronecker(levels, setting.integer("edge_factor"), setting.rng())
+
+
+@dataclass(frozen=True)
+class Search:
+    """A graph, where to begin, and the distances that must come out."""
+
+    graph: inputs.Graph
+    source: int
+    expected: NDArray[np.int32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Search:
+        """From checked parameters."""
+        graph = make_graph(setting)
+        source = setting.integer("source")
+        if source >= graph.vertices:
+            raise setting.refuse(
+                f"parameter source is {source}; allowed: -1 to {graph.vertices - 1}, "
+                f"the vertices of {graph.name}"
+            )
+        if source < 0:
+            source = int(np.argmax(graph.degrees()))
+        return cls(graph, source, reference_distances(graph, source))
+
+    @property
+    def depth(self) -> int:
+        """The largest distance."""
+        return int(self.expected.max())
+
+    def start(self) -> NDArray[np.int32]:
+        """Distances before the first level."""
+        distances = np.full(self.graph.vertices, UNREACHED, np.int32)
+        distances[self.source] = 0
+        return distances
+
+    def check(self, distances: NDArray[Any], levels: int) -> Outcome:
+        """Compare with the reference."""
+        details = {
+            "graph": self.graph.name,
+            "vertices": self.graph.vertices,
+            "edges": self.graph.edges,
+            "source": self.source,
+            "levels": levels,
+        }
+        return compare("distance", distances, self.expected, details=details)
+
+
+@dataclass(frozen=True)
+class LevelSearch:
+    """``bfs`` on one input."""
+
+    search: Search
+    block: int
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch a level until the flag that the host clears stays clear."""
+        graph = self.search.graph
+        offsets = gpu.array(graph.offsets)
+        columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
+        distance = gpu.array(self.search.start())
+        more = gpu.zeros(1, np.int32)
+        level = 0
+        # One level past the deepest finds nothing new; a run that goes on is wrong and is stopped there.
+        while level <= self.search.depth + 1:
+            more[:] = 0
+            gpu.launch(
+                bfs_level,
+                grid=blocks_for(graph.vertices, self.block),
+                block=self.block,
+                args=(offsets, columns, distance, more, level, graph.vertices),
+            )
+            level += 1
+            if int(more.numpy()[0]) == 0:
+                break
+        return self.search.check(distance.numpy(), level)
+
+
+@dataclass(frozen=True)
+class MaskedSearch:
+    """``bfs-mask`` on one input."""
+
+    search: Search
+    block: int
+    blocks_per_core: int
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch; a grid that is resident as a whole."""
+        graph = self.search.graph
+        frontier = np.zeros(graph.vertices, np.int32)
+        frontier[self.search.source] = 1
+        distance = gpu.array(self.search.start())
+        limit = self.search.depth + 2
+        gpu.launch(
+            bfs_masked,
+            grid=gpu.machine.cores * self.blocks_per_core,
+            block=self.block,
+            args=(
+                gpu.array(graph.offsets),
+                gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32)),
+                gpu.array(frontier),
+                gpu.zeros(graph.vertices, np.int32),
+                gpu.array(frontier),
+                distance,
+                gpu.zeros(2, np.int32),
+                gpu.zeros(1, np.int32),
+                graph.vertices,
+                limit,
+            ),
+        )
+        return self.search.check(distance.numpy(), self.search.depth + 1)
+
+
+REGISTRY.add(
+    Workload(
+        id="bfs",
+        title="level-synchronous breadth-first search, one launch a level, a host flag between levels",
+        group="I",
+        papers=("Q",),
+        needs_coherence=True,
+        check="distances equal scipy's",
+        parameters=graph_parameters(),
+        factory=lambda setting: LevelSearch(Search.prepare(setting), block=128),
+    )
+)
+
+REGISTRY.add(
+    Workload(
+        id="bfs-mask",
+        title="breadth-first search in one launch: shared frontier and visited vectors, two grid barriers a level",
+        group="I",
+        papers=("R",),
+        needs_coherence=True,
+        check="distances equal scipy's",
+        parameters=(
+            *graph_parameters(),
+            Parameter(
+                name="blocks_per_core",
+                kind="int",
+                minimum=1,
+                maximum=8,
+                defaults={"tiny": 1, "small": 3, "paper": 4},
+                text="blocks a core, of 128 threads; all must be resident at once",
+            ),
+        ),
+        factory=lambda setting: MaskedSearch(
+            Search.prepare(setting), block=128, blocks_per_core=setting.integer("blocks_per_core")
+        ),
+    )
+)

@@ -1,0 +1,367 @@
+"""Inputs of the workloads: readers of files that users name, the bundled real input, and generators.
+
+Every reader checks what it reads and raises :class:`gpucoh.errors.ConfigError` with one line that names the file, the
+place in it and what is allowed. Nothing here is random except through the generator it is given.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+from numpy.typing import NDArray
+
+from gpucoh.errors import ConfigError
+
+MAX_VERTICES = 1 << 27
+MAX_EDGES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph in compressed rows.
+
+    Parameters
+    ----------
+    offsets
+        int32, shape ``(vertices + 1,)``: where the neighbours of each vertex begin.
+    columns
+        int32, shape ``(edges,)``: the neighbours, ascending within a row, none twice, no self loops.
+    name
+        Where it came from.
+    """
+
+    offsets: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    name: str
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.offsets.size) - 1
+
+    @property
+    def edges(self) -> int:
+        """Number of directed edges."""
+        return int(self.columns.size)
+
+    def degrees(self) -> NDArray[np.int32]:
+        """Out-degrees, int32, shape ``(vertices,)``."""
+        return np.diff(self.offsets).astype(np.int32)
+
+    def matrix(self) -> scipy.sparse.csr_matrix:
+        """The adjacency pattern with ones as values, for scipy's graph algorithms."""
+        ones = np.ones(self.edges, np.float64)
+        return scipy.sparse.csr_matrix((ones, self.columns, self.offsets), shape=(self.vertices,) * 2)
+
+
+def graph_from_edges(
+    sources: NDArray[np.integer],
+    targets: NDArray[np.integer],
+    vertices: int,
+    *,
+    directed: bool,
+    name: str,
+) -> Graph:
+    """A graph from pairs; unless ``directed``, each pair counts both ways. Repeated pairs and self loops are dropped."""
+    if not 1 <= vertices <= MAX_VERTICES:
+        raise ConfigError(f"{name}: {vertices} vertices; allowed: 1 to {MAX_VERTICES}")
+    first = np.asarray(sources, np.int64)
+    second = np.asarray(targets, np.int64)
+    if not directed:
+        first, second = np.concatenate([first, second]), np.concatenate([second, first])
+    keys = np.unique((first * vertices + second)[first != second])
+    offsets = np.zeros(vertices + 1, np.int64)
+    np.cumsum(np.bincount(keys // vertices, minlength=vertices), out=offsets[1:])
+    if keys.size > MAX_EDGES:
+        raise ConfigError(f"{name}: {keys.size} edges; allowed: up to {MAX_EDGES}")
+    return Graph(offsets.astype(np.int32), (keys % vertices).astype(np.int32), name)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def _read_bytes(path: str, what: str) -> bytes:
+    """The file's bytes, unpacked if gzipped."""
+    place = Path(path)
+    if not place.exists():
+        raise ConfigError(f"{what} {path}: no such file")
+    if place.is_dir():
+        raise ConfigError(f"{what} {path}: is a folder; a file is needed")
+    try:
+        data = place.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        raise ConfigError(f"{what} {path}: cannot be read ({error})") from None
+
+
+def read_graph(path: str, *, directed: bool = False) -> Graph:
+    """Read a Matrix Market file (``.mtx``) or an edge list, either may be gzipped.
+
+    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma, further columns are
+    ignored; lines that begin with ``#`` or ``%`` are comments.
+
+    Raises
+    ------
+    ConfigError
+        When the file is missing, truncated, not square, empty or holds text where numbers belong.
+    """
+    data = _read_bytes(path, "graph")
+    if not data.strip():
+        raise ConfigError(f"graph {path}: the file is empty; allowed: Matrix Market or an edge list")
+    if data[:14].lower() == b"%%matrixmarket":
+        return _matrix_market(path, data, directed)
+    return _edge_list(path, data, directed)
+
+
+def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
+    import io
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            matrix = scipy.io.mmread(io.BytesIO(data))
+    except Exception as error:  # the parsers behind mmread raise many types
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ConfigError(f"graph {path}: not a whole Matrix Market file ({reason})") from None
+    entries = scipy.sparse.coo_matrix(matrix)
+    rows, columns = entries.shape
+    if rows != columns:
+        raise ConfigError(f"graph {path}: {rows} x {columns} is not square; a graph needs as many rows as columns")
+    if rows == 0:
+        raise ConfigError(f"graph {path}: has no vertices; allowed: at least 1")
+    return graph_from_edges(entries.row, entries.col, rows, directed=directed, name=Path(path).name)
+
+
+def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"graph {path}: not text; allowed: Matrix Market or an edge list") from None
+    pairs: list[tuple[int, int]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = line.replace(",", " ").split()
+        if not fields or fields[0][0] in "#%":
+            continue
+        try:
+            pair = (int(fields[0]), int(fields[1]))
+        except (ValueError, IndexError):
+            shown = line.strip()[:40]
+            raise ConfigError(
+                f"graph {path}: line {number} is {shown!r}; allowed: two vertex numbers from 0, or a # comment"
+            ) from None
+        if min(pair) < 0 or max(pair) >= MAX_VERTICES:
+            raise ConfigError(
+                f"graph {path}: line {number} names vertex {min(pair) if min(pair) < 0 else max(pair)}; "
+                f"allowed: 0 to {MAX_VERTICES - 1}"
+            )
+        pairs.append(pair)
+    if not pairs:
+        raise ConfigError(f"graph {path}: holds no edge; allowed: Matrix Market or an edge list")
+    edges = np.array(pairs, np.int64)
+    return graph_from_edges(
+        edges[:, 0], edges[:, 1], int(edges.max()) + 1, directed=directed, name=Path(path).name
+    )
+
+
+def read_image(path: str | None) -> NDArray[np.float32]:
+    """Read an image as grey values.
+
+    Parameters
+    ----------
+    path
+        Anything matplotlib (through Pillow) reads, or a ``.npy`` array; None gives the elevation model of the Jacksboro
+        fault that matplotlib carries as sample data.
+
+    Returns
+    -------
+    float32, shape ``(rows, columns)``, scaled to 0..1 (constant images give 0).
+
+    Raises
+    ------
+    ConfigError
+        When the file is missing, no image, or an array of a shape or type that is none.
+    """
+    if path is None:
+        from matplotlib.cbook import get_sample_data
+
+        with np.load(get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as bundle:
+            pixels = np.asarray(bundle["elevation"])
+        name = "bundled elevation model"
+    else:
+        name = f"image {path}"
+        pixels = _load_npy(path, "image") if path.lower().endswith(".npy") else _load_picture(path)
+    if pixels.dtype.kind not in "biuf":
+        raise ConfigError(f"{name}: holds {pixels.dtype}; allowed: integers or floating-point numbers")
+    if pixels.ndim == 3 and pixels.shape[2] in (3, 4):
+        pixels = pixels[..., :3].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+    if pixels.ndim == 3 and pixels.shape[2] <= 2:
+        pixels = pixels[..., 0]
+    if pixels.ndim != 2 or min(pixels.shape) < 1:
+        raise ConfigError(f"{name}: has shape {pixels.shape}; allowed: rows x columns, or those x 3 or 4 colours")
+    grey = pixels.astype(np.float64)
+    if not np.all(np.isfinite(grey)):
+        raise ConfigError(f"{name}: holds values that are not finite; allowed: finite numbers")
+    low, high = float(grey.min()), float(grey.max())
+    return ((grey - low) / (high - low if high > low else 1.0)).astype(np.float32)
+
+
+def _load_picture(path: str) -> NDArray[np.generic]:
+    data = _read_bytes(path, "image")
+    import io
+
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data)) as picture:
+                mode = "RGB" if picture.mode in ("P", "CMYK", "YCbCr", "RGBA", "RGB") else picture.mode
+                return np.asarray(picture.convert(mode) if mode != picture.mode else picture)
+    except Exception as error:  # Pillow's decoders raise many types
+        raise ConfigError(
+            f"image {path}: not an image that can be read ({type(error).__name__}); "
+            "allowed: an image file or a .npy array"
+        ) from None
+
+
+def _load_npy(path: str, what: str) -> NDArray[np.generic]:
+    _read_bytes(path, what)  # names a missing file or a folder
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except Exception as error:  # ValueError, EOFError, OSError by kind of damage
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"{what} {path}: not a whole .npy array ({reason})") from None
+
+
+def resample(image: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.float32]:
+    """The image at another size, bilinear; float32, shape ``(rows, columns)``."""
+
+    def places(count: int, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        position = np.clip((np.arange(count) + 0.5) * (size / count) - 0.5, 0, size - 1)
+        low = np.floor(position).astype(np.intp)
+        return low, np.minimum(low + 1, size - 1), position - low
+
+    if image.shape == (rows, columns):
+        return image.astype(np.float32)
+    top, bottom, down = places(rows, image.shape[0])
+    left, right, across = places(columns, image.shape[1])
+    source = image.astype(np.float64)
+    upper = source[top][:, left] * (1 - across) + source[top][:, right] * across
+    lower = source[bottom][:, left] * (1 - across) + source[bottom][:, right] * across
+    return (upper * (1 - down[:, None]) + lower * down[:, None]).astype(np.float32)
+
+
+def read_points(path: str) -> NDArray[np.float32]:
+    """Read points: a ``.npy`` array, or comma-separated text with one point a line and perhaps one line of headings.
+
+    Returns
+    -------
+    float32, shape ``(points, dimensions)``.
+
+    Raises
+    ------
+    ConfigError
+        When the file is missing, ragged, empty, holds text, or an array of a wrong shape or type.
+    """
+    if path.lower().endswith(".npy"):
+        points = _load_npy(path, "points")
+        if points.dtype.kind not in "iuf":
+            raise ConfigError(f"points {path}: holds {points.dtype}; allowed: integers or floating-point numbers")
+    else:
+        points = _read_table(path)
+    if points.ndim == 1:
+        points = points[:, None]
+    if points.ndim != 2 or min(points.shape) < 1:
+        raise ConfigError(f"points {path}: has shape {points.shape}; allowed: points x dimensions")
+    with np.errstate(over="ignore"):
+        narrowed = points.astype(np.float32)
+    if not np.all(np.isfinite(narrowed)):
+        row = int(np.argwhere(~np.isfinite(narrowed))[0][0])
+        raise ConfigError(f"points {path}: point {row} is not finite in f32; allowed: finite numbers")
+    return narrowed
+
+
+def _read_table(path: str) -> NDArray[np.generic]:
+    try:
+        text = _read_bytes(path, "points").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"points {path}: not text; allowed: .csv text or a .npy array") from None
+    rows: list[list[float]] = []
+    for number, cells in enumerate(csv.reader(text.splitlines()), 1):
+        if not any(cell.strip() for cell in cells):
+            continue
+        try:
+            row = [float(cell) for cell in cells]
+        except ValueError:
+            if not rows and number == 1:
+                continue  # headings
+            shown = ",".join(cells)[:40]
+            raise ConfigError(
+                f"points {path}: line {number} is {shown!r}; allowed: numbers separated by commas"
+            ) from None
+        if rows and len(row) != len(rows[0]):
+            raise ConfigError(
+                f"points {path}: line {number} has {len(row)} numbers, the first point has {len(rows[0])}"
+            )
+        rows.append(row)
+    if not rows:
+        raise ConfigError(f"points {path}: holds no point; allowed: at least 1")
+    return np.array(rows, np.float64)
+
+
+# ---- generators -----------------------------------------------------------------------------------------------------
+
+
+def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
+    """The Graph500 Kronecker graph.
+
+    Parameters
+    ----------
+    levels
+        log2 of the number of vertices.
+    edge_factor
+        Undirected edges drawn per vertex, before repeats and self loops go.
+    rng
+        Where chance comes from.
+
+    References
+    ----------
+    Graph500 specification, section 3: initiator probabilities A = 0.57, B = C = 0.19, vertex numbers permuted.
+    """
+    edges = edge_factor << levels
+    probability_a, probability_b, probability_c = 0.57, 0.19, 0.19
+    both = probability_a + probability_b
+    c_share = probability_c / (1 - both)
+    a_share = probability_a / both
+    sources = np.zeros(edges, np.int64)
+    targets = np.zeros(edges, np.int64)
+    for level in range(levels):
+        lower = rng.random(edges) > both
+        right = rng.random(edges) > np.where(lower, c_share, a_share)
+        sources += lower.astype(np.int64) << level
+        targets += right.astype(np.int64) << level
+    permutation = rng.permutation(1 << levels)
+    return graph_from_edges(
+        permutation[sources],
+        permutation[targets],
+        1 << levels,
+        directed=False,
+        name=f"kronecker(levels={levels}, edge_factor={edge_factor})",
+    )
+
+
+def grid_graph(rows: int, columns: int) -> Graph:
+    """A 2-D grid: each vertex is joined with its four neighbours."""
+    numbers = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+    sources = np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()])
+    targets = np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()])
+    return graph_from_edges(
+        sources, targets, rows * columns, directed=False, name=f"grid({rows} x {columns})"
+    )

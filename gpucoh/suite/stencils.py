@@ -1,0 +1,223 @@
+"""Stencils: ``hsp``, the HotSpot 2-D thermal simulation with scratchpad tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite import inputs
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+
+TILE = 16
+AMBIENT = 80.0
+
+
+# Each block loads a tile with a halo of `steps` cells, makes `steps` time steps in the scratchpad, each valid one cell
+# further in, and writes the inner cells. At the border of the chip a missing neighbour is the cell itself.
+@gpucoh.kernel
+def hotspot(
+    power: gpucoh.Buffer[gpucoh.f32, "readonly"],
+    source: gpucoh.Buffer[gpucoh.f32],
+    target: gpucoh.Buffer[gpucoh.f32],
+    rows: gpucoh.i32,
+    columns: gpucoh.i32,
+    steps: gpucoh.i32,
+    rate: gpucoh.f32,
+    across: gpucoh.f32,
+    down: gpucoh.f32,
+    out: gpucoh.f32,
+):
+    """``steps`` time steps of the temperature field ``source`` into ``target``."""
+    tile = gpucoh.shared(gpucoh.f32, (TILE, TILE))
+    x = gpucoh.thread_id(0)
+    y = gpucoh.thread_id(1)
+    inner = TILE - 2 * steps
+    column = gpucoh.block_id(0) * inner + x - steps
+    row = gpucoh.block_id(1) * inner + y - steps
+    inside = row >= 0 and row < rows and column >= 0 and column < columns
+    temperature = gpucoh.f32(0.0)
+    heat = gpucoh.f32(0.0)
+    if inside:
+        temperature = source[row * columns + column]
+        heat = power[row * columns + column]
+    tile[y, x] = temperature
+    gpucoh.barrier()
+    for step in range(steps):
+        if (
+            inside
+            and x > step
+            and x < TILE - 1 - step
+            and y > step
+            and y < TILE - 1 - step
+        ):
+            north = tile[y - gpucoh.min(row, 1), x]
+            south = tile[y + gpucoh.min(rows - 1 - row, 1), x]
+            west = tile[y, x - gpucoh.min(column, 1)]
+            east = tile[y, x + gpucoh.min(columns - 1 - column, 1)]
+            twice = temperature + temperature
+            flow = heat + (north + south - twice) * down
+            flow = flow + (east + west - twice) * across
+            flow = flow + (AMBIENT - temperature) * out
+            temperature = temperature + rate * flow
+        gpucoh.barrier()
+        tile[y, x] = temperature
+        gpucoh.barrier()
+    if inside and x >= steps and x < TILE - steps and y >= steps and y < TILE - steps:
+        target[row * columns + column] = temperature
+
+
+@dataclass(frozen=True)
+class Chip:
+    """The coefficients of one chip, in f32 as the kernel gets them."""
+
+    rate: np.float32
+    across: np.float32
+    down: np.float32
+    out: np.float32
+    cell_area: float
+
+    @classmethod
+    def of_grid(cls, rows: int, columns: int) -> Chip:
+        """For a silicon die of 16 x 16 x 0.5 mm (the HotSpot example) cut into ``rows`` x ``columns`` cells."""
+        side, thickness = 0.016, 0.0005
+        heat_capacity, conductivity, capacity_factor = 1.75e6, 100.0, 0.5
+        largest_power, precision = 3.0e6, 0.001
+        height, width = side / rows, side / columns
+        capacity = capacity_factor * heat_capacity * thickness * width * height
+        slope = largest_power / (capacity_factor * thickness * heat_capacity)
+        return cls(
+            rate=np.float32(precision / slope / capacity),
+            across=np.float32(2.0 * conductivity * thickness * height / width),
+            down=np.float32(2.0 * conductivity * thickness * width / height),
+            out=np.float32(conductivity * height * width / thickness),
+            cell_area=height * width,
+        )
+
+
+def reference_hotspot(
+    temperature: NDArray[np.float32], power: NDArray[np.float32], chip: Chip, steps: int
+) -> NDArray[np.float32]:
+    """The same simulation over whole arrays in f32, each operation in the kernel's order: equal to the last bit."""
+    field = temperature.astype(np.float32)
+    ambient = np.float32(AMBIENT)
+    for _ in range(steps):
+        padded = np.pad(field, 1, mode="edge")
+        twice = field + field
+        flow = power + (padded[:-2, 1:-1] + padded[2:, 1:-1] - twice) * chip.down
+        flow = flow + (padded[1:-1, 2:] + padded[1:-1, :-2] - twice) * chip.across
+        flow = flow + (ambient - field) * chip.out
+        field = field + chip.rate * flow
+    return field
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """``hsp`` on one input."""
+
+    temperature: NDArray[np.float32]
+    power: NDArray[np.float32]
+    chip: Chip
+    steps: int
+    steps_per_launch: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> HotSpot:
+        """Temperature from the image (50 to 70 degrees), power by chance up to the largest the die may have."""
+        rows, columns = setting.integer("rows"), setting.integer("columns")
+        chip = Chip.of_grid(rows, columns)
+        image = inputs.resample(inputs.read_image(setting.file("image")), rows, columns)
+        temperature = np.float32(50.0) + np.float32(20.0) * image
+        power = (setting.rng().random((rows, columns)) * 3.0e6 * chip.cell_area).astype(np.float32)
+        return cls(
+            temperature, power, chip, setting.integer("steps"), setting.integer("steps_per_launch")
+        )
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Ping-pong between two arrays, ``steps_per_launch`` steps a launch."""
+        rows, columns = self.temperature.shape
+        power = gpu.array(self.power.ravel())
+        source = gpu.array(self.temperature.ravel())
+        target = gpu.zeros(rows * columns, np.float32)
+        done = 0
+        while done < self.steps:
+            steps = min(self.steps_per_launch, self.steps - done)
+            inner = TILE - 2 * steps
+            gpu.launch(
+                hotspot,
+                grid=(-(-columns // inner), -(-rows // inner)),
+                block=(TILE, TILE),
+                args=(
+                    power,
+                    source,
+                    target,
+                    rows,
+                    columns,
+                    steps,
+                    self.chip.rate,
+                    self.chip.across,
+                    self.chip.down,
+                    self.chip.out,
+                ),
+            )
+            source, target = target, source
+            done += steps
+        result = source.numpy().reshape(rows, columns)
+        expected = reference_hotspot(self.temperature, self.power, self.chip, self.steps)
+        return compare("temperature", result, expected, details={"cells": rows * columns})
+
+
+REGISTRY.add(
+    Workload(
+        id="hsp",
+        aliases=("hs",),
+        title="HotSpot 2-D thermal stencil with scratchpad tiles, several time steps a launch",
+        group="AN",
+        papers=("T", "R", "D"),
+        needs_coherence=False,
+        check="equal to NumPy's f32 step by step, to the last bit",
+        parameters=(
+            Parameter(
+                name="image",
+                kind="file",
+                defaults=None,
+                text="starting temperature: any image or .npy; without it matplotlib's elevation model",
+            ),
+            Parameter(
+                name="rows",
+                kind="int",
+                minimum=1,
+                maximum=16384,
+                defaults={"tiny": 64, "small": 256, "paper": 512},
+                text="rows of the grid; the image is resampled to it",
+            ),
+            Parameter(
+                name="columns",
+                kind="int",
+                minimum=1,
+                maximum=16384,
+                defaults={"tiny": 64, "small": 256, "paper": 512},
+                text="columns of the grid",
+            ),
+            Parameter(
+                name="steps",
+                kind="int",
+                minimum=1,
+                maximum=10000,
+                defaults={"tiny": 2, "small": 4, "paper": 8},
+                text="time steps",
+            ),
+            Parameter(
+                name="steps_per_launch",
+                kind="int",
+                minimum=1,
+                maximum=TILE // 2 - 1,
+                defaults=2,
+                text="time steps in the scratchpad before the grid is written back",
+            ),
+        ),
+        factory=HotSpot.prepare,
+    )
+)
