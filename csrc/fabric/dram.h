@@ -32,16 +32,23 @@ typedef struct {
 typedef int (*gpc_dram_answer_t)(void *world, uint32_t channel, gpc_index_t message);
 
 typedef struct gpc_dram_channel gpc_dram_channel_t;
+typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
     gpc_dram_config_t config;
     gpc_dram_channel_t *state; /* config.channels of them, in the arena */
+    gpc_dram_request_t *requests; /* config.queue a channel, in the arena */
     gpc_dram_statistics_t *statistics; /* one a channel, in the arena */
     gpc_pool_t *messages;              /* borrowed */
     gpc_memory_t *memory;              /* borrowed */
     gpc_wheel_t *wheel;                /* borrowed */
     gpc_dram_answer_t answer;
+    int (*room)(void *world, uint32_t channel); /* optional, set after init: a request has left the full queue */
     void *world;
 } gpc_dram_t;
+
+/* Model 1: ticks from acceptance on a DRAM edge by an idle channel, row closed, to the last data: tRCD + the line's column
+ * accesses + tCL, without config.latency. 0 for model 0, where config.latency is all. */
+gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config);
 
 GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
                                  gpc_memory_t *memory, gpc_wheel_t *wheel, gpc_dram_answer_t answer, void *world);

@@ -1,0 +1,112 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/errors.h"
+
+enum { ALIGNMENT = 64 };
+
+void
+gpc_arena_init(gpc_arena_t *self, size_t chunk_size)
+{
+    *self = (gpc_arena_t){.chunk_size = chunk_size};
+}
+
+void
+gpc_arena_free(gpc_arena_t *self)
+{
+    for (size_t i = 0; i < self->num_chunks; i++) {
+        free(self->chunks[i].bytes);
+    }
+    free(self->chunks);
+    gpc_arena_init(self, self->chunk_size);
+}
+
+/* A chunk is aligned by hand inside a zeroed block: calloc leaves untouched pages unbacked, memset would not. */
+static uint8_t *
+aligned(uint8_t *bytes)
+{
+    uintptr_t misaligned = (uintptr_t) bytes % ALIGNMENT;
+    return misaligned ? bytes + (ALIGNMENT - misaligned) : bytes;
+}
+
+static gpc_arena_chunk_t *
+add_chunk(gpc_arena_t *self, size_t capacity)
+{
+    gpc_arena_chunk_t *chunks = realloc(self->chunks, (self->num_chunks + 1) * sizeof(*chunks));
+    if (!chunks) {
+        return NULL;
+    }
+    self->chunks = chunks;
+    uint8_t *bytes = calloc(1, capacity + ALIGNMENT);
+    if (!bytes) {
+        return NULL;
+    }
+    chunks[self->num_chunks] = (gpc_arena_chunk_t){.bytes = bytes, .capacity = capacity};
+    return &chunks[self->num_chunks++];
+}
+
+void *
+gpc_arena_take(gpc_arena_t *self, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2) / size) {
+        self->failed = true;
+        return NULL;
+    }
+    size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    gpc_arena_chunk_t *chunk = self->num_chunks ? &self->chunks[self->num_chunks - 1] : NULL;
+
+    if (!chunk || chunk->capacity - chunk->used < bytes) {
+        chunk = add_chunk(self, bytes > self->chunk_size ? bytes : self->chunk_size);
+        if (!chunk) {
+            self->failed = true;
+            return NULL;
+        }
+    }
+    void *piece = aligned(chunk->bytes) + chunk->used;
+    chunk->used += bytes;
+    return piece;
+}
+
+size_t
+gpc_arena_bytes(const gpc_arena_t *self)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < self->num_chunks; i++) {
+        bytes += self->chunks[i].used;
+    }
+    return bytes;
+}
+
+void
+gpc_arena_save(const gpc_arena_t *self, uint8_t *out)
+{
+    for (size_t i = 0; i < self->num_chunks; i++) {
+        memcpy(out, aligned(self->chunks[i].bytes), self->chunks[i].used);
+        out += self->chunks[i].used;
+    }
+}
+
+void
+gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes)
+{
+    for (size_t i = 0; i < self->num_chunks; i++) {
+        memcpy(aligned(self->chunks[i].bytes), bytes, self->chunks[i].used);
+        bytes += self->chunks[i].used;
+    }
+}
+
+int
+gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t item_size)
+{
+    self->item_size = (item_size + 7u) / 8u * 8u;
+    self->capacity = capacity;
+    self->items = gpc_arena_take(arena, capacity, self->item_size);
+    self->state = GPC_ARENA_TAKE(arena, 1, gpc_pool_state_t);
+    if (!self->items || !self->state) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->state->free = GPC_NONE;
+    return 0;
+}

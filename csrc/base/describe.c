@@ -1,0 +1,172 @@
+#include "base/describe.h"
+
+#include <string.h>
+
+void
+gpc_encode_bytes(gpc_encoder_t *self, const void *bytes, size_t length)
+{
+    if (self->length + length > self->capacity) {
+        self->overflow = true;
+        return;
+    }
+    memcpy(self->bytes + self->length, bytes, length);
+    self->length += length;
+}
+
+void
+gpc_encode_u64(gpc_encoder_t *self, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t length = 0;
+    do {
+        bytes[length++] = (uint8_t) ((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+    } while (value);
+    gpc_encode_bytes(self, bytes, length);
+}
+
+void
+gpc_encode_node(gpc_encoder_t *self, gpc_node_t node)
+{
+    bool renamed = self->rename && node != GPC_NO_NODE;
+    gpc_encode_u64(self, renamed ? self->rename[node] : node);
+}
+
+void
+gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list)
+{
+    gpc_encode_u64(self, list->count);
+    gpc_index_t i = list->head;
+    for (uint32_t n = 0; n < list->count; n++) {
+        self->message(self->context, self, i);
+        i = gpc_msg_at(self->messages, i)->next;
+    }
+}
+
+static uint64_t
+number_at(const gpc_field_t *field, const void *object)
+{
+    uint64_t value = 0; /* the core is built for little-endian machines only; checked when a GPU is made */
+    memcpy(&value, (const uint8_t *) object + field->offset, field->size < 8 ? field->size : 8);
+    return value;
+}
+
+static void
+encode_nodeset(gpc_encoder_t *self, const gpc_nodeset_t *set)
+{
+    gpc_nodeset_t renamed = {{0}};
+    for (uint32_t node = 0; node < GPC_NODESET_WORDS * 64; node++) {
+        if (set->bits[node / 64] >> (node % 64) & 1) {
+            uint32_t to = self->rename ? self->rename[node] : node;
+            renamed.bits[to / 64] |= UINT64_C(1) << (to % 64);
+        }
+    }
+    for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
+        gpc_encode_u64(self, renamed.bits[i]);
+    }
+}
+
+void
+gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object)
+{
+    for (uint16_t i = 0; i < described->count; i++) {
+        const gpc_field_t *field = &described->fields[i];
+        const uint8_t *at = (const uint8_t *) object + field->offset;
+        switch (field->kind) {
+            case GPC_FIELD_PLAIN:
+                if (field->size <= 8) {
+                    gpc_encode_u64(self, number_at(field, object));
+                } else {
+                    gpc_encode_bytes(self, at, field->size);
+                }
+                break;
+            case GPC_FIELD_TIME: {
+                uint64_t time = number_at(field, object);
+                gpc_encode_u64(self, time < self->now ? 0 : time - self->now + 1);
+                break;
+            }
+            case GPC_FIELD_LOGICAL: {
+                uint64_t time = number_at(field, object);
+                gpc_encode_u64(self, time < self->least_logical ? 0 : time - self->least_logical + 1);
+                break;
+            }
+            case GPC_FIELD_NODE:
+                gpc_encode_node(self, (gpc_node_t) number_at(field, object));
+                break;
+            case GPC_FIELD_NODESET:
+                encode_nodeset(self, (const gpc_nodeset_t *) (const void *) at);
+                break;
+            case GPC_FIELD_REQUEST:
+                gpc_encode_list(self, (const gpc_list_t *) (const void *) at);
+                break;
+            case GPC_FIELD_DATA:
+                gpc_encode_bytes(self, at, field->size);
+                break;
+            case GPC_FIELD_STATISTIC:
+            case GPC_NUM_FIELD_KINDS:
+                break;
+        }
+    }
+}
+
+static void
+print_nodeset(gpc_text_t *out, const gpc_nodeset_t *set)
+{
+    bool first = true;
+    gpc_text_add(out, "{");
+    for (uint32_t node = 0; node < GPC_NODESET_WORDS * 64; node++) {
+        if (set->bits[node / 64] >> (node % 64) & 1) {
+            gpc_text_add(out, first ? "%u" : ",%u", node);
+            first = false;
+        }
+    }
+    gpc_text_add(out, "}");
+}
+
+void
+gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const void *object)
+{
+    for (uint16_t i = 0; i < described->count; i++) {
+        const gpc_field_t *field = &described->fields[i];
+        const void *at = (const uint8_t *) object + field->offset;
+        gpc_text_add(out, "%s%s=", i ? " " : "", field->name);
+        if (field->kind == GPC_FIELD_NODESET) {
+            print_nodeset(out, at);
+        } else if (field->kind == GPC_FIELD_REQUEST && field->size == sizeof(gpc_list_t)) {
+            gpc_text_add(out, "[%u]", ((const gpc_list_t *) at)->count);
+        } else if (field->size <= 8) {
+            gpc_text_add(out, "%llu", (unsigned long long) number_at(field, object));
+        } else {
+            gpc_text_add(out, "<%u bytes>", field->size);
+        }
+    }
+}
+
+const char *
+gpc_field_kind_name(gpc_field_kind_t kind)
+{
+    static const char *const names[] = {
+#define X(name, text) #name,
+        GPC_FIELD_KINDS(X)
+#undef X
+    };
+    return kind < GPC_NUM_FIELD_KINDS ? names[kind] : "?";
+}
+
+void
+gpc_print_fields(gpc_text_t *out, const gpc_described_t *described)
+{
+    gpc_text_add(out, "[");
+    for (uint16_t i = 0; i < described->count; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_key(out, "name");
+        gpc_text_add_string(out, described->fields[i].name);
+        gpc_text_add_key(out, "type");
+        gpc_text_add_string(out, described->fields[i].type);
+        gpc_text_add_key(out, "kind");
+        gpc_text_add_string(out, gpc_field_kind_name(described->fields[i].kind));
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}

@@ -1,0 +1,88 @@
+/* describe.h: described structs. Metadata is declared once, by X-macro, with a kind a field; from it come the struct, the
+ * printer, the encoder that the explorer hashes, and with it timestamp normalisation and symmetry.
+ *
+ *     #define L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, outstanding) FIELD(TIME, uint32_t, lease)
+ *     GPC_DESCRIBE(l1, mshr, L1_MSHR)        -> l1_mshr_t, l1_mshr_described()
+ */
+#ifndef GPC_BASE_DESCRIBE_H
+#define GPC_BASE_DESCRIBE_H
+
+#include "base/message.h"
+#include "base/text.h"
+
+#define GPC_FIELD_KINDS(X)                                                                          \
+    X(PLAIN, "a number or flag that means the same everywhere")                                     \
+    X(TIME, "a physical time, core cycles: encoded relative to now, the past as one value")         \
+    X(LOGICAL, "a logical time: encoded relative to the smallest one alive")                        \
+    X(NODE, "a controller: renamed under symmetry")                                                 \
+    X(NODESET, "a gpc_nodeset_t: renamed under symmetry")                                           \
+    X(REQUEST, "a gpc_list_t of messages: encoded by what is in it")                                \
+    X(DATA, "words of data")                                                                        \
+    X(STATISTIC, "counts what happened; never encoded")
+
+typedef enum {
+#define X(name, text) GPC_FIELD_##name,
+    GPC_FIELD_KINDS(X)
+#undef X
+    GPC_NUM_FIELD_KINDS
+} gpc_field_kind_t;
+
+typedef struct {
+    const char *name;
+    const char *type;
+    gpc_field_kind_t kind;
+    uint16_t offset, size;
+} gpc_field_t;
+
+typedef struct {
+    const char *owner, *object; /* "l1", "mshr" */
+    const gpc_field_t *fields;
+    uint16_t count, size;
+} gpc_described_t;
+
+typedef const gpc_described_t *(*gpc_describe_t)(void);
+
+#define GPC_FIELD_MEMBER_(kind, type, name) type name;
+#define GPC_FIELD_ROW_(kind, type, name) {#name, #type, GPC_FIELD_##kind, offsetof(self_t, name), sizeof(((self_t *) 0)->name)},
+
+/* The last member keeps a struct without fields legal C; it is never described. */
+#define GPC_DESCRIBE(owner_, object_, FIELDS)                                                             \
+    typedef struct {                                                                                      \
+        FIELDS(GPC_FIELD_MEMBER_)                                                                         \
+        uint8_t end_;                                                                                     \
+    } owner_##_##object_##_t;                                                                             \
+    __attribute__((unused)) static const gpc_described_t *owner_##_##object_##_described(void)            \
+    {                                                                                                     \
+        typedef owner_##_##object_##_t self_t;                                                            \
+        static const gpc_field_t fields[] = {FIELDS(GPC_FIELD_ROW_){"", "", GPC_FIELD_PLAIN, offsetof(self_t, end_), 0}}; \
+        static const gpc_described_t described = {#owner_, #object_, fields, GPC_COUNT_OF(fields) - 1, sizeof(self_t)};   \
+        return &described;                                                                                \
+    }
+
+/* Where an encoding goes: bytes that are equal exactly when two states are, up to the given renaming and time shift. */
+typedef struct {
+    uint8_t *bytes; /* borrowed */
+    size_t length, capacity;
+    bool overflow;
+    gpc_cycle_t now;
+    uint64_t least_logical;
+    const gpc_node_t *rename; /* by node, or NULL */
+    /* Writes what a message is, for lists of them; given by who knows what messages mean. */
+    void (*message)(void *context, void *encoder, gpc_index_t message);
+    void *context;
+    const gpc_pool_t *messages;
+} gpc_encoder_t;
+
+void gpc_encode_bytes(gpc_encoder_t *self, const void *bytes, size_t length);
+void gpc_encode_u64(gpc_encoder_t *self, uint64_t value); /* short for small values */
+void gpc_encode_node(gpc_encoder_t *self, gpc_node_t node);
+void gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list);
+void gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object);
+
+/* "outstanding=2 lease=17", for people. */
+void gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const void *object);
+/* JSON: [{"name", "type", "kind"}, ...] */
+void gpc_print_fields(gpc_text_t *out, const gpc_described_t *described);
+const char *gpc_field_kind_name(gpc_field_kind_t kind);
+
+#endif

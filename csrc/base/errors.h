@@ -1,0 +1,23 @@
+/* errors.h: one list of failures (errors.def), negative so that positive returns can be reasons to stop. */
+#ifndef GPC_BASE_ERRORS_H
+#define GPC_BASE_ERRORS_H
+
+enum {
+    GPC_ERRORS_BEGIN_ = 0,
+#define X(name, exception, message) GPC_ERROR_INDEX_##name,
+#include "base/errors.def"
+#undef X
+    GPC_NUM_ERRORS /* one more than the last index; index 0 is "no error" */
+};
+
+enum {
+#define X(name, exception, message) GPC_ERROR_##name = -GPC_ERROR_INDEX_##name,
+#include "base/errors.def"
+#undef X
+};
+
+const char *gpc_error_name(int code);      /* "BOUNDS"; "NONE" for 0 and what is no code */
+const char *gpc_error_message(int code);   /* "index out of bounds" */
+const char *gpc_error_exception(int code); /* "KernelError" */
+
+#endif

@@ -1,0 +1,24 @@
+#include "base/failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void
+gpc_failure_clear(gpc_failure_t *self)
+{
+    self->code = 0;
+    self->text[0] = 0;
+}
+
+int
+gpc_fail(gpc_failure_t *self, int code, const char *format, ...)
+{
+    if (self->code == 0) {
+        va_list arguments;
+        self->code = code;
+        va_start(arguments, format);
+        (void) vsnprintf(self->text, sizeof(self->text), format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}

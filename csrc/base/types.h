@@ -1,0 +1,39 @@
+/* types.h: the words every part of the core shares. Plain C11; nothing here knows of Python. */
+#ifndef GPC_BASE_TYPES_H
+#define GPC_BASE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPC_MAX_LINE_WORDS 32u /* 128-byte lines of 4-byte words */
+#define GPC_MAX_LANES 64u      /* lanes a warp */
+#define GPC_MAX_WARPS 64u      /* warps a core: one bit each in a word */
+#define GPC_MAX_CORES 256u
+#define GPC_MAX_BANKS 64u
+#define GPC_MAX_NETWORKS 6u /* virtual networks a protocol may declare */
+#define GPC_MAX_OPTIONS 16u /* options of one protocol */
+
+typedef uint64_t gpc_tick_t;    /* 1 / (least common multiple of the machine's clocks) */
+typedef uint64_t gpc_cycle_t;   /* core cycles */
+typedef uint64_t gpc_address_t; /* bytes */
+typedef uint32_t gpc_index_t;   /* into a pool; never a pointer, so that a snapshot is a memory copy */
+typedef uint16_t gpc_node_t;    /* a controller, as the fabric addresses it */
+typedef uint32_t gpc_mask_t;    /* one bit a word of a line */
+typedef uint64_t gpc_lanes_t;   /* one bit a lane of a warp */
+
+#define GPC_NONE UINT32_MAX
+#define GPC_NO_NODE UINT16_MAX
+#define GPC_NEVER UINT64_MAX
+#define GPC_NO_WORDS ((gpc_mask_t) 0)
+
+/* A set of controllers: cores first, then banks. */
+#define GPC_NODESET_WORDS ((GPC_MAX_CORES + GPC_MAX_BANKS) / 64u)
+typedef struct {
+    uint64_t bits[GPC_NODESET_WORDS];
+} gpc_nodeset_t;
+
+#define GPC_MUST_CHECK __attribute__((warn_unused_result))
+#define GPC_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,56 @@
+/* mshr.h: the table of transactions (MSHR entries), finite, found by line. An entry holds what is transient about a line: its
+ * state, the requests that wait for its end, and a protocol's transaction metadata. It may own a way of an array, or none. */
+#ifndef GPC_CACHE_MSHR_H
+#define GPC_CACHE_MSHR_H
+
+#include "base/message.h"
+
+typedef struct {
+    gpc_index_t next; /* in its bucket, or in the free list */
+    gpc_index_t way;  /* of array `array`, or GPC_NONE */
+    gpc_address_t line;
+    gpc_list_t pending; /* requests that this transaction serves: merged loads, own stores and atomics */
+    gpc_list_t waiters; /* requests held until the line's state changes (HOLD_LINE) */
+    uint8_t state;
+    uint8_t array;
+    bool live;
+} gpc_mshr_t;
+
+typedef struct {
+    gpc_pool_t entries;
+    uint32_t buckets, fields_size, line_words;
+    gpc_index_t *bucket;
+    uint8_t *fields;      /* [capacity * fields_size] */
+    uint8_t *word_states; /* [capacity * line_words], over words only */
+} gpc_mshr_table_t;
+
+GPC_MUST_CHECK int gpc_mshr_init(gpc_mshr_table_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t fields_size,
+                                 uint32_t line_words, uint32_t line_bytes, bool has_words);
+void gpc_mshr_clear(gpc_mshr_table_t *self);
+
+static inline gpc_mshr_t *
+gpc_mshr_at(const gpc_mshr_table_t *self, gpc_index_t i)
+{
+    return (gpc_mshr_t *) gpc_pool_at(&self->entries, i);
+}
+static inline void *
+gpc_mshr_fields(const gpc_mshr_table_t *self, gpc_index_t i)
+{
+    return self->fields + (size_t) i * self->fields_size;
+}
+static inline uint8_t *
+gpc_mshr_word_states(const gpc_mshr_table_t *self, gpc_index_t i)
+{
+    return self->word_states + (size_t) i * self->line_words;
+}
+static inline uint32_t
+gpc_mshr_room(const gpc_mshr_table_t *self)
+{
+    return self->entries.capacity - self->entries.state->in_use;
+}
+
+gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);          /* or GPC_NONE */
+gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state); /* fields zeroed; or GPC_NONE: full */
+void gpc_mshr_give(gpc_mshr_table_t *self, gpc_index_t i);                            /* its lists must be empty */
+
+#endif

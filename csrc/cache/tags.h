@@ -1,0 +1,86 @@
+/* tags.h: one set-associative array of lines with their data, word states and a protocol's line metadata. LRU.
+ *
+ * Beside a tag lives only what outlives a transaction. A line whose generation is not the array's is not there: a flash
+ * invalidation is one increment. */
+#ifndef GPC_CACHE_TAGS_H
+#define GPC_CACHE_TAGS_H
+
+#include "base/arena.h"
+
+/* Which line of which set: banks hold every (banks * interleave)-th piece only and index with what is left. */
+typedef struct {
+    uint32_t line_bytes, interleave_bytes, banks; /* banks 1: an L1 */
+} gpc_index_map_t;
+
+typedef struct {
+    gpc_address_t line;
+    uint64_t used; /* LRU stamp */
+    uint32_t generation;
+    gpc_index_t mshr; /* the transaction that holds this way, or GPC_NONE */
+    uint8_t state;
+    bool valid;
+} gpc_tag_t;
+
+typedef struct {
+    uint64_t clock;
+    uint32_t generation;
+} gpc_tags_state_t;
+
+typedef struct {
+    uint32_t sets, ways, line_words, fields_size;
+    bool has_words;
+    gpc_index_map_t map;
+    gpc_tags_state_t *state;
+    gpc_tag_t *tags;      /* [sets * ways] */
+    uint8_t *fields;      /* [sets * ways * fields_size] */
+    uint32_t *data;       /* [sets * ways * line_words] */
+    uint8_t *word_states; /* [sets * ways * line_words], over words only */
+} gpc_tags_t;
+
+GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways, gpc_index_map_t map,
+                                 uint32_t fields_size, bool has_words);
+void gpc_tags_clear(gpc_tags_t *self);
+static inline void
+gpc_tags_flash(gpc_tags_t *self) /* O(1): nothing is present any more; no way may be held by a transaction */
+{
+    self->state->generation++;
+}
+
+uint32_t gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line);
+gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
+
+static inline bool
+gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)
+{
+    return self->tags[way].valid && self->tags[way].generation == self->state->generation;
+}
+static inline void
+gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)
+{
+    self->tags[way].used = ++self->state->clock;
+}
+/* The way is line's from now on, metadata and word states zero, data as it was, state `state`. */
+void gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state);
+static inline void
+gpc_tags_drop(gpc_tags_t *self, gpc_index_t way)
+{
+    self->tags[way].valid = false;
+    self->tags[way].mshr = GPC_NONE;
+}
+static inline void *
+gpc_tags_fields(const gpc_tags_t *self, gpc_index_t way)
+{
+    return self->fields + (size_t) way * self->fields_size;
+}
+static inline uint32_t *
+gpc_tags_words(const gpc_tags_t *self, gpc_index_t way)
+{
+    return self->data + (size_t) way * self->line_words;
+}
+static inline uint8_t *
+gpc_tags_word_states(const gpc_tags_t *self, gpc_index_t way)
+{
+    return self->word_states + (size_t) way * self->line_words;
+}
+
+#endif

@@ -1,0 +1,322 @@
+/* protocol.h: what a protocol is made of, and the ports between it and the world that carries it.
+ *
+ * A protocol is a set of controllers; a controller has tables (fsm.h) over its lines, words, entries or itself, and parts:
+ * tag arrays, a transaction table, pools of entries (store buffers, FIFOs). Two worlds carry controllers, the engine (gpu.c)
+ * and the explorer (check/explorer.c); both implement gpc_ports_t, and a protocol file cannot tell which one it is in.
+ */
+#ifndef GPC_PROTOCOL_PROTOCOL_H
+#define GPC_PROTOCOL_PROTOCOL_H
+
+#include "base/failure.h"
+#include "cache/mshr.h"
+#include "cache/rmw.h"
+#include "cache/tags.h"
+#include "gpu.h"
+#include "protocol/fsm.h"
+
+typedef struct gpc_controller gpc_controller_t;
+typedef struct gpc_protocol gpc_protocol_t;
+
+/* ---- the ports --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gpc_cycle_t (*now)(const void *world); /* core cycles; what leases and GWCTs are told in */
+    /* The message leaves for message->destination (a controller) on its type's virtual network. */
+    int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
+    /* One copy to every controller of the set, on its type's virtual network, in order of node. */
+    int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
+    /* INSTANT for the line at the L1s of the set (NULL: at all) but `except`, now, without a message (ideal protocols). */
+    int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except);
+    /* A TIMER for the line (or, with line GPC_NEVER, for the unit: `tag` comes back in fields[0]) at a core cycle. Leases are never
+     * timers: only what waits for one is. */
+    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag);
+    /* The warp may ask order.c again at that core cycle (0: now). */
+    int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
+    /* The core's request has been carried out; words: the line, for a load; atomics have their old values in the lane list.
+     * Takes the message over. `hit`: with the L1's own latency, else at the cost of an answer that has arrived. */
+    int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
+    /* Asks memory for the line: a FILL message comes back. */
+    int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
+    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+} gpc_ports_t;
+
+/* ---- what a file declares ------------------------------------------------------------------------------------------------ */
+
+typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_GLOBAL, GPC_AT_MEMORY, GPC_AT_HOST } gpc_position_t;
+
+#define GPC_TRAFFIC_CLASSES(X)                                                                                         \
+    X(REQ, "requests and other control") X(LD, "data of loads") X(ST, "stores and their answers")                      \
+    X(ATO, "atomics") X(INV, "invalidations") X(RCL, "recalls") X(REG, "registrations") X(WB, "write-backs and -throughs") \
+    X(EPOCH, "epoch changes")
+typedef enum {
+#define X(name, text) GPC_CLASS_##name,
+    GPC_TRAFFIC_CLASSES(X)
+#undef X
+    GPC_NUM_TRAFFIC_CLASSES
+} gpc_traffic_class_t;
+
+/* A message a protocol sends. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask + bytes_per_lane_word * words
+ * of its lane list (operands up, old values down). */
+typedef struct {
+    const char *name;
+    gpc_traffic_class_t traffic_class;
+    uint8_t network;
+    uint8_t fixed_bytes;
+    uint8_t bytes_per_word; /* 0 or 4 */
+    bool whole_line;        /* carries a whole line whatever its mask says */
+    const char *text;
+} gpc_message_info_t;
+
+/* X(NAME, class, network, fixed bytes, bytes a word, whole line, text): GPC_MESSAGES(MSG, LIST) makes MSG_NAME.. from GPC_MSG_OWN on
+ * and the array `MSG_info`. */
+#define GPC_MESSAGE_ENUM_(prefix, name, ...) prefix##_##name,
+#define GPC_MESSAGE_INFO_(prefix, name, class_, network, fixed, word, line, text) {#name, GPC_CLASS_##class_, network, fixed, word, line, text},
+#define GPC_MESSAGES(prefix, LIST)                                                                 \
+    enum { prefix##_BEFORE_ = GPC_MSG_OWN - 1, LIST(GPC_MESSAGE_ENUM_, prefix) prefix##_END };     \
+    static const gpc_message_info_t prefix##_info[] = {LIST(GPC_MESSAGE_INFO_, prefix)};
+
+typedef struct {
+    const char *name; /* "request", "response" */
+    bool ordered;     /* FIFO per source, destination and network; else none is assumed */
+} gpc_network_info_t;
+
+/* A tag array: "tags" the L1's own size, a directory's, a write cache's. */
+typedef struct {
+    const char *name;
+    gpc_describe_t line; /* metadata beside a tag */
+    /* Sets and ways, from machine and options; NULL: the machine's for the position. */
+    void (*geometry)(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
+    bool has_data;
+} gpc_array_info_t;
+
+/* A pool of entries with a state each: a store buffer, a FIFO, a write-back buffer, a queue. */
+typedef struct {
+    const char *name;
+    gpc_describe_t entry;
+    uint32_t (*capacity)(const gpc_machine_t *machine, const int64_t *options);
+    bool ordered; /* a FIFO: entries leave in the order they came */
+} gpc_part_info_t;
+
+#define GPC_MAX_TABLES 4
+#define GPC_MAX_ARRAYS 3
+#define GPC_MAX_PARTS 3
+
+typedef struct {
+    const char *name; /* "L1", "L2", "EMU" */
+    gpc_position_t position;
+    const gpc_table_t *tables[GPC_MAX_TABLES]; /* table 0 takes the requests and messages about lines; ends with NULL */
+    gpc_array_info_t arrays[GPC_MAX_ARRAYS];   /* ends with a null name */
+    gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
+    gpc_describe_t mshr, unit, warp, core;     /* metadata; NULL: none */
+    /* Transaction entries, from machine and options; NULL: the machine's for the position. */
+    uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
+    /* Which table a cause goes to; NULL: table 0. */
+    uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
+    /* Lower is evicted sooner, among those the table lets go; NULL: least recently used. */
+    uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+    /* A KERNEL_BEGIN walks its lines. */
+    bool walks_at_kernel_begin;
+    /* The state may be left at the end of a run: TC's evicted leases, for example. Others must have no transaction left. */
+    bool may_idle_in_transaction;
+} gpc_controller_type_t;
+
+/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
+typedef struct {
+    /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
+     * *until. Called again until done. */
+    int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+    /* The acquire part, once the access has its value. */
+    int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* A fence's own addition to both (rcc-wo joins its views). */
+    int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
+    void (*join)(gpc_controller_t *l1, void *into, const void *from);
+    bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
+    bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
+    bool local_scopes;          /* cta and cu need neither release nor acquire part (hrf) */
+} gpc_order_traits_t;
+
+typedef struct {
+    const char *name;
+    int64_t standard, smallest, largest;
+    const char *choices; /* "off on", "back through": names of the values from `smallest` on; NULL: a number */
+    const char *text;
+} gpc_option_info_t;
+
+struct gpc_protocol {
+    const char *id, *name, *paper, *family, *text;
+    const char *model[GPC_NUM_RULES]; /* promised under each rule; NULL: refused */
+    gpc_rule_t standard_rule;
+    const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one of each position */
+    const gpc_message_info_t *messages;
+    uint32_t num_messages;
+    gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
+    gpc_order_traits_t order;
+    gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
+    /* Values beside or instead of the standards that follow from the machine. */
+    void (*derive)(const gpc_machine_t *machine, int64_t *options);
+    /* Zero-time, uncounted accesses of an agent outside all L1s; all quiet. cores: the core-position controllers; bank: the one that
+     * is home to the line. They read and write the words of mask where they are; memory itself is the caller's: `words` comes in
+     * with memory's content and goes out coherent (read); a write has already reached memory. */
+    int (*host_read)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                     gpc_mask_t mask, uint32_t *words);
+    int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                      gpc_mask_t mask, const uint32_t *words);
+    /* Monitors, with check on: after every step of a controller about a line. */
+    int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
+};
+
+extern const gpc_protocol_t *const gpc_protocols[]; /* registry.c; ends with NULL */
+const gpc_protocol_t *gpc_protocol_find(const char *id);
+/* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
+GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
+                                        const gpc_option_value_t *given, uint32_t num_given, int64_t *options,
+                                        gpc_failure_t *failure);
+
+/* ---- a controller at work -------------------------------------------------------------------------------------------------- */
+
+#define GPC_CONTROLLER_STATISTICS(X)                                                                   \
+    X(loads, "line requests taken")                                                                    \
+    X(load_hits, "served here")                                                                        \
+    X(load_misses, "sent on")                                                                          \
+    X(load_merges, "joined an outstanding miss")                                                       \
+    X(expired, "loads that found their copy expired")                                                  \
+    X(stores, "line requests taken")                                                                   \
+    X(atomics, "line requests taken")                                                                  \
+    X(evictions, "")                                                                                   \
+    X(writebacks, "")                                                                                  \
+    X(fetches, "lines asked of memory")                                                                \
+    X(invalidations, "copies dropped at another's wish")                                               \
+    X(self_invalidations, "copies dropped at the own core's acquire or a kernel's begin")              \
+    X(held_line, "requests that waited for a line")                                                    \
+    X(held_queue, "turns in which the queue's head had to wait")
+
+typedef struct {
+#define X(name, text) uint64_t name;
+    GPC_CONTROLLER_STATISTICS(X)
+#undef X
+} gpc_controller_statistics_t;
+
+typedef struct {
+    gpc_pool_t pool;
+    uint32_t fields_size;
+    uint8_t *fields;
+    uint8_t *states;
+    gpc_list_t *order; /* the entries' order, by index, for FIFOs */
+} gpc_part_t;
+
+struct gpc_controller {
+    const gpc_controller_type_t *type;
+    const gpc_protocol_t *protocol;
+    const int64_t *options;
+    const gpc_machine_t *machine;
+    const gpc_ports_t *ports;
+    void *world;
+    gpc_pool_t *messages, *lane_lists;
+    gpc_failure_t *failure;
+    gpc_node_t node;
+    uint32_t index; /* number of the core or bank */
+    uint32_t first_bank;
+    gpc_tags_t arrays[GPC_MAX_ARRAYS];
+    gpc_part_t parts[GPC_MAX_PARTS];
+    gpc_mshr_table_t mshrs;
+    void *unit_fields, *core_fields;
+    uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
+    uint32_t warp_fields_size;
+    uint8_t *unit_states;  /* one a table, for tables over the unit */
+    gpc_list_t *replay;    /* held requests whose line has changed: before anything new is taken */
+    uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
+    gpc_controller_statistics_t *statistics;
+};
+
+GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
+void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
+
+/* A message or core request for this controller. GPC_OK: taken (it may be waiting inside); GPC_HELD_QUEUE: not taken, offer it
+ * again after anything has changed here; negative: an error. */
+GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
+/* The first replayed request, if there is one: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
+GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
+/* A cause without a message: EVICT (explorer), INSTANT, KERNEL_BEGIN, TIMER. */
+GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
+/* The cause for every line that the array holds. */
+GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
+GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
+void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
+void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);
+
+/* ---- for actions: what they may do --------------------------------------------------------------------------------------- */
+
+static inline gpc_cycle_t
+gpc_now(const gpc_step_t *x)
+{
+    return x->unit->ports->now(x->unit->world);
+}
+#define gpc_count(x, what) ((x)->unit->statistics->what++)
+
+static inline void *
+gpc_line_fields(const gpc_step_t *x)
+{
+    return gpc_tags_fields(&x->unit->arrays[x->array], x->way);
+}
+static inline uint32_t *
+gpc_line_words(const gpc_step_t *x)
+{
+    return gpc_tags_words(&x->unit->arrays[x->array], x->way);
+}
+static inline void *
+gpc_step_mshr_fields(const gpc_step_t *x)
+{
+    return gpc_mshr_fields(&x->unit->mshrs, x->mshr);
+}
+static inline gpc_list_t *
+gpc_step_pending(const gpc_step_t *x)
+{
+    return &gpc_mshr_at(&x->unit->mshrs, x->mshr)->pending;
+}
+
+gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+/* Whether a read miss could have a way of the array now. */
+bool gpc_can_reserve_way(const gpc_step_t *x);
+/* A way for the line, its victim evicted by the table. First action of a cell: GPC_HOLD when there is none. */
+GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
+/* The line's way, if it has one, is free. */
+GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
+/* The message (usually the core's request) joins the transaction's pending list. */
+GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
+/* Takes the pending request that the message answers (msg->request) out of the list: GPC_NONE when there is none. */
+gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
+/* A new message about x->line from here; to fill in before gpc_send. GPC_NONE with a failure when the pool is empty. */
+gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
+GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
+/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along). */
+GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
+/* To the sender of x->msg: `type`, its request named; words of the line in hand. */
+GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line);
+GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
+/* Gives a message and its lane list back. */
+void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
+/* The words of mask from `from` into `to`. */
+void gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask);
+static inline gpc_mask_t
+gpc_all_words(const gpc_controller_t *unit)
+{
+    uint32_t words = unit->machine->line_bytes / 4;
+    return words == 32 ? UINT32_MAX : (UINT32_C(1) << words) - 1;
+}
+
+/* ---- entries of parts (store buffers, FIFOs) -------------------------------------------------------------------------------- */
+
+gpc_index_t gpc_part_take(gpc_part_t *part); /* at the end of its order; GPC_NONE when full */
+void gpc_part_give(gpc_part_t *part, gpc_index_t entry);
+static inline void *
+gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
+{
+    return part->fields + (size_t) entry * part->fields_size;
+}
+/* The cause at one entry of a part, by table `table`. */
+GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry, uint8_t cause, gpc_index_t message);
+/* The cause at the unit itself, by table `table`. */
+GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+
+#endif

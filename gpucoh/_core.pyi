@@ -1,0 +1,93 @@
+"""The binding: the C core as Python sees it. Only ``gpu.py`` and ``verification.py`` import it.
+
+Everything here takes and gives plain numbers, bytes, strings and NumPy arrays; names, units and friendliness are the
+package's business. Errors: the exceptions of :mod:`gpucoh.errors`, made from ``csrc/base/errors.def``.
+"""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+VERSION: str
+
+def isa() -> dict[str, Any]:
+    """The instruction set as the core has it.
+
+    ``{"opcodes": {name: number}, "operands": {name: str}, "types": {...}, "atomics": {...}, "specials": {...},
+    "orders": {...}, "scopes": {...}, "flags": {...}, "format": struct format of one instruction, "size": 32}``
+    (enumerator names as in isa.h without their prefix).
+    """
+
+def machine_fields() -> dict[str, tuple[int, int, str]]:
+    """Every machine field the core needs: name -> (smallest, largest, text)."""
+
+def protocol_ids() -> list[str]: ...
+def describe_protocol(id: str) -> str:
+    """JSON of one protocol: see ``gpc_protocol_describe``. Raises ConfigError for an unknown id."""
+
+def explore(
+    protocol: str,
+    rule: str | None,
+    options: dict[str, int],
+    cores: int,
+    variables: int,
+    threads: Sequence[tuple[int, Sequence[tuple[int, int, int, int, int]]]],
+    warm: int,
+    evictions: bool,
+    max_states: int,
+) -> str:
+    """JSON of one exploration: see ``gpc_explore``. threads: (core, [(kind, order, scope, variable, value)])."""
+
+@final
+class Snapshot: ...
+
+@final
+class GPU:
+    """One simulated GPU. Not for two threads at once: a second one gets SimulationError, never a race."""
+
+    def __new__(
+        cls,
+        machine: dict[str, int],
+        protocol: str,
+        rule: str | None,
+        options: dict[str, int],
+        seed: int,
+        budget: int,
+        check: bool,
+    ) -> GPU: ...
+    @property
+    def rule(self) -> str: ...
+    def allocate(self, words: int) -> int: ...
+    def release(self, address: int) -> None: ...
+    def host_read(self, address: int, out: NDArray[np.uint32]) -> None:
+        """Fills ``out`` (C-contiguous, uint32, any shape)."""
+    def host_write(self, address: int, data: NDArray[np.uint32]) -> None: ...
+    def launch(
+        self,
+        kernel: str,
+        program: bytes,
+        vector_registers: int,
+        uniform_registers: int,
+        shared_words: int,
+        constants: NDArray[np.uint32],
+        buffers: Sequence[tuple[int, int, bool, str]],
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        placement: int,
+    ) -> None:
+        """Begins a launch. buffers: (address, words, read_only, name)."""
+    def run(self, events: int) -> bool:
+        """Carries out at most ``events`` events without the GIL; True when the launch has ended."""
+    def abort(self) -> None: ...
+    def cycles(self) -> int: ...
+    def instructions(self) -> int: ...
+    def progress(self) -> tuple[int, int]:
+        """(blocks done, blocks of the launch)."""
+    def statistics(self) -> str: ...
+    def reset_statistics(self) -> None: ...
+    def verify(self) -> None: ...
+    def print_state(self) -> str: ...
+    def snapshot(self) -> Snapshot: ...
+    def restore(self, snapshot: Snapshot) -> None: ...
