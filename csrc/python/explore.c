@@ -1,0 +1,166 @@
+/* explore.c: _core.explore(): arguments of the explorer. */
+#include "python/module.h"
+
+/* One thread: (core, [(kind, order, scope, variable, value), ...]). */
+static int
+get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t *out)
+{
+    uint32_t numbers[5];
+
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 5) {
+        gpc_raise_argument(state, "an operation must be a tuple (kind, order, scope, variable, value), got %R", item);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < 5; i++) {
+        uint64_t number = 0;
+
+        if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", i == 4 ? UINT32_MAX : UINT8_MAX, &number) != 0) {
+            return -1;
+        }
+        numbers[i] = (uint32_t) number;
+    }
+    if (numbers[0] > 3 || numbers[1] >= GPC_NUM_ORDERS || numbers[2] >= GPC_NUM_SCOPES) {
+        gpc_raise_argument(state, "no such kind, order or scope of an operation: %R", item);
+        return -1;
+    }
+    *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3], numbers[4]};
+    return 0;
+}
+
+static int
+get_thread(const gpc_module_state_t *state, PyObject *item, gpc_explore_thread_t *out)
+{
+    PyObject *list = NULL;
+    gpc_explore_op_t *ops = NULL;
+    Py_ssize_t count = 0;
+
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 2) {
+        gpc_raise_argument(state, "a thread must be a tuple (core, operations), got %R", item);
+        return -1;
+    }
+    if (gpc_get_u32(state, PyTuple_GET_ITEM(item, 0), "the core of a thread", &out->core) != 0) {
+        return -1;
+    }
+    list = PySequence_Tuple(PyTuple_GET_ITEM(item, 1));
+    if (list == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            gpc_raise_argument(state, "the operations of a thread must be a sequence, got %R", PyTuple_GET_ITEM(item, 1));
+        }
+        return -1;
+    }
+    count = PyTuple_GET_SIZE(list);
+    ops = PyMem_Calloc((size_t) count + 1, sizeof(*ops));
+    if (ops == NULL) {
+        Py_DECREF(list);
+        PyErr_NoMemory();
+        return -1;
+    }
+    out->ops = ops; /* the caller frees it, after a failure too */
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (get_operation(state, PyTuple_GET_ITEM(list, i), &ops[i]) != 0) {
+            Py_DECREF(list);
+            return -1;
+        }
+    }
+    out->num_ops = (uint32_t) count;
+    Py_DECREF(list);
+    return 0;
+}
+
+static void
+free_threads(gpc_explore_thread_t *threads, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; threads != NULL && i < count; i++) {
+        PyMem_Free((void *) (uintptr_t) threads[i].ops);
+    }
+    PyMem_Free(threads);
+}
+
+static gpc_explore_thread_t *
+get_threads(const gpc_module_state_t *state, PyObject *object, uint32_t *num_threads)
+{
+    PyObject *list = PySequence_Tuple(object);
+    gpc_explore_thread_t *threads = NULL;
+    Py_ssize_t count = 0;
+
+    if (list == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            gpc_raise_argument(state, "threads must be a sequence of tuples, got %R", object);
+        }
+        return NULL;
+    }
+    count = PyTuple_GET_SIZE(list);
+    threads = PyMem_Calloc((size_t) count + 1, sizeof(*threads));
+    if (threads == NULL) {
+        PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; threads != NULL && i < count; i++) {
+        if (get_thread(state, PyTuple_GET_ITEM(list, i), &threads[i]) != 0) {
+            free_threads(threads, count);
+            threads = NULL;
+        }
+    }
+    *num_threads = (uint32_t) count;
+    Py_DECREF(list);
+    return threads;
+}
+
+/* The exploration itself, without the GIL; its options keep their names alive meanwhile. */
+static PyObject *
+explore(const gpc_module_state_t *state, const gpc_explore_t *what)
+{
+    gpc_text_t text;
+    PyObject *result = NULL;
+    int code = 0;
+
+    gpc_text_init(&text);
+    Py_BEGIN_ALLOW_THREADS
+    code = gpc_explore(what, &text);
+    Py_END_ALLOW_THREADS
+    if (code != 0) {
+        gpc_raise(state, code, text.length != 0 ? text.bytes : NULL);
+    } else {
+        result = PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t) text.length, "replace");
+    }
+    gpc_text_free(&text);
+    return result;
+}
+
+PyObject *
+gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {
+        "protocol", "rule", "options", "cores", "variables", "threads", "warm", "evictions", "max_states", NULL,
+    };
+    const gpc_module_state_t *state = PyModule_GetState(module);
+    PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *max_states, *result = NULL;
+    gpc_options_argument_t options = {0};
+    gpc_explore_thread_t *threads = NULL;
+    gpc_explore_t what = {0};
+    int evictions = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOpO:explore", (char **) (uintptr_t) names, &protocol, &rule,
+            &options_object, &cores, &variables, &threads_object, &warm, &evictions, &max_states)) {
+        return NULL;
+    }
+    if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
+        gpc_get_u32(state, cores, "cores", &what.cores) != 0 || gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
+        gpc_get_u32(state, warm, "warm", &what.warm) != 0 ||
+        gpc_get_u64(state, max_states, "max_states", UINT64_MAX, &what.max_states) != 0 ||
+        gpc_get_options(state, options_object, &options) != 0) {
+        return NULL;
+    }
+    threads = get_threads(state, threads_object, &what.num_threads);
+    if (threads != NULL) {
+        what.options = options.values;
+        what.num_options = options.count;
+        what.threads = threads;
+        what.evictions = evictions != 0;
+        result = explore(state, &what);
+    }
+    free_threads(threads, threads == NULL ? 0 : (Py_ssize_t) what.num_threads);
+    gpc_options_argument_free(&options);
+    return result;
+}

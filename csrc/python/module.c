@@ -1,0 +1,314 @@
+/* module.c: gpucoh._core, the binding: module functions, exceptions, module state. See gpucoh/_core.pyi.
+ *
+ * Multi-phase initialisation, heap types, all state in the module: the module can be loaded more than once in a process.
+ */
+#include "python/module.h"
+
+PyObject *
+gpc_raise(const gpc_module_state_t *state, int code, const char *text)
+{
+    int index = code < 0 && code > -GPC_NUM_ERRORS ? -code : 0;
+    PyObject *message = NULL;
+
+    if (index == 0) {
+        PyErr_Format(PyExc_SystemError, "gpucoh: the core returned the unknown error code %d", code);
+        return NULL;
+    }
+    if (text == NULL || text[0] == 0) {
+        text = gpc_error_message(code);
+    }
+    message = PyUnicode_DecodeUTF8(text, (Py_ssize_t) strlen(text), "replace");
+    if (message != NULL) {
+        PyErr_SetObject(state->exceptions[index], message);
+        Py_DECREF(message);
+    }
+    return NULL;
+}
+
+PyObject *
+gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    PyErr_FormatV(state->exceptions[-GPC_ERROR_ARGUMENT], format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+/* ---- the instruction set, as isa.h has it --------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    unsigned number;
+} name_t;
+
+static const name_t opcodes[] = {
+#define X(name, operands, text) {#name, GPC_OP_##name},
+    GPC_OPCODES(X)
+#undef X
+};
+static const name_t types[] = {
+#define X(name) {#name, GPC_##name},
+    GPC_TYPES(X)
+#undef X
+};
+static const name_t atomics[] = {
+#define X(name) {#name, GPC_ATOMIC_##name},
+    GPC_ATOMICS(X)
+#undef X
+};
+static const name_t specials[] = {
+#define X(name) {#name, GPC_SPECIAL_##name},
+    GPC_SPECIALS(X)
+#undef X
+};
+static const name_t orders[] = {
+#define X(name) {#name, GPC_ORDER_##name},
+    GPC_ORDERS(X)
+#undef X
+};
+static const name_t scopes[] = {
+#define X(name) {#name, GPC_SCOPE_##name},
+    GPC_SCOPES(X)
+#undef X
+};
+static const name_t flags[] = {
+    {"TO_MASK", GPC_FLAG_TO_MASK}, {"IF_ZERO", GPC_FLAG_IF_ZERO}, {"HIGH", GPC_FLAG_HIGH},
+    {"FLAT", GPC_FLAG_FLAT},       {"ATOMIC_SHIFT", GPC_FLAG_ATOMIC_SHIFT},
+};
+static const name_t operand_kinds[] = {
+    {"VECTOR", GPC_OPERAND_VECTOR}, {"UNIFORM", GPC_OPERAND_UNIFORM}, {"CONSTANT", GPC_OPERAND_CONSTANT},
+    {"KIND", GPC_OPERAND_KIND},     {"NUMBER", GPC_OPERAND_NUMBER},   {"NONE", GPC_OPERAND_NONE},
+};
+
+/* dict[key] = value, which it takes over; a null value is an exception that is already set. */
+static int
+put(PyObject *dict, const char *key, PyObject *value)
+{
+    int result = value == NULL ? -1 : PyDict_SetItemString(dict, key, value);
+
+    Py_XDECREF(value);
+    return result;
+}
+
+static PyObject *
+dict_of_names(const name_t *names, size_t count)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict != NULL && i < count; i++) {
+        if (put(dict, names[i].name, PyLong_FromUnsignedLong(names[i].number)) != 0) {
+            Py_CLEAR(dict);
+        }
+    }
+    return dict;
+}
+
+static PyObject *
+dict_of_operands(void)
+{
+    PyObject *dict = PyDict_New();
+
+#define X(name, operands, text)                                                                                        \
+    if (dict != NULL && put(dict, #name, PyUnicode_FromString(operands)) != 0) {                                       \
+        Py_CLEAR(dict);                                                                                                \
+    }
+    GPC_OPCODES(X)
+#undef X
+    return dict;
+}
+
+static PyObject *
+python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    PyObject *isa = PyDict_New();
+
+    if (isa == NULL) {
+        return NULL;
+    }
+    if (put(isa, "opcodes", dict_of_names(opcodes, GPC_COUNT_OF(opcodes))) != 0 ||
+        put(isa, "operands", dict_of_operands()) != 0 || put(isa, "types", dict_of_names(types, GPC_COUNT_OF(types))) != 0 ||
+        put(isa, "atomics", dict_of_names(atomics, GPC_COUNT_OF(atomics))) != 0 ||
+        put(isa, "specials", dict_of_names(specials, GPC_COUNT_OF(specials))) != 0 ||
+        put(isa, "orders", dict_of_names(orders, GPC_COUNT_OF(orders))) != 0 ||
+        put(isa, "scopes", dict_of_names(scopes, GPC_COUNT_OF(scopes))) != 0 ||
+        put(isa, "flags", dict_of_names(flags, GPC_COUNT_OF(flags))) != 0 ||
+        put(isa, "operand_kinds", dict_of_names(operand_kinds, GPC_COUNT_OF(operand_kinds))) != 0 ||
+        put(isa, "format", PyUnicode_FromString("<BBBBBBHHHHHIIIHH")) != 0 ||
+        put(isa, "size", PyLong_FromSize_t(sizeof(gpc_instruction_t))) != 0) {
+        Py_CLEAR(isa);
+    }
+    return isa;
+}
+
+/* ---- machines and protocols ----------------------------------------------------------------------------------------- */
+
+static PyObject *
+python_machine_fields(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    PyObject *fields = PyDict_New();
+
+    for (const gpc_machine_field_t *field = gpc_machine_fields; fields != NULL && field->name != NULL; field++) {
+        if (put(fields, field->name, Py_BuildValue("IIs", field->smallest, field->largest, field->text)) != 0) {
+            Py_CLEAR(fields);
+        }
+    }
+    return fields;
+}
+
+static PyObject *
+python_protocol_ids(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    PyObject *ids = PyList_New(0);
+
+    for (uint32_t i = 0; ids != NULL && i < gpc_protocol_count(); i++) {
+        PyObject *id = PyUnicode_FromString(gpc_protocol_id(i));
+
+        if (id == NULL || PyList_Append(ids, id) != 0) {
+            Py_CLEAR(ids);
+        }
+        Py_XDECREF(id);
+    }
+    return ids;
+}
+
+static PyObject *
+python_describe_protocol(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"id", NULL};
+    const gpc_module_state_t *state = PyModule_GetState(module);
+    PyObject *object, *result = NULL;
+    const char *id = NULL;
+    gpc_text_t text;
+    int code = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:describe_protocol", (char **) (uintptr_t) names, &object) ||
+        gpc_get_text(state, object, "id", &id) != 0) {
+        return NULL;
+    }
+    gpc_text_init(&text);
+    code = gpc_protocol_describe(id, &text);
+    if (code == GPC_ERROR_PROTOCOL_ID) {
+        gpc_raise_argument(state, "unknown protocol %R", object);
+    } else if (code != 0) {
+        gpc_raise(state, code, NULL);
+    } else {
+        result = PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t) text.length, "replace");
+    }
+    gpc_text_free(&text);
+    return result;
+}
+
+/* ---- the module ----------------------------------------------------------------------------------------------------- */
+
+/* The exception of every row of errors.def: one of gpucoh.errors, or a built-in one. */
+static int
+find_exceptions(gpc_module_state_t *state)
+{
+    PyObject *errors = PyImport_ImportModule("gpucoh.errors");
+    int result = -1;
+
+    if (errors == NULL) {
+        return -1;
+    }
+    for (int i = 1; i < GPC_NUM_ERRORS; i++) {
+        const char *name = gpc_error_exception(-i);
+
+        state->exceptions[i] =
+            strcmp(name, "MemoryError") == 0 ? Py_NewRef(PyExc_MemoryError) : PyObject_GetAttrString(errors, name);
+        if (state->exceptions[i] == NULL) {
+            goto out;
+        }
+    }
+    result = 0;
+out:
+    Py_DECREF(errors);
+    return result;
+}
+
+static int
+module_exec(PyObject *module)
+{
+    gpc_module_state_t *state = PyModule_GetState(module);
+
+    if (find_exceptions(state) != 0 || gpc_add_types(module, state) != 0) {
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "VERSION", GPC_VERSION);
+}
+
+static int
+module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    gpc_module_state_t *state = PyModule_GetState(module);
+
+    for (int i = 1; i < GPC_NUM_ERRORS; i++) {
+        Py_VISIT(state->exceptions[i]);
+    }
+    Py_VISIT(state->gpu_type);
+    Py_VISIT(state->snapshot_type);
+    return 0;
+}
+
+static int
+module_clear(PyObject *module)
+{
+    gpc_module_state_t *state = PyModule_GetState(module);
+
+    for (int i = 1; i < GPC_NUM_ERRORS; i++) {
+        Py_CLEAR(state->exceptions[i]);
+    }
+    Py_CLEAR(state->gpu_type);
+    Py_CLEAR(state->snapshot_type);
+    return 0;
+}
+
+static void
+module_free(void *module)
+{
+    (void) module_clear(module);
+}
+
+#define WITH_KEYWORDS(function) ((PyCFunction) (void (*)(void)) (function)), METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef module_methods[] = {
+    {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set as the core has it."},
+    {"machine_fields", python_machine_fields, METH_NOARGS,
+        "machine_fields($module)\n--\n\nEvery machine field: name -> (smallest, largest, text)."},
+    {"protocol_ids", python_protocol_ids, METH_NOARGS, "protocol_ids($module)\n--\n\nThe ids of all protocols."},
+    {"describe_protocol", WITH_KEYWORDS(python_describe_protocol),
+        "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
+    {"explore", WITH_KEYWORDS(gpc_python_explore),
+        "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"
+        "JSON of one exploration of every interleaving."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "gpucoh._core",
+    .m_doc = "The C core of gpucoh, as Python sees it: see gpucoh/_core.pyi.",
+    .m_size = sizeof(gpc_module_state_t),
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC
+PyInit__core(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

@@ -1,0 +1,64 @@
+/* module.h: what the files of the binding share. Python.h is included here and nowhere outside csrc/python.
+ *
+ * Arrays cross the border by the buffer protocol, so that the build needs no NumPy and the module keeps no imported table.
+ */
+#ifndef GPC_PYTHON_MODULE_H
+#define GPC_PYTHON_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "gpu.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "instructions are packed little-endian and used as they are: this machine needs a conversion here"
+#endif
+
+typedef struct {
+    PyObject *exceptions[GPC_NUM_ERRORS]; /* owned: by the index of errors.def; 0 is unused */
+    PyTypeObject *gpu_type;               /* owned */
+    PyTypeObject *snapshot_type;          /* owned */
+} gpc_module_state_t;
+
+/* ---- module.c ---- */
+
+/* Sets the Python exception of a core error; text (one line) or the error's own message. Always returns NULL. */
+PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text);
+/* ConfigError with a formatted line. Always returns NULL. */
+PyObject *gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...);
+
+/* ---- arguments.c: from Python objects to the plain numbers of gpu.h; each sets an exception and returns -1 on failure ---- */
+
+int gpc_get_u64(const gpc_module_state_t *state, PyObject *object, const char *what, uint64_t largest, uint64_t *out);
+int gpc_get_u32(const gpc_module_state_t *state, PyObject *object, const char *what, uint32_t *out);
+int gpc_get_text(const gpc_module_state_t *state, PyObject *object, const char *what, const char **out);
+int gpc_get_rule(const gpc_module_state_t *state, PyObject *object, gpc_rule_t *out);
+int gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machine_t *out);
+/* A C-contiguous view of 32-bit unsigned words; on success PyBuffer_Release it. */
+int gpc_get_words(const gpc_module_state_t *state, PyObject *object, const char *what, bool writable, Py_buffer *out);
+
+typedef struct {
+    PyObject *items;                              /* owned: keeps the names alive */
+    gpc_option_value_t values[GPC_MAX_OPTIONS];   /* names borrowed from items */
+    uint32_t count;
+} gpc_options_argument_t;
+
+int gpc_get_options(const gpc_module_state_t *state, PyObject *object, gpc_options_argument_t *out);
+void gpc_options_argument_free(gpc_options_argument_t *self);
+
+typedef struct {
+    PyObject *items;       /* owned tuple: keeps the names alive */
+    gpc_buffer_t *buffers; /* owned */
+    uint32_t count;
+} gpc_buffers_argument_t;
+
+int gpc_get_buffers(const gpc_module_state_t *state, PyObject *object, gpc_buffers_argument_t *out);
+void gpc_buffers_argument_free(gpc_buffers_argument_t *self);
+int gpc_get_extent(const gpc_module_state_t *state, PyObject *object, const char *what, uint32_t out[3]);
+
+/* ---- explore.c, gpu_type.c ---- */
+
+PyObject *gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords);
+int gpc_add_types(PyObject *module, gpc_module_state_t *state);
+
+#endif
