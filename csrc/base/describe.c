@@ -66,6 +66,16 @@ encode_nodeset(gpc_encoder_t *self, const gpc_nodeset_t *set)
     }
 }
 
+static void
+encode_nodes(gpc_encoder_t *self, const uint8_t *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        gpc_node_t node;
+        memcpy(&node, at + i * sizeof(node), sizeof(node));
+        gpc_encode_node(self, node);
+    }
+}
+
 void
 gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object)
 {
@@ -96,6 +106,9 @@ gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, cons
             case GPC_FIELD_NODESET:
                 encode_nodeset(self, (const gpc_nodeset_t *) (const void *) at);
                 break;
+            case GPC_FIELD_NODES:
+                encode_nodes(self, at, field->size / sizeof(gpc_node_t));
+                break;
             case GPC_FIELD_REQUEST:
                 gpc_encode_list(self, (const gpc_list_t *) (const void *) at);
                 break;
@@ -107,6 +120,19 @@ gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, cons
                 break;
         }
     }
+}
+
+static void
+print_nodes(gpc_text_t *out, const uint8_t *at, size_t count)
+{
+    gpc_text_add(out, "(");
+    for (size_t i = 0; i < count; i++) {
+        gpc_node_t node;
+        memcpy(&node, at + i * sizeof(node), sizeof(node));
+        gpc_text_add(out, i ? "," : "");
+        gpc_text_add(out, node == GPC_NO_NODE ? "-" : "%u", node);
+    }
+    gpc_text_add(out, ")");
 }
 
 static void
@@ -132,6 +158,8 @@ gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const voi
         gpc_text_add(out, "%s%s=", i ? " " : "", field->name);
         if (field->kind == GPC_FIELD_NODESET) {
             print_nodeset(out, at);
+        } else if (field->kind == GPC_FIELD_NODES) {
+            print_nodes(out, at, field->size / sizeof(gpc_node_t));
         } else if (field->kind == GPC_FIELD_REQUEST && field->size == sizeof(gpc_list_t)) {
             gpc_text_add(out, "[%u]", ((const gpc_list_t *) at)->count);
         } else if (field->size <= 8) {

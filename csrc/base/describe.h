@@ -16,6 +16,7 @@
     X(LOGICAL, "a logical time: encoded relative to the smallest one alive")                        \
     X(NODE, "a controller: renamed under symmetry")                                                 \
     X(NODESET, "a gpc_nodeset_t: renamed under symmetry")                                           \
+    X(NODES, "an array of gpc_node_t, one a word for example: each renamed under symmetry")         \
     X(REQUEST, "a gpc_list_t of messages: encoded by what is in it")                                \
     X(DATA, "words of data")                                                                        \
     X(STATISTIC, "counts what happened; never encoded")
