@@ -1,0 +1,207 @@
+/* dram.c: the queue of a DRAM channel, its answers, and the model of fixed latency.
+ *
+ * Data move at acceptance: a write reaches memory and a read takes its words when they enter the queue. Requests of one line
+ * enter in their order, so that whatever order the pins serve them in, every read has seen exactly the older writes. */
+#include "fabric/dram.h"
+
+#include <assert.h>
+
+#include "base/errors.h"
+#include "fabric/dram_channel.h"
+
+enum { PRIORITY = 0 }; /* what memory brings at a tick is there for who acts at it */
+
+int
+gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
+              gpc_memory_t *memory, gpc_wheel_t *wheel, gpc_dram_answer_t answer, void *world)
+{
+    *self = (gpc_dram_t){.config = *config,
+                         .messages = messages,
+                         .memory = memory,
+                         .wheel = wheel,
+                         .answer = answer,
+                         .world = world};
+    if (config->channels == 0 || config->queue == 0 || config->bytes_per_cycle == 0 || config->clock.period == 0 ||
+        config->interleave_bytes == 0) {
+        return GPC_ERROR_MACHINE;
+    }
+    if (config->model == 1 && (config->banks == 0 || config->banks > GPC_DRAM_MAX_BANKS || config->burst_bytes == 0 ||
+                               config->row_bytes < config->line_bytes)) {
+        return GPC_ERROR_MACHINE;
+    }
+    self->state = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_channel_t);
+    self->requests = GPC_ARENA_TAKE(arena, (size_t) config->channels * config->queue, gpc_dram_request_t);
+    self->statistics = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_statistics_t);
+    if (!self->state || !self->requests || !self->statistics) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_dram_clear(self);
+    return 0;
+}
+
+void
+gpc_dram_clear(gpc_dram_t *self)
+{
+    for (uint32_t c = 0; c < self->config.channels; c++) {
+        gpc_dram_channel_t *channel = &self->state[c];
+        *channel = (gpc_dram_channel_t){.head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER};
+        for (uint32_t i = 0; i < self->config.queue; i++) {
+            gpc_dram_request_at(self, c, i)->next = i + 1 < self->config.queue ? i + 1 : GPC_NONE;
+        }
+        gpc_dram_banks_clear(self, c);
+    }
+}
+
+uint32_t
+gpc_dram_room(const gpc_dram_t *self, uint32_t channel)
+{
+    return self->config.queue - self->state[channel].waiting;
+}
+
+bool
+gpc_dram_idle(const gpc_dram_t *self)
+{
+    for (uint32_t c = 0; c < self->config.channels; c++) {
+        if (self->state[c].waiting || self->state[c].answers) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int
+gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
+{
+    if (self->state[channel].wake <= tick) {
+        return 0;
+    }
+    self->state[channel].wake = tick;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, GPC_NONE);
+}
+
+int
+gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
+{
+    self->state[channel].answers++;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, message);
+}
+
+void
+gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+
+    if (previous == GPC_NONE) {
+        state->head = request->next;
+    } else {
+        gpc_dram_request_at(self, channel, previous)->next = request->next;
+    }
+    if (state->tail == i) {
+        state->tail = previous;
+    }
+    request->next = state->free;
+    state->free = i;
+    state->waiting--;
+    self->statistics[channel].queue_cycles +=
+        (gpc_wheel_now(self->wheel) - request->accepted) / self->config.clock.period;
+}
+
+/* ---- model 0 ---------------------------------------------------------------------------------------------------------- */
+
+/* Serves what the pins are free for. A line holds them for its transfer; the answer comes `latency` after it began. */
+static int
+fixed_step(gpc_dram_t *self, uint32_t channel)
+{
+    const gpc_dram_config_t *config = &self->config;
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_tick_t now = gpc_wheel_now(self->wheel);
+
+    if (state->head == GPC_NONE) {
+        return 0;
+    }
+    if (state->pins_free > now) {
+        return gpc_dram_wake(self, channel, state->pins_free);
+    }
+    uint32_t cycles = (config->line_bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
+    gpc_index_t message = gpc_dram_request_at(self, channel, state->head)->message;
+    gpc_dram_leave(self, channel, GPC_NONE, state->head);
+    state->pins_free = now + cycles * config->clock.period;
+    self->statistics[channel].busy_cycles += cycles;
+    if (message != GPC_NONE) {
+        int status = gpc_dram_answer_at(self, channel, message, now + config->latency);
+        if (status) {
+            return status;
+        }
+    }
+    return state->head == GPC_NONE ? 0 : gpc_dram_wake(self, channel, state->pins_free);
+}
+
+/* ---- requests and events ---------------------------------------------------------------------------------------------- */
+
+static int
+accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_tick_t now = gpc_wheel_now(self->wheel);
+    gpc_index_t i = state->free;
+    assert(i != GPC_NONE);
+
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    state->free = request->next;
+    *request = (gpc_dram_request_t){.next = GPC_NONE, .message = message, .accepted = now};
+    if (state->head == GPC_NONE) {
+        state->head = i;
+    } else {
+        gpc_dram_request_at(self, channel, state->tail)->next = i;
+    }
+    state->tail = i;
+    state->waiting++;
+    if (self->config.model == 0) {
+        return state->head == i ? fixed_step(self, channel) : 0;
+    }
+    gpc_dram_banks_map(self, line, request);
+    return gpc_dram_wake(self, channel, gpc_clock_edge(self->config.clock, now));
+}
+
+int
+gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_memory_read(self->memory, msg->line, self->config.line_bytes / 4, msg->data);
+    self->statistics[channel].reads++;
+    return accept(self, channel, msg->line, message);
+}
+
+int
+gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    int status = gpc_memory_write_masked(self->memory, line, mask, words);
+    if (status) {
+        return status;
+    }
+    self->statistics[channel].writes++;
+    return accept(self, channel, line, GPC_NONE);
+}
+
+int
+gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
+{
+    uint32_t channel = event->target;
+    gpc_dram_channel_t *state = &self->state[channel];
+
+    if (event->argument != GPC_NONE) {
+        state->answers--;
+        return self->answer(self->world, channel, event->argument);
+    }
+    if (state->wake != event->tick) {
+        return 0; /* an earlier event was asked for later and has done its work */
+    }
+    state->wake = GPC_NEVER;
+    bool was_full = state->free == GPC_NONE;
+    int status = self->config.model == 0 ? fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
+    if (status == 0 && was_full && state->free != GPC_NONE && self->room) {
+        status = self->room(self->world, channel);
+    }
+    return status;
+}

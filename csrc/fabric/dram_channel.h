@@ -1,0 +1,61 @@
+/* dram_channel.h: what the two models of a DRAM channel share; only for csrc/fabric/dram*.c. */
+#ifndef GPC_FABRIC_DRAM_CHANNEL_H
+#define GPC_FABRIC_DRAM_CHANNEL_H
+
+#include "fabric/dram.h"
+
+#define GPC_DRAM_MAX_BANKS 64u
+#define GPC_DRAM_NO_ROW UINT64_MAX
+
+/* A place of the queue. */
+struct gpc_dram_request {
+    gpc_index_t next; /* by age, or in the list of free places */
+    gpc_index_t message; /* the read to answer, GPC_NONE for a write */
+    uint32_t bank;
+    uint32_t passed_by; /* younger requests that were served first */
+    bool needed_activate, needed_precharge;
+    uint64_t row;
+    gpc_tick_t accepted;
+};
+
+typedef struct {
+    uint64_t open_row;    /* or GPC_DRAM_NO_ROW */
+    gpc_tick_t activate;  /* the earliest ticks of the next command of each kind */
+    gpc_tick_t column;
+    gpc_tick_t precharge;
+} gpc_dram_bank_t;
+
+struct gpc_dram_channel {
+    gpc_index_t head, tail, free; /* places of the queue */
+    uint32_t waiting;             /* requests in the queue */
+    uint32_t answers;             /* reads on their way back */
+    gpc_tick_t wake;              /* of the event that stands, GPC_NEVER when none */
+    gpc_tick_t pins_free;         /* model 0 */
+    /* model 1 */
+    gpc_tick_t read, write;       /* the earliest next column access of each kind, any bank */
+    gpc_tick_t activate;          /* tRRD */
+    gpc_tick_t burst_first, burst_last; /* column commands of the last line: they hold the command bus every spacing */
+    gpc_tick_t command;           /* the next free command slot */
+    gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
+};
+
+/* Takes request i out of the queue (previous: the one before it by age or GPC_NONE) and counts its wait. */
+void gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i);
+/* Asks for an event of the channel at tick unless an earlier one stands. */
+GPC_MUST_CHECK int gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick);
+/* The read's answer is there at tick. */
+GPC_MUST_CHECK int gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick);
+
+/* Model 1. */
+void gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel);
+void gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_request_t *request);
+/* Issues at most one command now and asks for the next event. */
+GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
+
+static inline gpc_dram_request_t *
+gpc_dram_request_at(const gpc_dram_t *self, uint32_t channel, gpc_index_t i)
+{
+    return &self->requests[(size_t) channel * self->config.queue + i];
+}
+
+#endif
