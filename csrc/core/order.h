@@ -49,8 +49,7 @@ const char *gpc_order_verdict_text(gpc_order_verdict_t verdict);
 
 typedef struct {
     uint16_t outstanding[3]; /* instructions not yet complete, by kind: loads, stores, atomics */
-    uint8_t phase;           /* of the access in hand: see order.c */
-    uint8_t acquiring;       /* 1 + scope of an acquire whose access is outstanding or whose part is still to be done */
+    bool acquiring; /* an acquire's access is outstanding: nothing of the warp issues before it has its value */
 } gpc_order_warp_t;
 
 typedef struct {
@@ -84,7 +83,7 @@ GPC_MUST_CHECK int gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_
                                        gpc_cycle_t *until);
 /* A load, store or atomic that got GO has been issued; it completes when its last line request has. */
 void gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
-void gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_access_kind_t kind);
+GPC_MUST_CHECK int gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
 /* Whether anything of the warp is outstanding. */
 bool gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp);
 

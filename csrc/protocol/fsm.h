@@ -97,14 +97,15 @@ typedef struct {
 
 #define GPC_FSM_FIRST_(first, ...) first
 #define GPC_FSM_REST_(first, ...) __VA_ARGS__
-#define GPC_FSM_CELL_(cell_kind, is_hardened, ...)                                                 \
+/* The text is made of the names as the cell spells them, before any macro expands. */
+#define GPC_FSM_CELL_(cell_kind, is_hardened, cell_text, ...)                                      \
     {                                                                                              \
         .kind = (cell_kind), .next = GPC_FSM_FIRST_(__VA_ARGS__, 0), .hardened = (is_hardened),    \
-        .actions = {GPC_FSM_REST_(__VA_ARGS__, NULL)}, .text = #__VA_ARGS__                        \
+        .actions = {GPC_FSM_REST_(__VA_ARGS__, NULL)}, .text = (cell_text)                         \
     }
-#define GO(...) GPC_FSM_CELL_(GPC_CELL_GO, false, __VA_ARGS__)
-#define GO_HARDENED(...) GPC_FSM_CELL_(GPC_CELL_GO, true, __VA_ARGS__)
-#define REDO(...) GPC_FSM_CELL_(GPC_CELL_REDO, false, __VA_ARGS__)
+#define GO(...) GPC_FSM_CELL_(GPC_CELL_GO, false, #__VA_ARGS__, __VA_ARGS__)
+#define GO_HARDENED(...) GPC_FSM_CELL_(GPC_CELL_GO, true, #__VA_ARGS__, __VA_ARGS__)
+#define REDO(...) GPC_FSM_CELL_(GPC_CELL_REDO, false, #__VA_ARGS__, __VA_ARGS__)
 #define HOLD_LINE {.kind = GPC_CELL_HOLD_LINE, .text = ""}
 #define HOLD_QUEUE {.kind = GPC_CELL_HOLD_QUEUE, .text = ""}
 #define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM, .text = ""}

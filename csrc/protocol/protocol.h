@@ -78,6 +78,7 @@ typedef struct {
 typedef struct {
     const char *name; /* "request", "response" */
     bool ordered;     /* FIFO per source, destination and network; else none is assumed */
+    bool star;        /* dedicated links between the global controller and every core, beside the machine's fabric */
 } gpc_network_info_t;
 
 /* A tag array: "tags" the L1's own size, a directory's, a write cache's. */
@@ -107,6 +108,8 @@ typedef struct {
     const gpc_table_t *tables[GPC_MAX_TABLES]; /* table 0 takes the requests and messages about lines; ends with NULL */
     gpc_array_info_t arrays[GPC_MAX_ARRAYS];   /* ends with a null name */
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
+    /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
+    uint8_t object_of[GPC_MAX_TABLES];
     gpc_describe_t mshr, unit, warp, core;     /* metadata; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
@@ -118,6 +121,9 @@ typedef struct {
     bool walks_at_kernel_begin;
     /* The state may be left at the end of a run: TC's evicted leases, for example. Others must have no transaction left. */
     bool may_idle_in_transaction;
+    /* With it: the core cycle from which an EXPIRE ends the transaction, GPC_NEVER for one that is at work. When entries run out those
+     * that may end are ended, and if there is none the held request asks for a TIMER at the first such cycle. */
+    gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
 /* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
@@ -150,6 +156,8 @@ struct gpc_protocol {
     const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one of each position */
     const gpc_message_info_t *messages;
     uint32_t num_messages;
+    /* What its messages carry in `fields`: a described struct of uint64_t members laid over them; NULL: nothing. */
+    gpc_describe_t message;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
@@ -284,15 +292,22 @@ GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
 GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
 /* The message (usually the core's request) joins the transaction's pending list. */
 GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
-/* Takes the pending request that the message answers (msg->request) out of the list: GPC_NONE when there is none. */
+/* Takes the first pending message whose `request` is this out of the list: GPC_NONE when there is none. A load that merges takes
+ * over the `request` of the one that was sent on, so that one answer finds them all. */
 gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 /* A new message about x->line from here; to fill in before gpc_send. GPC_NONE with a failure when the pool is empty. */
 gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
 /* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along). */
 GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
-/* To the sender of x->msg: `type`, its request named; words of the line in hand. */
-GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line);
+/* To the sender of message `to` (x->message, or one of the pending list): `type`, its request named, its lane list moved along; the
+ * masked words of `line` (may be NULL: none). */
+GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, const uint32_t *line);
+/* Bytes on the wire. */
+uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* asks memory for x->line: a FILL comes */
+/* Writes the masked words of x's line (in its way) to memory. */
+GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words);
 GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
 /* Gives a message and its lane list back. */
 void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);

@@ -1,0 +1,85 @@
+#include "cache/tags.h"
+
+#include <string.h>
+
+#include "base/errors.h"
+
+int
+gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways, gpc_index_map_t map,
+              uint32_t fields_size, bool has_words)
+{
+    size_t lines = (size_t) sets * ways;
+
+    *self = (gpc_tags_t){.sets = sets,
+                         .ways = ways,
+                         .line_words = map.line_bytes / 4,
+                         .fields_size = (fields_size + 7u) / 8u * 8u,
+                         .has_words = has_words,
+                         .map = map};
+    self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
+    self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
+    self->fields = gpc_arena_take(arena, lines, self->fields_size);
+    self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
+    self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
+    if (!self->state || !self->tags || !self->fields || !self->data || (has_words && !self->word_states)) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_tags_clear(self);
+    return 0;
+}
+
+void
+gpc_tags_clear(gpc_tags_t *self)
+{
+    size_t lines = (size_t) self->sets * self->ways;
+    for (size_t i = 0; i < lines; i++) {
+        self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
+    }
+    *self->state = (gpc_tags_state_t){0};
+}
+
+uint32_t
+gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
+{
+    const gpc_index_map_t *map = &self->map;
+    uint64_t number;
+
+    if (map->banks <= 1) {
+        number = line / map->line_bytes;
+    } else {
+        uint64_t lines_a_piece = map->interleave_bytes / map->line_bytes;
+        uint64_t piece = line / map->interleave_bytes / map->banks;
+        number = piece * lines_a_piece + line % map->interleave_bytes / map->line_bytes;
+    }
+    return (uint32_t) (number % self->sets);
+}
+
+gpc_index_t
+gpc_tags_find(const gpc_tags_t *self, gpc_address_t line)
+{
+    gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
+    uint32_t generation = self->state->generation;
+
+    for (gpc_index_t way = first; way < first + self->ways; way++) {
+        const gpc_tag_t *tag = &self->tags[way];
+        if (tag->line == line && tag->valid && tag->generation == generation) {
+            return way;
+        }
+    }
+    return GPC_NONE;
+}
+
+void
+gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
+{
+    self->tags[way] = (gpc_tag_t){.line = line,
+                                  .used = ++self->state->clock,
+                                  .generation = self->state->generation,
+                                  .mshr = GPC_NONE,
+                                  .state = state,
+                                  .valid = true};
+    memset(gpc_tags_fields(self, way), 0, self->fields_size);
+    if (self->has_words) {
+        memset(gpc_tags_word_states(self, way), 0, self->line_words);
+    }
+}

@@ -1,0 +1,368 @@
+/* controller.c: a controller at work: finding the object of a message, taking a step, holding and replaying what must wait.
+ * The same for every protocol and for both worlds. */
+#include "protocol/controller.h"
+
+#include <string.h>
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------------ */
+
+void
+gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t cause, gpc_address_t line, gpc_index_t message)
+{
+    *x = (gpc_step_t){.unit = self,
+                      .table = self->type->tables[0],
+                      .cause = cause,
+                      .message = message,
+                      .msg = message == GPC_NONE ? NULL : gpc_msg_at(self->messages, message),
+                      .line = line,
+                      .way = GPC_NONE,
+                      .mshr = GPC_NONE,
+                      .entry = GPC_NONE,
+                      .first_sent = GPC_NONE};
+    x->mask = x->msg ? x->msg->mask : GPC_NO_WORDS;
+    if (self->arrays[0].sets) {
+        x->way = gpc_tags_find(&self->arrays[0], line);
+    }
+    /* a way that is present and in no transaction spares the second look-up */
+    x->mshr = x->way == GPC_NONE ? gpc_mshr_find(&self->mshrs, line) : self->arrays[0].tags[x->way].mshr;
+}
+
+static bool
+may_wait(const gpc_msg_t *msg) /* requests wait for lines and queues; answers never do */
+{
+    return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : msg->network == 0;
+}
+
+/* Whether an older request of the same source and network waits for the line: then this one waits behind it. */
+static bool
+is_behind(const gpc_controller_t *self, const gpc_step_t *x)
+{
+    const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, x->mshr);
+    gpc_index_t i = entry->waiters.head;
+    for (uint32_t n = 0; n < entry->waiters.count; n++) {
+        const gpc_msg_t *waiter = gpc_msg_at(self->messages, i);
+        if (waiter->source == x->msg->source && waiter->network == x->msg->network) {
+            return true;
+        }
+        i = waiter->next;
+    }
+    return false;
+}
+
+static void
+count_request(gpc_controller_t *self, uint8_t type)
+{
+    self->statistics->loads += type == GPC_MSG_LOAD;
+    self->statistics->stores += type == GPC_MSG_STORE;
+    self->statistics->atomics += type == GPC_MSG_ATOMIC;
+}
+
+static int
+hold_line(gpc_controller_t *self, gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL, "%s %u: a request waits for line 0x%llx, which is in no transaction",
+                        self->type->name, self->index, (unsigned long long) x->line);
+    }
+    self->statistics->held_line++;
+    gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
+    return GPC_OK;
+}
+
+static int
+finish(gpc_controller_t *self, gpc_step_t *x, int status)
+{
+    if (status == GPC_OK && !x->kept) {
+        gpc_free_message(self, x->message);
+    }
+    if (status == GPC_HELD_LINE) {
+        return hold_line(self, x);
+    }
+    if (status == GPC_HELD_QUEUE) {
+        self->statistics->held_queue++;
+    }
+    return status;
+}
+
+static int
+take_line(gpc_controller_t *self, gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+
+    gpc_step_about_line(self, &x, msg->type, msg->line, message);
+    if (x.mshr != GPC_NONE && may_wait(msg) && is_behind(self, &x)) {
+        return hold_line(self, &x);
+    }
+    if (x.way != GPC_NONE && may_wait(msg)) {
+        gpc_tags_touch(&self->arrays[0], x.way);
+    }
+    int status = gpc_fsm_step(&x);
+    return finish(self, &x, status);
+}
+
+int
+gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    uint8_t type = msg->type; /* the message may be gone after the step */
+
+    if (may_wait(msg) && self->replay->count) {
+        return GPC_HELD_QUEUE;
+    }
+    uint8_t table = self->type->route ? self->type->route(self, msg) : 0;
+    bool over_unit = self->type->tables[table]->object == GPC_OVER_UNIT;
+    int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, message);
+    if (status == GPC_OK) {
+        count_request(self, type);
+    }
+    return status;
+}
+
+int
+gpc_controller_replay(gpc_controller_t *self)
+{
+    gpc_index_t message = self->replay->head;
+    if (self->replay->count == 0) {
+        return GPC_OK;
+    }
+    (void) gpc_list_pop(self->replay, self->messages);
+    gpc_list_t rest = *self->replay; /* what this step wakes comes behind what waits already: order of arrival */
+    int status = take_line(self, message);
+    if (status == GPC_HELD_QUEUE) { /* the head again */
+        gpc_msg_at(self->messages, message)->next = rest.head;
+        self->replay->head = message;
+        if (self->replay->count++ == 0) {
+            self->replay->tail = message;
+        }
+    }
+    return status;
+}
+
+int
+gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, cause, line, GPC_NONE);
+    x.mask = gpc_all_words(self);
+    x.kept = true; /* there is no message */
+    return gpc_fsm_step(&x);
+}
+
+int
+gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause)
+{
+    gpc_tags_t *tags = &self->arrays[array];
+    for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+        if (gpc_tags_present(tags, way)) {
+            int status = gpc_controller_cause(self, cause, tags->tags[way].line);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry, uint8_t cause,
+                     gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
+    x.table = self->type->tables[table];
+    x.table_number = table;
+    x.entry = entry;
+    x.slot = &self->parts[part].states[entry];
+    x.kept = message == GPC_NONE;
+    return finish(self, &x, gpc_fsm_step(&x));
+}
+
+int
+gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
+    x.table = self->type->tables[table];
+    x.table_number = table;
+    x.slot = &self->unit_states[table];
+    x.kept = message == GPC_NONE;
+    return finish(self, &x, gpc_fsm_step(&x));
+}
+
+/* ---- building --------------------------------------------------------------------------------------------------------------- */
+
+static void
+standard_geometry(const gpc_controller_t *self, uint32_t *sets, uint32_t *ways)
+{
+    const gpc_machine_t *m = self->machine;
+    bool bank = self->type->position == GPC_AT_BANK;
+    *ways = bank ? m->l2_ways : m->l1_ways;
+    *sets = (bank ? m->l2_bytes : m->l1_bytes) / m->line_bytes / *ways;
+}
+
+static uint16_t
+described_size(gpc_describe_t describe)
+{
+    return describe ? describe()->size : 1;
+}
+
+static bool
+over_words(const gpc_controller_type_t *type)
+{
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        if (type->tables[i]->object == GPC_OVER_WORDS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int
+init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    gpc_index_map_t map = {m->line_bytes, m->interleave_bytes, self->type->position == GPC_AT_BANK ? m->partitions : 1};
+
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        const gpc_array_info_t *info = &self->type->arrays[i];
+        uint32_t sets, ways;
+        standard_geometry(self, &sets, &ways);
+        if (info->geometry) {
+            info->geometry(m, self->options, &sets, &ways);
+        }
+        if (sets == 0 || ways == 0) {
+            return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways; at least one of each",
+                            self->type->name, info->name, sets, ways);
+        }
+        int status = gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int
+init_parts(gpc_controller_t *self, gpc_arena_t *arena)
+{
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
+        const gpc_part_info_t *info = &self->type->parts[i];
+        gpc_part_t *part = &self->parts[i];
+        uint32_t capacity = info->capacity(self->machine, self->options);
+        part->fields_size = (described_size(info->entry) + 7u) / 8u * 8u;
+        int status = gpc_pool_init(&part->pool, arena, capacity, sizeof(gpc_index_t) * 2);
+        part->fields = gpc_arena_take(arena, capacity, part->fields_size);
+        part->states = gpc_arena_take(arena, capacity, 1);
+        part->order = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
+        if (status || !part->fields || !part->states || !part->order) {
+            return GPC_ERROR_MEMORY;
+        }
+        gpc_list_clear(part->order);
+    }
+    return 0;
+}
+
+int
+gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
+
+    self->type = type;
+    self->first_bank = m->cores;
+    int status = init_arrays(self, arena);
+    if (status == 0) {
+        status = init_parts(self, arena);
+    }
+    if (status == 0) {
+        status = gpc_mshr_init(&self->mshrs, arena, type->mshrs ? type->mshrs(m, self->options) : mshrs,
+                               described_size(type->mshr), m->line_bytes / 4, m->line_bytes, over_words(type));
+    }
+    if (status) {
+        return status;
+    }
+    self->warp_fields_size = (described_size(type->warp) + 7u) / 8u * 8u;
+    self->unit_fields = gpc_arena_take(arena, 1, described_size(type->unit));
+    self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
+    self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
+    self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
+    self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
+    self->statistics = GPC_ARENA_TAKE(arena, 1, gpc_controller_statistics_t);
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        self->counts[i] = gpc_arena_take(arena, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
+                                         sizeof(uint64_t));
+    }
+    if (arena->failed) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_list_clear(self->replay);
+    return 0;
+}
+
+void
+gpc_controller_clear(gpc_controller_t *self)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        gpc_tags_clear(&self->arrays[i]);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
+        gpc_part_t *part = &self->parts[i];
+        *part->pool.state = (gpc_pool_state_t){.free = GPC_NONE};
+        gpc_list_clear(part->order);
+    }
+    gpc_mshr_clear(&self->mshrs);
+    gpc_list_clear(self->replay);
+    memset(self->unit_fields, 0, described_size(self->type->unit));
+    memset(self->core_fields, 0, described_size(self->type->core));
+    memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
+    memset(self->unit_states, 0, GPC_MAX_TABLES);
+}
+
+/* ---- entries of parts: a list through two words an entry (link of the pool, link of the order) ------------------------------- */
+
+static gpc_index_t *
+order_link(const gpc_part_t *part, gpc_index_t entry)
+{
+    return (gpc_index_t *) gpc_pool_at(&part->pool, entry) + 1;
+}
+
+gpc_index_t
+gpc_part_take(gpc_part_t *part)
+{
+    gpc_index_t entry = gpc_pool_take(&part->pool);
+    if (entry == GPC_NONE) {
+        return GPC_NONE;
+    }
+    memset(gpc_part_fields(part, entry), 0, part->fields_size);
+    part->states[entry] = 0;
+    *order_link(part, entry) = GPC_NONE;
+    if (part->order->count++ == 0) {
+        part->order->head = entry;
+    } else {
+        *order_link(part, part->order->tail) = entry;
+    }
+    part->order->tail = entry;
+    return entry;
+}
+
+void
+gpc_part_give(gpc_part_t *part, gpc_index_t entry)
+{
+    gpc_index_t previous = GPC_NONE, i = part->order->head;
+    while (i != entry) {
+        previous = i;
+        i = *order_link(part, i);
+    }
+    gpc_index_t next = *order_link(part, entry);
+    if (previous == GPC_NONE) {
+        part->order->head = next;
+    } else {
+        *order_link(part, previous) = next;
+    }
+    if (part->order->tail == entry) {
+        part->order->tail = previous;
+    }
+    part->order->count--;
+    gpc_pool_give(&part->pool, entry);
+}

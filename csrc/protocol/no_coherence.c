@@ -1,0 +1,129 @@
+/* no_coherence.c: the baseline GPU L1, which nothing keeps coherent.
+ *
+ * Paper    Singh et al., HPCA 2013, section 3.1: write-evict, write-no-allocate, write-through; 128-byte lines.
+ * Counts   L1 2 stable + 2 transient states, L2 (baseline.c) 2 + 2 (table 1).
+ * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
+ * Differs  nowhere known.
+ */
+#include "protocol/baseline.h"
+
+#define L1_STATES(X)                                                                      \
+    X(L1_I, STABLE, "not present")                                                        \
+    X(L1_V, STABLE, "present and readable")                                               \
+    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")         \
+    X(L1_II, TRANSIENT_CACHE, "writes, atomics, reads outstanding; nothing will be kept")
+
+#define L1_EVENTS(X)                                                                      \
+    X(L1_LOAD, "a warp's coalesced load")                                                 \
+    X(L1_STORE, "a warp's coalesced store, with its word mask")                           \
+    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")          \
+    X(L1_EVICT, "the replacement policy wants this way")                                  \
+    X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")           \
+    X(L1_DATA, "answer to a read or atomic, other requests outstanding")                  \
+    X(L1_LAST_DATA, "answer to a read or atomic, the last one outstanding")               \
+    X(L1_ACK, "a write completed at the L2, other requests outstanding")                  \
+    X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    bool last = x->mshr != GPC_NONE && ((baseline_l1_mshr_t *) gpc_step_mshr_fields(x))->outstanding == 1;
+
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return L1_LOAD;
+        case GPC_MSG_STORE:
+            return L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return L1_ATOMIC;
+        case GPC_MSG_EVICT:
+            return L1_EVICT;
+        case GPC_MSG_KERNEL_BEGIN:
+            return L1_KERNEL_BEGIN;
+        case MSG_DATA:
+        case MSG_ATOMIC_DATA:
+            return last ? L1_LAST_DATA : L1_DATA;
+        case MSG_ACK:
+            return last ? L1_LAST_ACK : L1_ACK;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static int
+act_count_dropped(gpc_step_t *x)
+{
+    gpc_count(x, self_invalidations);
+    return GPC_OK;
+}
+
+#define act_hit baseline_act_hit
+#define act_reserve_way gpc_reserve_way
+#define act_release_way gpc_release_way
+#define act_request_line baseline_act_request_line
+#define act_merge_load baseline_act_merge_load
+#define act_write_through baseline_act_write_through
+#define act_send_atomic baseline_act_send_atomic
+#define act_fill baseline_act_fill
+#define act_complete baseline_act_complete
+
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through), /* write-evict */
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* IV and II cannot be: the kernel's end has waited for them */
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: the open one may be older than our write */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+    },
+    /* every cell not named is impossible: reaching one is reported with both sides' state */
+};
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+static const gpc_controller_type_t no_coherence_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = baseline_l1_mshr_described,
+    .walks_at_kernel_begin = true,
+};
+
+const gpc_protocol_t gpc_protocol_no_coherence = {
+    .id = "no-coh",
+    .name = "NO-COH",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "baseline",
+    .text = "private L1s that nothing keeps coherent; right only without communication between workgroups",
+    .model = {[GPC_RULE_SC] = "none", [GPC_RULE_RC] = "none"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&no_coherence_l1, &baseline_l2},
+    .messages = MSG_info,
+    .num_messages = GPC_COUNT_OF(MSG_info),
+    .networks = BASELINE_NETWORKS,
+    .host_read = baseline_host_read,
+    .host_write = baseline_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
+};
