@@ -1,0 +1,95 @@
+# Everything here works on a fresh clone with Python 3.11 (venv included), make and a C compiler; what else is needed is
+# installed into .venv. Runs again are quick: stamps in build/ tell what is still good.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+# meson, ninja and the tools of the venv come first.
+RUN := PATH="$(BIN):$$PATH"
+
+BUILD := build
+RELEASE := $(BUILD)/release
+SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' \) 2>/dev/null)
+
+.PHONY: demo test test-c test-python check format asan bench clean develop
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:
+	@echo "make demo     install into .venv and compare three protocols on real algorithms: a table, two figures"
+	@echo "make test     C tests and Python tests"
+	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
+	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make bench    speed of the simulator"
+	@echo "make develop  the extension beside its sources, for working on gpucoh"
+	@echo "make format   put C and Python sources into shape"
+	@echo "make clean    remove what was built (.venv too)"
+
+# ---- the venv: what stands in pyproject.toml, once ----------------------------------------------------------------------
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpucoh needs Python 3.11 or newer, $(PYTHON) is older: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+# tools/requirements.py prints what pyproject.toml names, so that nothing is named twice.
+$(BUILD)/.run: pyproject.toml tools/requirements.py | $(VENV)/bin/python
+	@mkdir -p $(BUILD)
+	$(BIN)/python tools/requirements.py run > $(BUILD)/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/run.txt
+	@touch $@
+
+$(BUILD)/.test: $(BUILD)/.run
+	$(BIN)/python tools/requirements.py test > $(BUILD)/test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/test.txt
+	@touch $@
+
+$(BUILD)/.dev: $(BUILD)/.test
+	$(BIN)/python tools/requirements.py dev > $(BUILD)/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/dev.txt
+	@touch $@
+
+# The package itself, built by meson in $(RELEASE), where only what changed is compiled again.
+$(BUILD)/.installed: $(BUILD)/.run meson.build meson.options $(SOURCES)
+	$(RUN) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall \
+	    --config-settings=build-dir=$(RELEASE) .
+	@touch $@
+
+# ---- what it is for -----------------------------------------------------------------------------------------------------
+
+# Exit status 1 would mean a wrong answer under a protocol that promises right ones; those of no-coh are shown, not counted.
+demo: $(BUILD)/.installed
+	$(BIN)/gpucoh compare --out figures
+
+test: test-c test-python
+
+test-c: $(BUILD)/.installed
+	$(RUN) meson test -C $(RELEASE) --print-errorlogs --no-suite determinism
+
+test-python: $(BUILD)/.installed $(BUILD)/.test
+	$(BIN)/pytest -q -n 2 --dist loadfile
+
+asan: $(BUILD)/.run
+	$(RUN) sh tools/build.sh $(BUILD)/asan -Dextension=false -Dcostly_asserts=true -Db_sanitize=address,undefined \
+	    -Db_lundef=false -Dbuildtype=debugoptimized -Dwerror=true
+	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
+	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
+
+check: $(BUILD)/.dev
+	$(RUN) BUILD=$(BUILD) sh tools/check.sh
+
+format: $(BUILD)/.dev
+	find csrc -name '*.[ch]' | xargs $(BIN)/clang-format -i
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(BUILD)/.installed
+	$(BIN)/python benchmarks/throughput.py
+
+develop: $(BUILD)/.run
+	$(RUN) sh tools/build.sh $(RELEASE)
+	cp $(RELEASE)/_core*.so gpucoh/
+	$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gpucoh-tree.pth").write_text("$(CURDIR)\n")'
+
+clean:
+	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

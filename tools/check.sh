@@ -1,0 +1,46 @@
+#!/bin/sh
+# check.sh: `make check`. Runs everything, names what failed at the end, fails if anything did. Tools come from PATH.
+set -u
+build=${BUILD:-build}
+failed=
+
+step() {
+    name=$1
+    shift
+    printf '== %s\n' "$name"
+    "$@" || failed="$failed
+  $name"
+}
+
+sources() {
+    find csrc -name '*.[ch]' | sort
+}
+
+clang_format() {
+    sources | xargs clang-format --dry-run -Werror
+}
+
+# Warnings are errors, with every compiler that is here: gcc and clang in CI.
+warnings() {
+    CC=$1 sh tools/build.sh "$build/check-$1" -Dwerror=true
+}
+
+step 'ruff check' ruff check --quiet .
+step 'ruff format' ruff format --check --quiet .
+step 'mypy --strict' mypy
+step 'clang-format' clang_format
+for compiler in gcc clang; do
+    if command -v "$compiler" >/dev/null; then
+        step "warnings as errors, $compiler" warnings "$compiler"
+    else
+        echo "== warnings as errors, $compiler: not here, left out"
+    fi
+done
+step 'source rules' python tools/source_rules.py "$build"/check-*/libgpucoh_core.a
+step 'same statistics from every compiler and optimisation' sh tools/determinism.sh "$build"
+
+if [ -n "$failed" ]; then
+    printf 'make check: failed:%s\n' "$failed"
+    exit 1
+fi
+echo 'make check: all well'

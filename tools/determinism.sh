@@ -1,0 +1,31 @@
+#!/bin/sh
+# determinism.sh BUILD: the same seed gives the same statistics, to the last counter, whatever compiled the core. Builds the
+# extension with every compiler here at -O0 and -O3 and compares what tools/determinism.py prints with each.
+set -eu
+build=$1
+reference=
+for compiler in gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    for level in 0 3; do
+        name=$build/same-$compiler-O$level
+        CC=$compiler sh tools/build.sh "$name" -Dbuildtype=plain -Doptimization="$level"
+        rm -rf "$name/tree"
+        mkdir -p "$name/tree"
+        cp -r gpucoh "$name/tree/"
+        rm -f "$name"/tree/gpucoh/_core*.so
+        cp "$name"/_core*.so "$name/tree/gpucoh/"
+        PYTHONPATH=$name/tree python tools/determinism.py "$name/tree" >"$name/statistics.txt"
+        if [ -z "$reference" ]; then
+            reference=$name
+        elif ! diff -u "$reference/statistics.txt" "$name/statistics.txt" | head -40 >"$name/difference.txt" ||
+            [ -s "$name/difference.txt" ]; then
+            cat "$name/difference.txt"
+            echo "statistics of $name differ from those of $reference"
+            exit 1
+        fi
+    done
+done
+if [ -z "$reference" ]; then
+    echo 'neither gcc nor clang is here: nothing was compared'
+    exit 1
+fi

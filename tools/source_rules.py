@@ -1,0 +1,168 @@
+"""Rules of the sources that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
+
+Prints one line for every violation and exits with 1 if there is one. With compiled libraries of the core it also checks
+what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Dependencies point down this order and never up; fabric and cache stand side by side.
+LAYERS = {
+    "base": 0, "engine": 1, "fabric": 2, "cache": 2, "protocol": 3, "core": 4, "check": 5, "": 6, "python": 7, "tests": 8,
+}  # fmt: skip
+# Plain numbers and structs that every layer shares; they include nothing above base.
+SHARED_HEADERS = {"gpu.h", "core/isa.h", "core/order.h"}
+
+# Calls of the core that the architecture rules out. Formatting into memory (vsnprintf) is no I/O.
+FORBIDDEN_CALLS = {
+    "I/O": "printf fprintf vprintf vfprintf puts putchar fputs fputc fwrite fopen open read write perror getenv",
+    "a clock or randomness": "time clock clock_gettime gettimeofday rand srand random",
+    "libm": "exp expf log logf sin sinf cos cosf tan tanf pow powf exp2f log2f sincosf",
+    "ending the process": "exit _exit quick_exit",
+}
+ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"}
+# Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop.
+MAY_ALLOCATE = {
+    "base/arena.c", "base/text.c", "core/launch.c", "core/parts.c", "fabric/memory.c", "fabric/network.c", "engine/wheel.c",
+    "gpu.c", "check/explorer.c",
+}  # fmt: skip
+
+# gpucoh modules that import nothing of the rest but what is named here.
+LEAVES = {
+    "lang": {"errors", "lang"},
+    "machines": {"errors", "machines", "presets", "units"},
+    "energy": {"errors", "energy"},
+}
+MAY_IMPORT_CORE = {"gpu.py", "verification.py"}
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    yield from enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+
+
+def layer_of(path: str) -> int:
+    folder = path.rpartition("/")[0]
+    return LAYERS[folder.split("/")[0]]
+
+
+def check_includes(root: Path) -> Iterator[str]:
+    """Includes point down the layers; Python.h stays in the binding."""
+    csrc = root / "csrc"
+    for path in sorted(csrc.rglob("*.[ch]")):
+        name = path.relative_to(csrc).as_posix()
+        for number, line in lines_of(path):
+            found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if not found:
+                continue
+            header = found[2]
+            where = f"csrc/{name}:{number}"
+            if found[1] == "<":
+                if header in ("Python.h", "structmember.h") and not name.startswith("python/"):
+                    yield f"{where}: {header} is for csrc/python only"
+            elif header not in SHARED_HEADERS and (csrc / header).exists() and layer_of(header) > layer_of(name):
+                yield f'{where}: "{header}" stands above this file: dependencies point down'
+
+
+def check_listed(root: Path) -> Iterator[str]:
+    """meson.build names every source and every file of the package."""
+    build = (root / "meson.build").read_text(encoding="utf-8")
+    for path in sorted((root / "csrc").rglob("*.c")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("csrc/tests/test_"):
+            if f"'{path.stem.removeprefix('test_')}'" not in build:
+                yield f"{name}: not among the c_tests of meson.build"
+        elif f"'{name}'" not in build:
+            yield f"{name}: not in meson.build"
+    for path in sorted((root / "gpucoh").rglob("*")):
+        if path.is_file() and path.suffix not in (".so", ".pyc") and f"'{path.relative_to(root).as_posix()}'" not in build:
+            yield f"{path.relative_to(root).as_posix()}: not in meson.build: it would not be installed"
+
+
+def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
+    """First name below gpucoh of every import of the package, absolute or relative."""
+    package = ["gpucoh", *path.relative_to(root / "gpucoh").parts[:-1]]
+    for number, line in lines_of(path):
+        if found := re.match(r"\s*(?:from|import)\s+gpucoh\.(\w+)", line):
+            yield number, found[1]
+        elif found := re.match(r"\s*from\s+gpucoh\s+import\s+(.+)", line):
+            yield from ((number, name) for name in re.findall(r"\w+", found[1]))
+        elif found := re.match(r"\s*from\s+(\.+)(\w*)[\w.]*\s+import\s+(.+)", line):
+            base = package[: len(package) - len(found[1]) + 1]
+            if len(base) > 1:
+                yield number, base[1]
+            elif base:
+                yield from ((number, name) for name in ([found[2]] if found[2] else re.findall(r"\w+", found[3])))
+
+
+def check_imports(root: Path) -> Iterator[str]:
+    """Only gpu.py and verification.py use the core; lang, machines and energy stand alone."""
+    for path in sorted((root / "gpucoh").rglob("*.py")):
+        name = path.relative_to(root / "gpucoh").as_posix()
+        allowed = LEAVES.get(name.split("/")[0].removesuffix(".py"))
+        for number, module in imported_modules(path, root):
+            if module == "_core" and name not in MAY_IMPORT_CORE:
+                yield f"gpucoh/{name}:{number}: only {' and '.join(sorted(MAY_IMPORT_CORE))} may import _core"
+            if allowed is not None and module not in allowed:
+                yield f"gpucoh/{name}:{number}: imports gpucoh.{module}, but {name.split('/')[0]} stands alone"
+
+
+def run(*command: str) -> list[str]:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def object_name(line: str) -> str | None:
+    """Source of an archive member as meson names it (csrc_base_arena.c.o), or None."""
+    found = re.search(r"(csrc_\w+\.c)\.o", line)
+    if not found:
+        return None
+    name = found[1].removeprefix("csrc_")
+    folder, _, rest = name.partition("_")
+    return f"{folder}/{rest}" if folder in LAYERS else name
+
+
+def check_objects(library: Path) -> Iterator[str]:
+    """No data that can change, and no call that the core has no business to make."""
+    source = "?"
+    for line in run("objdump", "-t", str(library)):
+        source = object_name(line) or source
+        if found := re.match(r"[0-9a-f]+ .{7} (\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.ro)\S*)?\s+[0-9a-f]+\s+(.+)", line):
+            name = found[3].removeprefix(".hidden ")
+            if not name.startswith("."):  # the section itself
+                yield f"{library}: csrc/{source}: {name} is a global that can change"
+    for line in run("nm", "-u", str(library)):
+        source = object_name(line) or source
+        if not (found := re.match(r"\s+U (\w+)", line)):
+            continue
+        for what, calls in FORBIDDEN_CALLS.items():
+            if found[1] in calls.split():
+                yield f"{library}: csrc/{source} calls {found[1]}: no {what} in the core"
+        if found[1] in ALLOCATION and source not in MAY_ALLOCATE:
+            yield f"{library}: csrc/{source} calls {found[1]}: storage comes from an arena"
+
+
+def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
+    yield from check_includes(root)
+    yield from check_listed(root)
+    yield from check_imports(root)
+    for library in libraries:
+        yield from check_objects(library)
+
+
+def main() -> int:
+    libraries = [Path(name) for name in sys.argv[1:]]
+    missing = [str(library) for library in libraries if not library.exists()]
+    found = [f"{name}: not there" for name in missing] or list(violations(ROOT, libraries))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
