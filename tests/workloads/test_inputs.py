@@ -1,0 +1,194 @@
+"""Readers and generators: what they read, and what they say of input that is none."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpucoh.errors import ConfigError
+from gpucoh.suite import inputs
+
+TRIANGLE = """%%MatrixMarket matrix coordinate pattern symmetric
+% a triangle with a tail
+4 4 4
+2 1
+3 1
+3 2
+4 3
+"""
+
+
+def write(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def refusal(reader: object, *args: object, **options: object) -> str:
+    """The message of the ConfigError, which must be one line."""
+    with pytest.raises(ConfigError) as caught:
+        reader(*args, **options)  # type: ignore[operator]
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def neighbours(graph: inputs.Graph) -> list[list[int]]:
+    return [
+        graph.columns[graph.offsets[v] : graph.offsets[v + 1]].tolist() for v in range(graph.vertices)
+    ]
+
+
+class TestGraphs:
+    def test_symmetric_matrix_market_gives_edges_both_ways(self, tmp_path: Path) -> None:
+        graph = inputs.read_graph(write(tmp_path, "t.mtx", TRIANGLE))
+        assert neighbours(graph) == [[1, 2], [0, 2], [0, 1, 3], [2]]
+
+    def test_gzipped_matrix_market_is_read(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode()))
+        assert inputs.read_graph(path).edges == 8
+
+    def test_directed_keeps_edges_one_way(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.txt", "# comment\n0 1\n1,2 0.5\n1 2\n2 2\n")
+        assert neighbours(inputs.read_graph(path, directed=True)) == [[1], [2], []]
+        assert neighbours(inputs.read_graph(path)) == [[1], [0, 2], [1]]
+
+    def test_rectangular_matrix_is_refused_with_its_shape(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n")
+        assert "2 x 3" in refusal(inputs.read_graph, path)
+
+    def test_truncated_matrix_is_refused(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.mtx", TRIANGLE[: TRIANGLE.index("3 2")])
+        assert path in refusal(inputs.read_graph, path)
+
+    def test_text_in_a_matrix_is_refused(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.mtx", TRIANGLE.replace("3 2", "three two"))
+        assert path in refusal(inputs.read_graph, path)
+
+    def test_an_entry_outside_the_matrix_is_refused(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.mtx", TRIANGLE.replace("4 3\n", "5 3\n"))
+        assert path in refusal(inputs.read_graph, path)
+
+    def test_text_in_an_edge_list_is_refused_with_its_line(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.txt", "0 1\nfoo bar\n")
+        assert "line 2" in refusal(inputs.read_graph, path)
+
+    def test_negative_vertex_is_refused_with_its_line(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.txt", "0 1\n1 -2\n")
+        assert "line 2 names vertex -2" in refusal(inputs.read_graph, path)
+
+    @pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00binary"])
+    def test_a_file_without_edges_is_refused(self, tmp_path: Path, content: bytes) -> None:
+        path = write(tmp_path, "t.txt", content)
+        assert path in refusal(inputs.read_graph, path)
+
+    def test_missing_file_and_folder_are_refused(self, tmp_path: Path) -> None:
+        assert "no such file" in refusal(inputs.read_graph, str(tmp_path / "none.mtx"))
+        assert "folder" in refusal(inputs.read_graph, str(tmp_path))
+
+    def test_damaged_gzip_is_refused(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode())[:-12])
+        assert "cannot be read" in refusal(inputs.read_graph, path)
+
+    def test_kronecker_graph_is_symmetric_skewed_and_seeded(self) -> None:
+        graph = inputs.kronecker(9, 8, np.random.default_rng(3))
+        again = inputs.kronecker(9, 8, np.random.default_rng(3))
+        matrix = graph.matrix()
+        assert graph.vertices == 512
+        assert (matrix != matrix.T).nnz == 0
+        assert graph.degrees().max() > 5 * graph.degrees().mean()
+        assert np.array_equal(graph.columns, again.columns)
+
+    def test_grid_vertices_have_their_four_neighbours(self) -> None:
+        assert neighbours(inputs.grid_graph(3, 3))[4] == [1, 3, 5, 7]
+
+
+class TestImages:
+    def test_bundled_elevation_model_is_grey_between_0_and_1(self) -> None:
+        image = inputs.read_image(None)
+        assert image.dtype == np.float32 and image.shape == (344, 403)
+        assert image.min() == 0 and image.max() == 1
+
+    def test_npy_and_png_of_one_picture_agree(self, tmp_path: Path) -> None:
+        from PIL import Image
+
+        picture = np.arange(48, dtype=np.uint8).reshape(6, 8)
+        np.save(tmp_path / "p.npy", picture)
+        Image.fromarray(picture).save(tmp_path / "p.png")
+        assert np.array_equal(
+            inputs.read_image(str(tmp_path / "p.npy")), inputs.read_image(str(tmp_path / "p.png"))
+        )
+
+    def test_colours_become_grey(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "c.npy", np.dstack([np.eye(4)] * 3))
+        assert np.allclose(inputs.read_image(str(tmp_path / "c.npy")), np.eye(4))
+
+    def test_text_is_no_image(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "p.png", "not a picture")
+        assert "not an image" in refusal(inputs.read_image, path)
+
+    def test_truncated_image_is_refused(self, tmp_path: Path) -> None:
+        from PIL import Image
+
+        rng = np.random.default_rng(0)
+        Image.fromarray(rng.integers(0, 255, (64, 64), dtype=np.uint8)).save(tmp_path / "p.png")
+        whole = (tmp_path / "p.png").read_bytes()
+        assert "not an image" in refusal(inputs.read_image, write(tmp_path, "q.png", whole[: len(whole) // 2]))
+
+    @pytest.mark.parametrize(
+        ("data", "word"),
+        [
+            (np.array(["a", "b"]), "holds <U1"),
+            (np.zeros(5), "shape (5,)"),
+            (np.zeros((2, 2, 7)), "shape (2, 2, 7)"),
+            (np.zeros((0, 3)), "shape (0, 3)"),
+            (np.array([[np.nan, 1.0]]), "not finite"),
+            (np.zeros((2, 2), complex), "holds complex128"),
+        ],
+    )
+    def test_arrays_that_are_no_image_are_refused(self, tmp_path: Path, data: np.ndarray, word: str) -> None:
+        np.save(tmp_path / "p.npy", data)
+        assert word in refusal(inputs.read_image, str(tmp_path / "p.npy"))
+
+    def test_damaged_and_pickled_npy_are_refused(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "o.npy", np.array([{}], object), allow_pickle=True)
+        assert "o.npy" in refusal(inputs.read_image, str(tmp_path / "o.npy"))
+        np.save(tmp_path / "p.npy", np.zeros((9, 9)))
+        path = write(tmp_path, "q.npy", (tmp_path / "p.npy").read_bytes()[:200])
+        assert "not a whole .npy" in refusal(inputs.read_image, path)
+
+    def test_resample_keeps_a_ramp(self) -> None:
+        ramp = np.tile(np.arange(8, dtype=np.float32), (4, 1))
+        assert np.array_equal(inputs.resample(ramp, 4, 8), ramp)
+        twice = inputs.resample(ramp, 8, 16)
+        assert twice.shape == (8, 16) and np.allclose(np.diff(twice[0, 1:-1]), 0.5)
+
+
+class TestPoints:
+    def test_csv_with_headings_is_read(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "p.csv", "x,y\n1,2\n3.5,-4\n\n")
+        assert inputs.read_points(path).tolist() == [[1.0, 2.0], [3.5, -4.0]]
+
+    def test_npy_vector_is_points_of_one_dimension(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "p.npy", np.arange(3))
+        assert inputs.read_points(str(tmp_path / "p.npy")).shape == (3, 1)
+
+    @pytest.mark.parametrize(
+        ("content", "word"),
+        [
+            ("1,2\n3\n", "line 2 has 1 numbers"),
+            ("1,2\nfoo,3\n", "line 2 is 'foo,3'"),
+            ("x,y\n", "no point"),
+            ("1,inf\n", "not finite"),
+            ("1,1e60\n", "not finite"),
+        ],
+    )
+    def test_bad_tables_are_refused_with_the_place(self, tmp_path: Path, content: str, word: str) -> None:
+        assert word in refusal(inputs.read_points, write(tmp_path, "p.csv", content))
+
+    def test_points_of_a_wrong_dtype_are_refused(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "p.npy", np.array(["a"]))
+        assert "holds <U1" in refusal(inputs.read_points, str(tmp_path / "p.npy"))

@@ -1,0 +1,53 @@
+"""The kernels' own source, run thread by thread as plain Python: right where memory is coherent."""
+
+from __future__ import annotations
+
+import pytest
+from plain_gpu import PlainGPU
+
+from gpucoh.suite import workload, workloads
+
+
+@pytest.mark.parametrize("name", workloads())
+def test_kernels_are_right_on_coherent_memory(name: str) -> None:
+    outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4))
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) -> None:
+    outcome = workload("fg-share").prepare("tiny", seed).run(PlainGPU(cores=16, coherent=False))
+    assert not outcome.correct
+    assert "block" in outcome.where and "stale" in outcome.where
+
+
+@pytest.mark.parametrize("name", [name for name, known in workloads().items() if not known.needs_coherence])
+def test_workloads_that_need_no_coherence_are_right_on_caches_that_keep_copies(name: str) -> None:
+    outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4, coherent=False))
+    assert outcome.correct, outcome.where
+
+
+def test_an_instance_runs_twice_with_the_same_verdict() -> None:
+    instance = workload("bfs").prepare("tiny", 0)
+    assert instance.run(PlainGPU(cores=2)) == instance.run(PlainGPU(cores=3))
+
+
+def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
+    path = f"{tmp_path}/ring.txt"
+    with open(path, "w") as file:
+        file.writelines(f"{i} {(i + 1) % 10}\n" for i in range(10))
+    outcome = workload("bfs").prepare("tiny", 0, {"graph": path, "source": 0}).run(PlainGPU())
+    assert outcome.correct and outcome.details["levels"] == 6
+
+
+@pytest.mark.parametrize(("rows", "columns", "steps"), [(1, 1, 1), (5, 33, 3), (40, 7, 4)])
+def test_hsp_is_right_on_grids_that_fill_no_tile(rows: int, columns: int, steps: int) -> None:
+    params = {"rows": rows, "columns": columns, "steps": steps, "steps_per_launch": 3}
+    outcome = workload("hsp").prepare("tiny", 0, params).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("words", [1, 2, 255, 513, 1025])
+def test_reduction_sums_any_number_of_words(words: int) -> None:
+    outcome = workload("reduction").prepare("tiny", 0, {"words": words}).run(PlainGPU())
+    assert outcome.correct, outcome.where

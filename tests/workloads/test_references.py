@@ -1,0 +1,101 @@
+"""References and checks on examples worked by hand: each must accept the right result and refuse a wrong one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpucoh.suite import inputs, workload
+from gpucoh.suite.graphs import reference_distances
+from gpucoh.suite.ledger import LANES, Ledger, replay
+from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
+
+
+def test_distances_on_a_path_with_an_island() -> None:
+    path = inputs.graph_from_edges(np.array([0, 1, 2]), np.array([1, 2, 3]), 5, directed=False, name="path")
+    assert reference_distances(path, 1).tolist() == [1, 0, 1, 2, -1]
+
+
+def test_distances_follow_directed_edges() -> None:
+    path = inputs.graph_from_edges(np.array([0, 1]), np.array([1, 2]), 3, directed=True, name="path")
+    assert reference_distances(path, 1).tolist() == [-1, 0, 1]
+
+
+def test_a_wrong_distance_is_named() -> None:
+    instance = workload("bfs").prepare("tiny", 0, {"generator": "grid", "levels": 4, "source": 0})
+    search = instance.search  # type: ignore[attr-defined]
+    right = np.add.outer(np.arange(4), np.arange(4)).ravel()
+    assert search.check(right, 7).correct
+    assert search.check(np.where(right == 6, 7, right), 7).where.startswith("distance[15] is 7, should be 6")
+
+
+def test_uniform_chip_at_ambient_temperature_without_power_stays() -> None:
+    chip = Chip.of_grid(8, 8)
+    field = np.full((8, 8), AMBIENT, np.float32)
+    assert np.array_equal(reference_hotspot(field, np.zeros_like(field), chip, 5), field)
+
+
+def test_heat_spreads_evenly_from_a_hot_cell() -> None:
+    chip = Chip.of_grid(9, 9)
+    field = np.full((9, 9), AMBIENT, np.float32)
+    field[4, 4] += 1
+    after = reference_hotspot(field, np.zeros_like(field), chip, 1)
+    ring = [after[3, 4], after[5, 4], after[4, 3], after[4, 5]]
+    assert len(set(ring)) == 1 and ring[0] > AMBIENT > 0 and after[4, 4] < field[4, 4]
+    assert after[3, 3] == AMBIENT
+
+
+def test_ledger_replay_of_three_turns() -> None:
+    start = np.zeros((3, LANES), np.int32)
+    start[1:] = 10
+    # Block 0 has entries 0 and 1, block 1 entries 2 and 3; block + turn even writes the index.
+    ledger, audits = replay(start, np.array([7, 5, 3, 2], np.int32), np.array([0, 1, 2, 3]), 2)
+    assert audits[:, 0].tolist() == [20, 21, 26, 29]
+    assert ledger[:, 0].tolist() == [2, 10, 10 + 5 + 3]
+
+
+class TestLedgerCheck:
+    def parts(self) -> tuple[Ledger, dict[str, np.ndarray]]:
+        instance = Ledger(seed=0, blocks_per_core=1, turns=2, pages=2, pause=0)
+        start = np.zeros((3, LANES), np.int32)
+        amounts = np.array([7, 5, 3, 2], np.int32)
+        tickets = np.array([0, 2, 1, 3], np.int32)
+        ledger, audits = replay(start, amounts, np.array([0, 2, 1, 3]), 2)
+        return instance, {"start": start, "amounts": amounts, "tickets": tickets, "ledger": ledger, "audits": audits}
+
+    def test_the_replayed_ledger_is_right(self) -> None:
+        instance, parts = self.parts()
+        assert instance.check(**parts).correct
+
+    def test_a_stale_audit_is_named_by_its_turn(self) -> None:
+        instance, parts = self.parts()
+        parts["audits"][1, 4] -= 1
+        outcome = instance.check(**parts)
+        assert not outcome.correct and outcome.mismatches == 1
+        assert "turn 2 (block 0, its turn 1), lane 4" in outcome.where
+
+    def test_a_lost_update_is_found(self) -> None:
+        instance, parts = self.parts()
+        parts["ledger"][2, 0] -= 3
+        assert instance.check(**parts).where.startswith("ledger[2, 0]")
+
+    def test_two_turns_at_once_are_found(self) -> None:
+        instance, parts = self.parts()
+        parts["tickets"][3] = 2
+        assert instance.check(**parts).where.startswith("ticket[3]")
+
+
+@pytest.mark.parametrize("name", ["vec-cpy", "reduction", "spm_g", "hsp", "bfs"])
+def test_the_same_seed_makes_the_same_input(name: str) -> None:
+    def content(seed: int) -> list[bytes]:
+        pending, found = [workload(name).prepare("tiny", seed)], []
+        while pending:
+            item = pending.pop()
+            if isinstance(item, np.ndarray):
+                found.append(item.tobytes())
+            elif hasattr(item, "__dataclass_fields__"):
+                pending.extend(getattr(item, field) for field in item.__dataclass_fields__)
+        return found
+
+    assert content(1) == content(1)
+    assert content(1) != content(2)
