@@ -1,0 +1,289 @@
+"""Bad arguments: one clear line that names what is wrong; nothing else happens."""
+
+import numpy as np
+import pytest
+from core_api.programs import ISA, Assembler, endless, finish, increment, make_gpu, small_machine
+
+from gpucoh import _core
+from gpucoh.errors import BudgetError, ConfigError, KernelError, SimulationError
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"protocol": "no-such"}, "no-such"),
+        ({"protocol": "no-l1\0"}, "protocol"),
+        ({"protocol": "\ud800"}, "protocol"),
+        ({"protocol": 3}, "protocol"),
+        ({"rule": "tso"}, "tso"),
+        ({"options": {"no_such": 1}}, "no_such"),
+        ({"options": {"lifetime": 1.5}}, "lifetime"),
+        ({"options": {1: 1}}, "option"),
+        ({"options": {f"o{i}": 1 for i in range(100)}}, "options"),
+        ({"options": []}, "options"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
+        ({"seed": "7"}, "seed"),
+        ({"budget": 1.5}, "budget"),
+        ({"machine": {}}, "missing"),
+        ({"machine": None}, "machine"),
+        ({"machine": small_machine(cores=0)}, "cores"),
+        ({"machine": small_machine(cores=2**40)}, "cores"),
+        ({"machine": small_machine(cores=-1)}, "cores"),
+        ({"machine": {**small_machine(), "cors": 1}}, "cors"),
+        ({"machine": small_machine(l1_bytes=3 * 128, l1_ways=1)}, "l1"),
+        ({"machine": small_machine(core_mhz=99991, noc_mhz=99989, l2_mhz=99971, dram_mhz=99961)}, "clock"),
+    ],
+)
+def test_a_gpu_that_cannot_be_is_refused_by_name(changes, text):
+    with pytest.raises(ConfigError) as error:
+        make_gpu(**changes)
+    assert text.lower() in str(error.value).lower()
+    assert "\n" not in str(error.value)
+
+
+def test_every_machine_field_is_asked_for():
+    for name in _core.machine_fields():
+        machine = small_machine()
+        del machine[name]
+        with pytest.raises(ConfigError, match=name):
+            make_gpu(machine=machine)
+
+
+def test_every_machine_field_has_its_bounds_checked():
+    for name, (low, high, _) in _core.machine_fields().items():
+        with pytest.raises(ConfigError, match=name):
+            make_gpu(machine=small_machine(**{name: high + 1}))
+        if low > 0:
+            with pytest.raises(ConfigError, match=name):
+                make_gpu(machine=small_machine(**{name: low - 1}))
+
+
+@pytest.mark.parametrize("array", [
+    np.zeros(8, np.int64),
+    np.zeros(8, np.float32),
+    np.zeros(8, np.dtype(">u4")),
+    np.zeros((8, 8), np.uint32)[:, 1],
+    np.array([None]),
+    3,
+    None,
+    b"12345678",
+])  # fmt: skip
+def test_an_array_that_is_not_of_words_is_refused(array):
+    gpu = make_gpu()
+    address = gpu.allocate(64)
+    with pytest.raises(ConfigError, match="uint32"):
+        gpu.host_read(address, array)
+    with pytest.raises(ConfigError, match="uint32"):
+        gpu.host_write(address, array)
+
+
+def test_a_read_into_a_read_only_array_is_refused():
+    gpu = make_gpu()
+    out = np.zeros(4, np.uint32)
+    out.flags.writeable = False
+    with pytest.raises(ConfigError, match="writable"):
+        gpu.host_read(gpu.allocate(4), out)
+
+
+def test_host_writes_come_back_whatever_the_shape():
+    gpu = make_gpu()
+    address = gpu.allocate(1000)
+    data = np.arange(1000, dtype=np.uint32).reshape(10, 100)
+    gpu.host_write(address, data)
+    out = np.zeros((100, 10), np.uint32)
+    gpu.host_read(address, out)
+    assert np.array_equal(out.ravel(), data.ravel())
+
+
+def test_fresh_memory_reads_zero():
+    gpu = make_gpu()
+    out = np.ones(100, np.uint32)
+    gpu.host_read(gpu.allocate(100), out)
+    assert not out.any()
+
+
+def test_host_accesses_outside_an_allocation_are_refused():
+    gpu = make_gpu()
+    address = gpu.allocate(4)
+    for bad in (address + 4 * 10**6, 2**63, 2**64 - 4, address + 1):
+        with pytest.raises(KernelError):
+            gpu.host_read(bad, np.zeros(4, np.uint32))
+        with pytest.raises(KernelError):
+            gpu.host_write(bad, np.zeros(4, np.uint32))
+
+
+@pytest.mark.parametrize("words", [10**12, 2**62, 2**64 - 1])
+def test_an_allocation_beyond_all_memory_is_refused(words):
+    gpu = make_gpu()
+    with pytest.raises((MemoryError, ConfigError)):
+        gpu.allocate(words)
+    assert gpu.allocate(4) > 0
+
+
+@pytest.mark.parametrize("words", [-1, 1.5, "8", None, 2**64])
+def test_words_to_allocate_are_a_whole_number(words):
+    with pytest.raises(ConfigError, match="words"):
+        make_gpu().allocate(words)
+
+
+def test_memory_is_released_once():
+    gpu = make_gpu()
+    address = gpu.allocate(8)
+    gpu.release(address)
+    with pytest.raises((KernelError, ConfigError)):
+        gpu.release(address)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"program": b"1" * 31},
+        {"program": "text"},
+        {"program": bytearray(32)},
+        {"vector_registers": 2**16},
+        {"uniform_registers": -1},
+        {"shared_words": 2**32},
+        {"constants": np.zeros(4, np.float64)},
+        {"buffers": 5},
+        {"buffers": [[256, 4, False, "x"]]},
+        {"buffers": [(256, 4, False)]},
+        {"buffers": [(256, 4, False, 7)]},
+        {"buffers": [(-1, 4, False, "x")]},
+        {"grid": (1, 1)},
+        {"grid": 1},
+        {"grid": (1, 1, -1)},
+        {"block": (2**32, 1, 1)},
+        {"placement": 2},
+        {"kernel": None},
+    ],
+)
+def test_a_launch_of_the_wrong_types_is_refused(changes):
+    gpu = make_gpu()
+    with pytest.raises(ConfigError):
+        increment().launch(gpu, gpu.allocate(256), 256, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"program": b""},
+        {"program": b"\xff" * 32},
+        {"vector_registers": 1},
+        {"constants": np.zeros(0, np.uint32)},
+        {"buffers": []},
+        {"grid": (0, 1, 1)},
+        {"block": (0, 1, 1)},
+        {"block": (1024, 1024, 1)},
+        {"shared_words": 2**30},
+    ],
+)
+def test_a_launch_that_cannot_run_is_refused_and_leaves_the_gpu_usable(changes):
+    gpu = make_gpu()
+    address = gpu.allocate(256)
+    with pytest.raises(KernelError):
+        increment().launch(gpu, address, 256, **changes)
+    increment().launch(gpu, address, 256)
+    finish(gpu)
+
+
+def test_a_program_that_falls_off_its_end_is_refused():
+    gpu = make_gpu()
+    asm = Assembler()
+    asm.add("NOP")
+    with pytest.raises(KernelError):
+        asm.launch(gpu, gpu.allocate(4), 4)
+
+
+def test_a_jump_out_of_the_program_is_refused():
+    gpu = make_gpu()
+    asm = Assembler()
+    asm.add("JUMP", target=100)
+    asm.add("EXIT")
+    with pytest.raises(KernelError):
+        asm.launch(gpu, gpu.allocate(4), 4)
+
+
+def test_an_index_out_of_bounds_names_buffer_and_index():
+    gpu = make_gpu()
+    increment().launch(gpu, gpu.allocate(64), 64, grid=2, block=64)
+    with pytest.raises(KernelError, match=r"x.*64"):
+        finish(gpu)
+
+
+def test_a_store_to_a_read_only_buffer_is_refused():
+    gpu = make_gpu()
+    address = gpu.allocate(256)
+    with pytest.raises(KernelError):
+        increment().launch(gpu, address, 256, buffers=[(address, 256, True, "x")])
+        finish(gpu)
+
+
+def test_a_kernel_that_never_ends_meets_its_budget_and_leaves_the_gpu_usable():
+    gpu = make_gpu(budget=20_000)
+    address = gpu.allocate(256)
+    endless().launch(gpu, address, 256)
+    with pytest.raises(BudgetError):
+        finish(gpu)
+    increment().launch(gpu, address, 256)
+    finish(gpu)
+    gpu.verify()
+
+
+def test_a_launch_during_a_launch_is_refused():
+    gpu = make_gpu()
+    address = gpu.allocate(256)
+    endless().launch(gpu, address, 256)
+    with pytest.raises(SimulationError):
+        increment().launch(gpu, address, 256)
+    gpu.abort()
+
+
+def test_a_run_without_a_launch_is_refused_or_has_nothing_to_do():
+    gpu = make_gpu()
+    try:
+        assert gpu.run(100)
+    except SimulationError as error:
+        assert str(error)
+
+
+def test_a_kernel_whose_barrier_some_threads_never_reach_is_told():
+    gpu = make_gpu()
+    asm = Assembler()
+    asm.global_id()
+    limit, zero = asm.constant(32), asm.constant(0)
+    asm.add("LT", 1, 0, limit)
+    asm.add("BRANCH", a=1, target=9, reconverge=9)  # the first warp leaves
+    asm.add("BARRIER", a=zero)
+    asm.add("BARRIER", a=zero, b=asm.constant(64))
+    asm.add("EXIT")
+    asm.launch(gpu, gpu.allocate(4), 4, grid=1, block=64)
+    with pytest.raises((KernelError, SimulationError)):
+        finish(gpu)
+
+
+def test_methods_refuse_the_wrong_number_of_arguments():
+    gpu = make_gpu()
+    for call in (gpu.allocate, gpu.host_read, gpu.launch, gpu.run, gpu.restore, _core.GPU, _core.explore):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_an_unknown_protocol_is_not_described():
+    with pytest.raises(ConfigError, match="no-such"):
+        _core.describe_protocol("no-such")
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [5, [5], [(0,)], [(0, 5)], [(-1, [])], [(0, [(0, 0, 0)])], [(0, [(9, 0, 0, 0, 0)])], [(0, [(0, 9, 0, 0, 0)])]],
+)
+def test_threads_that_cannot_be_explored_are_refused(threads):
+    with pytest.raises(ConfigError):
+        _core.explore("no-l1", None, {}, 2, 2, threads, 0, False, 1000)
+
+
+def test_the_instruction_set_is_told_whole():
+    assert len(ISA["opcodes"]) == len(ISA["operands"])
+    assert list(ISA["opcodes"].values()) == list(range(len(ISA["opcodes"])))
+    assert ISA["size"] == 32

@@ -1,0 +1,80 @@
+"""The rules of tools/source_rules.py hold, and each of them can fail."""
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SPEC = importlib.util.spec_from_file_location("source_rules", ROOT / "tools" / "source_rules.py")
+assert SPEC is not None and SPEC.loader is not None
+rules = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(rules)
+
+
+def test_the_sources_keep_the_rules():
+    assert list(rules.violations(ROOT, [])) == []
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """An empty project, to plant a violation in."""
+    for folder in ("csrc/base", "csrc/core", "csrc/tests", "gpucoh/lang"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "csrc/core/warp.h").write_text("")
+    (tmp_path / "meson.build").write_text("files('csrc/base/a.c')")
+    return tmp_path
+
+
+def test_an_include_that_points_up_is_found(tree):
+    (tree / "csrc/base/a.c").write_text('\n#include "core/warp.h"\n')
+    assert list(rules.check_includes(tree)) == ['csrc/base/a.c:2: "core/warp.h" stands above this file: dependencies point down']
+
+
+def test_python_outside_the_binding_is_found(tree):
+    (tree / "csrc/base/a.c").write_text("#include <Python.h>\n")
+    assert len(list(rules.check_includes(tree))) == 1
+
+
+@pytest.mark.parametrize("name", ["csrc/base/b.c", "csrc/tests/test_b.c", "gpucoh/b.py"])
+def test_a_file_that_meson_does_not_know_is_found(tree, name):
+    (tree / "csrc/base/a.c").write_text("")
+    (tree / name).write_text("")
+    assert [line.split(":")[0] for line in rules.check_listed(tree)] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("runner.py", "from gpucoh import _core"),
+        ("runner.py", "from . import _core"),
+        ("runner.py", "from gpucoh._core import GPU"),
+        ("lang/ir.py", "from gpucoh.gpu import GPU"),
+        ("lang/ir.py", "from ..gpu import GPU"),
+        ("machines.py", "from .runner import run"),
+    ],
+)
+def test_an_import_across_a_wall_is_found(tree, name, line):
+    (tree / "gpucoh" / name).write_text(line + "\n")
+    assert len(list(rules.check_imports(tree))) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("int counter;", "counter is a global that can change"),
+        ("static int last = 7; int next(void); int next(void) { return last++; }", "last is a global that can change"),
+        ("int next(void); int next(void) { static int n; return n++; }", "is a global that can change"),
+        ('#include <stdio.h>\nvoid say(int n);\nvoid say(int n) { printf("%d", n); }', "no I/O"),
+        ("#include <math.h>\ndouble e(double x);\ndouble e(double x) { return exp(x); }", "no libm"),
+        ("#include <stdlib.h>\nvoid *get(void);\nvoid *get(void) { return malloc(8); }", "arena"),
+        ('extern const char *const names[]; const char *const names[] = {"a", "b"};', ""),
+    ],
+)
+def test_what_an_object_file_may_not_hold_is_found(tmp_path, source, said):
+    (tmp_path / "a.c").write_text(source + "\n")
+    library = tmp_path / "csrc_cache_a.c.o"
+    subprocess.run(["cc", "-O0", "-fPIC", "-c", tmp_path / "a.c", "-o", library], check=True)
+    found = list(rules.check_objects(library))
+    assert (len(found) == 1 and said in found[0]) if said else not found
