@@ -2,15 +2,18 @@
  *
  * A node has an injection buffer (the input port of its router) and an ejection buffer a virtual network, vc_flits each. At a
  * grant a message takes its output port for `flits` network cycles (1 flit a cycle) and its input port likewise, given
- * min(flits, vc_flits) credits of the next buffer. Routers cut through: its head may go on `latency` cycles after the
- * grant; it arrives at an ejection buffer latency + flits - 1 cycles after the last grant, when its last flit has. A message
- * longer than a buffer holds all credits of it and passes in pieces. Arbitration: virtual networks round robin at an output, then
- * inputs round robin. One event a message and hop, and one a grant.
+ * min(flits, vc_flits) credits of the next buffer. Routers cut through, with their pipeline before the arbitration: a message is
+ * ripe for its grant latency - 1 cycles after its head is in the buffer; after the grant its head is in the next buffer one
+ * cycle, its last flit in an ejection buffer `flits` cycles later. Unloaded: latency a router, and flits - 1. A message longer
+ * than a buffer holds all credits of it and passes in pieces. Credits are back in the tick in which the message is granted on or
+ * taken by its receiver. Arbitration: virtual networks round robin at an output, then inputs round robin; the input whose turn
+ * it is waits for credits. One event a message and hop, and one an arrival.
  * Order: FIFO per (source, destination, virtual network), since there is one path and one queue.
  *
  * Crossbar pair: cores -> banks and banks -> cores are two one-router networks; a message from core to core is relayed by the
- * home bank of its line, which re-injects it by itself; both traversals count. Mesh: dimension order (x first), node i of cores
- * and banks at router i mod routers; star: every node to one hub.
+ * home bank of its line, which re-injects it by itself (its head in the ejection buffer takes turns with the bank's own for the
+ * injection buffer); both traversals count as hops, the message once. Mesh: dimension order (x first), node i of cores and
+ * banks at router i mod routers, rows filled up; links between routers are hops. Star: every node to one hub, one hop.
  */
 #ifndef GPC_FABRIC_NETWORK_H
 #define GPC_FABRIC_NETWORK_H
@@ -37,7 +40,8 @@ typedef struct {
 
 /* What the machine around it wants to know. Both may call back into the network. */
 typedef struct {
-    int (*arrived)(void *world, gpc_node_t node, uint32_t network); /* the ejection buffer's head is new */
+    int (*arrived)(void *world, gpc_node_t node, uint32_t network); /* the ejection buffer's head is new, other
+                                                                       than by a take: the taker looks again */
     int (*room)(void *world, gpc_node_t node, uint32_t network);    /* the injection buffer has more room than before */
     void *world;
 } gpc_network_hooks_t;
@@ -55,7 +59,8 @@ typedef struct {
 GPC_MUST_CHECK int gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_arena_t *arena,
                                     gpc_pool_t *messages, gpc_wheel_t *wheel, const gpc_network_hooks_t *hooks);
 void gpc_network_free(gpc_network_t *self);  /* wiring that is not in the arena, if any */
-void gpc_network_clear(gpc_network_t *self); /* empties every buffer, all credits back (after an abort) */
+void gpc_network_clear(gpc_network_t *self); /* empties every buffer, all credits back (after an abort); the
+                                                messages are the caller's */
 
 /* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
 uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);

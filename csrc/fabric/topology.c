@@ -1,0 +1,211 @@
+/* topology.c: which router has which ports, what they are wired to, and the routes. */
+#include <stdlib.h>
+
+#include "base/errors.h"
+#include "fabric/network_parts.h"
+
+/* Reserves the arrays for so many routers and ports. */
+static int
+reserve(gpc_network_parts_t *parts, uint32_t routers, uint32_t inputs, uint32_t outputs, uint32_t nodes)
+{
+    parts->num_routers = routers;
+    parts->num_nodes = nodes;
+    parts->inputs = calloc(inputs, sizeof(*parts->inputs));
+    parts->outputs = calloc(outputs, sizeof(*parts->outputs));
+    parts->injection = malloc(nodes * sizeof(*parts->injection));
+    parts->routes = malloc((size_t) routers * nodes * sizeof(*parts->routes));
+    if (!parts->inputs || !parts->outputs || !parts->injection || !parts->routes) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < routers * nodes; i++) {
+        parts->routes[i] = GPC_NONE;
+    }
+    for (uint32_t i = 0; i < nodes; i++) {
+        parts->injection[i] = GPC_NONE;
+    }
+    return 0;
+}
+
+static void
+add_injection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node)
+{
+    parts->injection[node] = parts->num_inputs;
+    parts->inputs[parts->num_inputs++] = (gpc_input_wiring_t){.upstream = GPC_NONE, .router = router, .node = node};
+}
+
+/* A node's ejection port, with the route to it. */
+static void
+add_ejection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node, bool counted)
+{
+    parts->routes[router * parts->num_nodes + node] = parts->num_outputs;
+    parts->outputs[parts->num_outputs++] =
+        (gpc_output_wiring_t){.downstream = GPC_NONE, .node = node, .router = router, .counted = counted};
+}
+
+/* Once every port is there: the inputs of a router stand one after another, those of router 0 first. */
+static void
+number_inputs(gpc_network_parts_t *parts)
+{
+    uint32_t most = 1;
+
+    for (uint32_t o = 0; o < parts->num_outputs; o++) {
+        gpc_output_wiring_t *output = &parts->outputs[o];
+        uint32_t first = 0;
+        while (first < parts->num_inputs && parts->inputs[first].router < output->router) {
+            first++;
+        }
+        output->first_input = first;
+        while (first + output->num_inputs < parts->num_inputs &&
+               parts->inputs[first + output->num_inputs].router == output->router) {
+            parts->inputs[first + output->num_inputs].bit = output->num_inputs;
+            output->num_inputs++;
+        }
+        most = output->num_inputs > most ? output->num_inputs : most;
+    }
+    parts->request_words = (most + 63) / 64;
+}
+
+/* Router 0 from the cores to the banks, router 1 back. Core to core goes by the home bank: its route is found by line. */
+static int
+build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+{
+    uint32_t nodes = config->cores + config->banks;
+    int status = reserve(parts, 2, nodes, nodes, nodes);
+    if (status) {
+        return status;
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        add_injection(parts, node < config->cores ? 0 : 1, (gpc_node_t) node);
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        add_ejection(parts, node < config->cores ? 1 : 0, (gpc_node_t) node, true);
+    }
+    return 0;
+}
+
+/* One hub; crossing it counts as one hop, as a crossbar does. */
+static int
+build_star(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+{
+    uint32_t nodes = config->cores + config->banks;
+    int status = reserve(parts, 1, nodes, nodes, nodes);
+    if (status) {
+        return status;
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        add_injection(parts, 0, (gpc_node_t) node);
+        add_ejection(parts, 0, (gpc_node_t) node, true);
+    }
+    return 0;
+}
+
+/* ---- mesh --------------------------------------------------------------------------------------------------------------- */
+
+enum { EAST, WEST, SOUTH, NORTH, NUM_DIRECTIONS };
+
+/* The router next to it in a direction, or GPC_NONE at the rim. */
+static uint32_t
+neighbour(uint32_t width, uint32_t height, uint32_t router, uint32_t direction)
+{
+    uint32_t x = router % width, y = router / width;
+    switch (direction) {
+        case EAST: return x + 1 < width ? router + 1 : GPC_NONE;
+        case WEST: return x > 0 ? router - 1 : GPC_NONE;
+        case SOUTH: return y + 1 < height ? router + width : GPC_NONE;
+        default: return y > 0 ? router - width : GPC_NONE;
+    }
+}
+
+/* Dimension order, x first: no cycle of waiting buffers can close. */
+static uint32_t
+direction_to(uint32_t width, uint32_t router, uint32_t target)
+{
+    if (router % width != target % width) {
+        return router % width < target % width ? EAST : WEST;
+    }
+    return router / width < target / width ? SOUTH : NORTH;
+}
+
+/* Joins the output ports to the input ports opposite; both were added in order of router and direction. */
+static void
+add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t height, uint32_t *input_at,
+               uint32_t *output_at)
+{
+    uint32_t width = config->mesh_width, routers = parts->num_routers;
+
+    for (uint32_t router = 0; router < routers; router++) {
+        for (uint32_t node = 0; node < parts->num_nodes; node++) {
+            uint32_t i = node < config->cores ? node : node - config->cores;
+            if (i % routers == router) {
+                add_injection(parts, router, (gpc_node_t) node);
+                add_ejection(parts, router, (gpc_node_t) node, false);
+            }
+        }
+        for (uint32_t direction = 0; direction < NUM_DIRECTIONS; direction++) {
+            if (neighbour(width, height, router, direction) != GPC_NONE) {
+                input_at[router * NUM_DIRECTIONS + direction] = parts->num_inputs;
+                parts->inputs[parts->num_inputs++] = (gpc_input_wiring_t){.router = router, .node = GPC_NO_NODE};
+                output_at[router * NUM_DIRECTIONS + direction] = parts->num_outputs;
+                parts->outputs[parts->num_outputs++] =
+                    (gpc_output_wiring_t){.node = GPC_NO_NODE, .router = router, .counted = true};
+            }
+        }
+    }
+    for (uint32_t router = 0; router < routers; router++) {
+        for (uint32_t direction = 0; direction < NUM_DIRECTIONS; direction++) {
+            uint32_t other = neighbour(width, height, router, direction);
+            if (other != GPC_NONE) {
+                uint32_t output = output_at[router * NUM_DIRECTIONS + direction];
+                uint32_t input = input_at[other * NUM_DIRECTIONS + (direction ^ 1u)]; /* from there we are opposite */
+                parts->outputs[output].downstream = input;
+                parts->inputs[input].upstream = output;
+            }
+        }
+    }
+}
+
+static int
+build_mesh(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+{
+    uint32_t nodes = config->cores + config->banks, width = config->mesh_width;
+    uint32_t most = config->cores > config->banks ? config->cores : config->banks;
+    uint32_t height = (most + width - 1) / width, routers = width * height;
+    uint32_t ports = nodes + routers * NUM_DIRECTIONS;
+    int status = reserve(parts, routers, ports, ports, nodes);
+    if (status) {
+        return status;
+    }
+    uint32_t *input_at = calloc((size_t) routers * NUM_DIRECTIONS * 2, sizeof(*input_at));
+    if (!input_at) {
+        return GPC_ERROR_MEMORY;
+    }
+    uint32_t *output_at = input_at + routers * NUM_DIRECTIONS;
+    add_mesh_ports(parts, config, height, input_at, output_at);
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint32_t target = parts->inputs[parts->injection[node]].router;
+        for (uint32_t router = 0; router < routers; router++) {
+            if (router != target) {
+                parts->routes[router * nodes + node] =
+                    output_at[router * NUM_DIRECTIONS + direction_to(width, router, target)];
+            }
+        }
+    }
+    free(input_at);
+    return 0;
+}
+
+int
+gpc_topology_build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+{
+    int status = GPC_ERROR_MACHINE;
+
+    switch (config->topology) {
+        case GPC_TOPOLOGY_CROSSBAR: status = build_crossbars(parts, config); break;
+        case GPC_TOPOLOGY_MESH: status = config->mesh_width ? build_mesh(parts, config) : GPC_ERROR_MACHINE; break;
+        case GPC_TOPOLOGY_STAR: status = build_star(parts, config); break;
+    }
+    if (status == 0) {
+        number_inputs(parts);
+    }
+    return status;
+}
