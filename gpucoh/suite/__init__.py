@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from gpucoh.suite import copies, graphs, ledger, mutexes, reductions, stencils
+from gpucoh.suite import (
+    clustering,
+    copies,
+    graphs,
+    histograms,
+    images,
+    ledger,
+    matrices,
+    mutexes,
+    reductions,
+    stencils,
+    synthetic,
+)
 from gpucoh.suite.base import (
     GROUPS,
     PAPERS,
@@ -14,7 +26,19 @@ from gpucoh.suite.base import (
     Workload,
 )
 
-_FAMILIES = (graphs, stencils, copies, reductions, mutexes, ledger)
+_FAMILIES = (
+    graphs,
+    stencils,
+    copies,
+    reductions,
+    mutexes,
+    ledger,
+    clustering,
+    images,
+    matrices,
+    histograms,
+    synthetic,
+)
 
 
 def workloads() -> dict[str, Workload]:

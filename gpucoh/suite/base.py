@@ -39,7 +39,16 @@ PAPERS: dict[str, str] = {
     "S": "STC",
     "Q": "QuickRelease",
 }
-_SWITCH = {"on": True, "true": True, "1": True, "yes": True, "off": False, "false": False, "0": False, "no": False}
+_SWITCH = {
+    "on": True,
+    "true": True,
+    "1": True,
+    "yes": True,
+    "off": False,
+    "false": False,
+    "0": False,
+    "no": False,
+}
 
 
 class MachineLike(Protocol):
@@ -155,7 +164,9 @@ class Parameter:
         """
         parsed = self._convert(value)
         if parsed is None or not self._within(parsed):
-            raise ConfigError(f"workload {owner}: parameter {self.name} is {value!r}; allowed: {self.allowed()}")
+            raise ConfigError(
+                f"workload {owner}: parameter {self.name} is {value!r}; allowed: {self.allowed()}"
+            )
         return parsed
 
     def _convert(self, value: object) -> Value:
@@ -190,12 +201,16 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with defaults."""
+    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with defaults.
+
+    ``given`` names the parameters that the user set.
+    """
 
     workload: str
     scale: str
     seed: int
     params: Mapping[str, Value]
+    given: frozenset[str] = frozenset()
 
     def rng(self) -> np.random.Generator:
         """A fresh generator; the same numbers for the same seed."""
@@ -291,9 +306,13 @@ class Workload:
     ) -> Setting:
         """The checked and completed parameters that :meth:`prepare` would use; raises what it raises."""
         if scale not in SCALES:
-            raise ConfigError(f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}")
+            raise ConfigError(
+                f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}"
+            )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise ConfigError(f"workload {self.id}: seed is {seed!r}; allowed: a whole number of at least 0")
+            raise ConfigError(
+                f"workload {self.id}: seed is {seed!r}; allowed: a whole number of at least 0"
+            )
         known = {parameter.name: parameter for parameter in self.parameters}
         values = {name: parameter.default(scale) for name, parameter in known.items()}
         for name, value in (params or {}).items():
@@ -301,7 +320,8 @@ class Workload:
                 raise ConfigError(f"workload {self.id}: {unknown('parameter', name, known)}")
             if value is not None:  # None means the default
                 values[name] = known[name].parse(value, self.id)
-        return Setting(workload=self.id, scale=scale, seed=int(seed), params=values)
+        given = frozenset(name for name, value in (params or {}).items() if value is not None)
+        return Setting(workload=self.id, scale=scale, seed=int(seed), params=values, given=given)
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain data, for ``gpucoh workloads --json``."""

@@ -24,7 +24,7 @@ BLOCK = 256
 
 @gpucoh.kernel
 def copy_words(
-    source: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    source: gpucoh.Buffer[gpucoh.i32, readonly],
     target: gpucoh.Buffer[gpucoh.i32],
     words: gpucoh.i32,
 ):

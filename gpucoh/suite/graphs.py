@@ -29,8 +29,8 @@ UNREACHED = -1
 # Two threads may give one vertex the same distance at once, and a third may read it then: relaxed on both sides.
 @gpucoh.kernel
 def bfs_level(
-    offsets: gpucoh.Buffer[gpucoh.i32, "readonly"],
-    columns: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    offsets: gpucoh.Buffer[gpucoh.i32, readonly],
+    columns: gpucoh.Buffer[gpucoh.i32, readonly],
     distance: gpucoh.Buffer[gpucoh.i32],
     more: gpucoh.Buffer[gpucoh.i32],
     level: gpucoh.i32,
@@ -53,8 +53,8 @@ def bfs_level(
 # in the second phase, when every block has read it for the level before.
 @gpucoh.kernel
 def bfs_masked(
-    offsets: gpucoh.Buffer[gpucoh.i32, "readonly"],
-    columns: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    offsets: gpucoh.Buffer[gpucoh.i32, readonly],
+    columns: gpucoh.Buffer[gpucoh.i32, readonly],
     frontier: gpucoh.Buffer[gpucoh.i32],
     updating: gpucoh.Buffer[gpucoh.i32],
     visited: gpucoh.Buffer[gpucoh.i32],
@@ -106,7 +106,9 @@ def bfs_masked(
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     """Levels by scipy; int32, shape ``(vertices,)``, -1 where ``source`` does not reach."""
     distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=source, unweighted=True)
-    return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(np.int32)
+    return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(
+        np.int32
+    )
 
 
 def graph_parameters() -> tuple[Parameter, ...]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.io
@@ -58,7 +60,9 @@ class Graph:
     def matrix(self) -> scipy.sparse.csr_matrix:
         """The adjacency pattern with ones as values, for scipy's graph algorithms."""
         ones = np.ones(self.edges, np.float64)
-        return scipy.sparse.csr_matrix((ones, self.columns, self.offsets), shape=(self.vertices,) * 2)
+        return scipy.sparse.csr_matrix(
+            (ones, self.columns, self.offsets), shape=(self.vertices,) * 2
+        )
 
 
 def graph_from_edges(
@@ -114,15 +118,15 @@ def read_graph(path: str, *, directed: bool = False) -> Graph:
     """
     data = _read_bytes(path, "graph")
     if not data.strip():
-        raise ConfigError(f"graph {path}: the file is empty; allowed: Matrix Market or an edge list")
+        raise ConfigError(
+            f"graph {path}: the file is empty; allowed: Matrix Market or an edge list"
+        )
     if data[:14].lower() == b"%%matrixmarket":
         return _matrix_market(path, data, directed)
     return _edge_list(path, data, directed)
 
 
 def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
-    import io
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -133,7 +137,9 @@ def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
     entries = scipy.sparse.coo_matrix(matrix)
     rows, columns = entries.shape
     if rows != columns:
-        raise ConfigError(f"graph {path}: {rows} x {columns} is not square; a graph needs as many rows as columns")
+        raise ConfigError(
+            f"graph {path}: {rows} x {columns} is not square; a graph needs as many rows as columns"
+        )
     if rows == 0:
         raise ConfigError(f"graph {path}: has no vertices; allowed: at least 1")
     return graph_from_edges(entries.row, entries.col, rows, directed=directed, name=Path(path).name)
@@ -143,7 +149,9 @@ def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise ConfigError(f"graph {path}: not text; allowed: Matrix Market or an edge list") from None
+        raise ConfigError(
+            f"graph {path}: not text; allowed: Matrix Market or an edge list"
+        ) from None
     pairs: list[tuple[int, int]] = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = line.replace(",", " ").split()
@@ -170,14 +178,16 @@ def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
     )
 
 
-def read_image(path: str | None) -> NDArray[np.float32]:
+def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float32]:
     """Read an image as grey values.
 
     Parameters
     ----------
     path
-        Anything matplotlib (through Pillow) reads, or a ``.npy`` array; None gives the elevation model of the Jacksboro
-        fault that matplotlib carries as sample data.
+        Anything matplotlib (through Pillow) reads, or a ``.npy`` array; None gives a bundled image.
+    bundled
+        ``elevation``: the elevation model of the Jacksboro fault; ``photograph``: the portrait of Grace Hopper; both
+        are matplotlib's sample data.
 
     Returns
     -------
@@ -188,23 +198,25 @@ def read_image(path: str | None) -> NDArray[np.float32]:
     ConfigError
         When the file is missing, no image, or an array of a shape or type that is none.
     """
+    pixels: NDArray[Any]
     if path is None:
-        from matplotlib.cbook import get_sample_data
-
-        with np.load(get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as bundle:
-            pixels = np.asarray(bundle["elevation"])
-        name = "bundled elevation model"
+        name = f"bundled {bundled}"
+        pixels = _bundled(bundled)
     else:
         name = f"image {path}"
         pixels = _load_npy(path, "image") if path.lower().endswith(".npy") else _load_picture(path)
     if pixels.dtype.kind not in "biuf":
-        raise ConfigError(f"{name}: holds {pixels.dtype}; allowed: integers or floating-point numbers")
+        raise ConfigError(
+            f"{name}: holds {pixels.dtype}; allowed: integers or floating-point numbers"
+        )
     if pixels.ndim == 3 and pixels.shape[2] in (3, 4):
         pixels = pixels[..., :3].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
     if pixels.ndim == 3 and pixels.shape[2] <= 2:
         pixels = pixels[..., 0]
     if pixels.ndim != 2 or min(pixels.shape) < 1:
-        raise ConfigError(f"{name}: has shape {pixels.shape}; allowed: rows x columns, or those x 3 or 4 colours")
+        raise ConfigError(
+            f"{name}: has shape {pixels.shape}; allowed: rows x columns, or those x 3 or 4 colours"
+        )
     grey = pixels.astype(np.float64)
     if not np.all(np.isfinite(grey)):
         raise ConfigError(f"{name}: holds values that are not finite; allowed: finite numbers")
@@ -212,17 +224,26 @@ def read_image(path: str | None) -> NDArray[np.float32]:
     return ((grey - low) / (high - low if high > low else 1.0)).astype(np.float32)
 
 
-def _load_picture(path: str) -> NDArray[np.generic]:
-    data = _read_bytes(path, "image")
-    import io
+def _bundled(name: str) -> NDArray[Any]:
+    from matplotlib.cbook import get_sample_data
 
+    if name == "photograph":
+        return _load_picture(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
+    with np.load(get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as bundle:
+        return np.asarray(bundle["elevation"])
+
+
+def _load_picture(path: str) -> NDArray[Any]:
+    data = _read_bytes(path, "image")
     from PIL import Image
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data)) as picture:
-                mode = "RGB" if picture.mode in ("P", "CMYK", "YCbCr", "RGBA", "RGB") else picture.mode
+                mode = (
+                    "RGB" if picture.mode in ("P", "CMYK", "YCbCr", "RGBA", "RGB") else picture.mode
+                )
                 return np.asarray(picture.convert(mode) if mode != picture.mode else picture)
     except Exception as error:  # Pillow's decoders raise many types
         raise ConfigError(
@@ -231,7 +252,7 @@ def _load_picture(path: str) -> NDArray[np.generic]:
         ) from None
 
 
-def _load_npy(path: str, what: str) -> NDArray[np.generic]:
+def _load_npy(path: str, what: str) -> NDArray[Any]:
     _read_bytes(path, what)  # names a missing file or a folder
     try:
         return np.asarray(np.load(path, allow_pickle=False))
@@ -243,7 +264,9 @@ def _load_npy(path: str, what: str) -> NDArray[np.generic]:
 def resample(image: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.float32]:
     """The image at another size, bilinear; float32, shape ``(rows, columns)``."""
 
-    def places(count: int, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    def places(
+        count: int, size: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         position = np.clip((np.arange(count) + 0.5) * (size / count) - 0.5, 0, size - 1)
         low = np.floor(position).astype(np.intp)
         return low, np.minimum(low + 1, size - 1), position - low
@@ -273,7 +296,9 @@ def read_points(path: str) -> NDArray[np.float32]:
     if path.lower().endswith(".npy"):
         points = _load_npy(path, "points")
         if points.dtype.kind not in "iuf":
-            raise ConfigError(f"points {path}: holds {points.dtype}; allowed: integers or floating-point numbers")
+            raise ConfigError(
+                f"points {path}: holds {points.dtype}; allowed: integers or floating-point numbers"
+            )
     else:
         points = _read_table(path)
     if points.ndim == 1:
@@ -284,11 +309,13 @@ def read_points(path: str) -> NDArray[np.float32]:
         narrowed = points.astype(np.float32)
     if not np.all(np.isfinite(narrowed)):
         row = int(np.argwhere(~np.isfinite(narrowed))[0][0])
-        raise ConfigError(f"points {path}: point {row} is not finite in f32; allowed: finite numbers")
+        raise ConfigError(
+            f"points {path}: point {row} is not finite in f32; allowed: finite numbers"
+        )
     return narrowed
 
 
-def _read_table(path: str) -> NDArray[np.generic]:
+def _read_table(path: str) -> NDArray[Any]:
     try:
         text = _read_bytes(path, "points").decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -38,7 +38,7 @@ def keep_ledger(
     lock: gpucoh.Buffer[gpucoh.i32],
     clock: gpucoh.Buffer[gpucoh.i32],
     ledger: gpucoh.Buffer[gpucoh.i32],
-    amounts: gpucoh.Buffer[gpucoh.i32, "readonly"],
+    amounts: gpucoh.Buffer[gpucoh.i32, readonly],
     audits: gpucoh.Buffer[gpucoh.i32],
     tickets: gpucoh.Buffer[gpucoh.i32],
     turns: gpucoh.i32,
@@ -171,7 +171,9 @@ class Ledger:
         """Tickets are 0, 1, 2 .. once each; ledger and audits are those of the turns in that order."""
         details = {"turns": int(amounts.size), "lines": 1 + self.pages}
         order = np.argsort(tickets, kind="stable")
-        counted = compare("ticket", tickets[order], np.arange(tickets.size, dtype=np.int32), details=details)
+        counted = compare(
+            "ticket", tickets[order], np.arange(tickets.size, dtype=np.int32), details=details
+        )
         if not counted.correct:
             return counted
         expected_ledger, expected_audits = replay(start, amounts, order, self.turns)

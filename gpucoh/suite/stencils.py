@@ -19,7 +19,7 @@ AMBIENT = 80.0
 # further in, and writes the inner cells. At the border of the chip a missing neighbour is the cell itself.
 @gpucoh.kernel
 def hotspot(
-    power: gpucoh.Buffer[gpucoh.f32, "readonly"],
+    power: gpucoh.Buffer[gpucoh.f32, readonly],
     source: gpucoh.Buffer[gpucoh.f32],
     target: gpucoh.Buffer[gpucoh.f32],
     rows: gpucoh.i32,
@@ -46,13 +46,7 @@ def hotspot(
     tile[y, x] = temperature
     gpucoh.barrier()
     for step in range(steps):
-        if (
-            inside
-            and x > step
-            and x < TILE - 1 - step
-            and y > step
-            and y < TILE - 1 - step
-        ):
+        if inside and x > step and x < TILE - 1 - step and y > step and y < TILE - 1 - step:
             north = tile[y - gpucoh.min(row, 1), x]
             south = tile[y + gpucoh.min(rows - 1 - row, 1), x]
             west = tile[y, x - gpucoh.min(column, 1)]

@@ -144,7 +144,10 @@ def spread(function: Any, fake: Any) -> Any:
     Spread(devices).visit(definition)
     definition.body.append(ast.parse("if False:\n    yield").body[0])
     ast.fix_missing_locations(tree)
-    space = {name: spread(value.function, fake) if name in devices else value for name, value in names.items()}
+    space = {
+        name: spread(value.function, fake) if name in devices else value
+        for name, value in names.items()
+    }
     space["gpucoh"] = fake
     exec(compile(tree, inspect.getfile(function), "exec"), space)
     return space[function.__name__]
@@ -170,7 +173,9 @@ class PlainGPU:
 
     def launch(self, kernel: Kernel, *, grid: Any, block: Any, args: Any) -> None:
         self.launches += 1
-        self.copies = [{} for _ in self.copies]  # an incoherent cache is emptied at kernel boundaries
+        self.copies = [
+            {} for _ in self.copies
+        ]  # an incoherent cache is emptied at kernel boundaries
         body = spread(kernel.function, self.intrinsics())
         values = [View(a) if isinstance(a, PlainArray) else a for a in args]
         values = [v.item() if isinstance(v, np.integer) else v for v in values]
@@ -178,7 +183,10 @@ class PlainGPU:
         waiting: list[Any] = []
         for number in range(math.prod(grid3)):
             state = SimpleNamespace(
-                core=number % self.machine.cores, index=unravel(number, grid3), shared=[], threads=[]
+                core=number % self.machine.cores,
+                index=unravel(number, grid3),
+                shared=[],
+                threads=[],
             )
             state.grid, state.dim = grid3, block3
             for t in range(math.prod(block3)):
@@ -214,7 +222,9 @@ class PlainGPU:
         return block.shared[thread.calls - 1]
 
     def atomic(self, operation: Any) -> Any:
-        def run(buffer: Any, index: int, *values: Any, order: str = "relaxed", scope: str = "gpu") -> Any:
+        def run(
+            buffer: Any, index: int, *values: Any, order: str = "relaxed", scope: str = "gpu"
+        ) -> Any:
             if isinstance(buffer, Scratch):
                 old = buffer[index]
                 buffer[index] = operation(old, *values)
@@ -238,21 +248,25 @@ class PlainGPU:
             return Conversion, kind
 
         conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32")}
-        kinds = {conversion: kind for conversion, kind in conversions.values()}
+        kinds = dict(conversions.values())
         return SimpleNamespace(
             **{name: conversion for name, (conversion, _) in conversions.items()},
             thread_id=lambda axis=0: self.thread.index[axis],
             block_id=lambda axis=0: self.block.index[axis],
             block_dim=lambda axis=0: self.block.dim[axis],
             grid_dim=lambda axis=0: self.block.grid[axis],
-            global_id=lambda axis=0: self.block.index[axis] * self.block.dim[axis] + self.thread.index[axis],
+            global_id=lambda axis=0: (
+                self.block.index[axis] * self.block.dim[axis] + self.thread.index[axis]
+            ),
             lane_id=lambda: self.thread.number % 32,
             warp_id=lambda: self.thread.number // 32,
             core_id=lambda: self.block.core,
             shared=lambda dtype, n: self.shared(kinds[dtype], n),
             local=lambda dtype, n: Scratch(kinds[dtype], n),
             load=lambda buffer, index, order="weak", scope="gpu": buffer[index],
-            store=lambda buffer, index, value, order="weak", scope="gpu": buffer.__setitem__(index, value),
+            store=lambda buffer, index, value, order="weak", scope="gpu": buffer.__setitem__(
+                index, value
+            ),
             fence=lambda order="sc", scope="gpu": None,
             atomic_add=self.atomic(lambda old, value: old + value),
             atomic_sub=self.atomic(lambda old, value: old - value),

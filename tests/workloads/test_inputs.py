@@ -38,7 +38,8 @@ def refusal(reader: object, *args: object, **options: object) -> str:
 
 def neighbours(graph: inputs.Graph) -> list[list[int]]:
     return [
-        graph.columns[graph.offsets[v] : graph.offsets[v + 1]].tolist() for v in range(graph.vertices)
+        graph.columns[graph.offsets[v] : graph.offsets[v + 1]].tolist()
+        for v in range(graph.vertices)
     ]
 
 
@@ -57,7 +58,9 @@ class TestGraphs:
         assert neighbours(inputs.read_graph(path)) == [[1], [0, 2], [1]]
 
     def test_rectangular_matrix_is_refused_with_its_shape(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n")
+        path = write(
+            tmp_path, "r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n"
+        )
         assert "2 x 3" in refusal(inputs.read_graph, path)
 
     def test_truncated_matrix_is_refused(self, tmp_path: Path) -> None:
@@ -80,7 +83,9 @@ class TestGraphs:
         path = write(tmp_path, "t.txt", "0 1\n1 -2\n")
         assert "line 2 names vertex -2" in refusal(inputs.read_graph, path)
 
-    @pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00binary"])
+    @pytest.mark.parametrize(
+        "content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00binary"]
+    )
     def test_a_file_without_edges_is_refused(self, tmp_path: Path, content: bytes) -> None:
         path = write(tmp_path, "t.txt", content)
         assert path in refusal(inputs.read_graph, path)
@@ -109,8 +114,10 @@ class TestGraphs:
 class TestImages:
     def test_bundled_elevation_model_is_grey_between_0_and_1(self) -> None:
         image = inputs.read_image(None)
-        assert image.dtype == np.float32 and image.shape == (344, 403)
-        assert image.min() == 0 and image.max() == 1
+        assert image.dtype == np.float32
+        assert image.shape == (344, 403)
+        assert image.min() == 0
+        assert image.max() == 1
 
     def test_npy_and_png_of_one_picture_agree(self, tmp_path: Path) -> None:
         from PIL import Image
@@ -136,7 +143,9 @@ class TestImages:
         rng = np.random.default_rng(0)
         Image.fromarray(rng.integers(0, 255, (64, 64), dtype=np.uint8)).save(tmp_path / "p.png")
         whole = (tmp_path / "p.png").read_bytes()
-        assert "not an image" in refusal(inputs.read_image, write(tmp_path, "q.png", whole[: len(whole) // 2]))
+        assert "not an image" in refusal(
+            inputs.read_image, write(tmp_path, "q.png", whole[: len(whole) // 2])
+        )
 
     @pytest.mark.parametrize(
         ("data", "word"),
@@ -149,7 +158,9 @@ class TestImages:
             (np.zeros((2, 2), complex), "holds complex128"),
         ],
     )
-    def test_arrays_that_are_no_image_are_refused(self, tmp_path: Path, data: np.ndarray, word: str) -> None:
+    def test_arrays_that_are_no_image_are_refused(
+        self, tmp_path: Path, data: np.ndarray, word: str
+    ) -> None:
         np.save(tmp_path / "p.npy", data)
         assert word in refusal(inputs.read_image, str(tmp_path / "p.npy"))
 
@@ -164,7 +175,8 @@ class TestImages:
         ramp = np.tile(np.arange(8, dtype=np.float32), (4, 1))
         assert np.array_equal(inputs.resample(ramp, 4, 8), ramp)
         twice = inputs.resample(ramp, 8, 16)
-        assert twice.shape == (8, 16) and np.allclose(np.diff(twice[0, 1:-1]), 0.5)
+        assert twice.shape == (8, 16)
+        assert np.allclose(np.diff(twice[0, 1:-1]), 0.5)
 
 
 class TestPoints:
@@ -186,7 +198,9 @@ class TestPoints:
             ("1,1e60\n", "not finite"),
         ],
     )
-    def test_bad_tables_are_refused_with_the_place(self, tmp_path: Path, content: str, word: str) -> None:
+    def test_bad_tables_are_refused_with_the_place(
+        self, tmp_path: Path, content: str, word: str
+    ) -> None:
         assert word in refusal(inputs.read_points, write(tmp_path, "p.csv", content))
 
     def test_points_of_a_wrong_dtype_are_refused(self, tmp_path: Path) -> None:

@@ -18,10 +18,13 @@ def test_kernels_are_right_on_coherent_memory(name: str) -> None:
 def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) -> None:
     outcome = workload("fg-share").prepare("tiny", seed).run(PlainGPU(cores=16, coherent=False))
     assert not outcome.correct
-    assert "block" in outcome.where and "stale" in outcome.where
+    assert "block" in outcome.where
+    assert "stale" in outcome.where
 
 
-@pytest.mark.parametrize("name", [name for name, known in workloads().items() if not known.needs_coherence])
+@pytest.mark.parametrize(
+    "name", [name for name, known in workloads().items() if not known.needs_coherence]
+)
 def test_workloads_that_need_no_coherence_are_right_on_caches_that_keep_copies(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4, coherent=False))
     assert outcome.correct, outcome.where
@@ -37,7 +40,8 @@ def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
     with open(path, "w") as file:
         file.writelines(f"{i} {(i + 1) % 10}\n" for i in range(10))
     outcome = workload("bfs").prepare("tiny", 0, {"graph": path, "source": 0}).run(PlainGPU())
-    assert outcome.correct and outcome.details["levels"] == 6
+    assert outcome.correct
+    assert outcome.details["levels"] == 6
 
 
 @pytest.mark.parametrize(("rows", "columns", "steps"), [(1, 1, 1), (5, 33, 3), (40, 7, 4)])
@@ -50,4 +54,41 @@ def test_hsp_is_right_on_grids_that_fill_no_tile(rows: int, columns: int, steps:
 @pytest.mark.parametrize("words", [1, 2, 255, 513, 1025])
 def test_reduction_sums_any_number_of_words(words: int) -> None:
     outcome = workload("reduction").prepare("tiny", 0, {"words": words}).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (16, 48, 16)])
+def test_sgemm_is_right_on_matrices_that_fill_no_tile(shape: tuple[int, int, int]) -> None:
+    params = dict(zip(("rows", "inner", "columns"), shape, strict=True))
+    outcome = workload("sgemm").prepare("tiny", 0, params).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("radius", [1, 8])
+def test_rg_is_right_at_borders(radius: int) -> None:
+    params = {"rows": 5, "columns": 37, "radius": radius}
+    outcome = workload("rg").prepare("tiny", 0, params).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+def test_histogram_by_block_agrees() -> None:
+    outcome = (
+        workload("histogram").prepare("tiny", 0, {"by_block": "on", "count": 3000}).run(PlainGPU())
+    )
+    assert outcome.correct, outcome.where
+
+
+def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
+    path = f"{tmp_path}/points.csv"
+    with open(path, "w") as file:
+        file.writelines(f"{i % 3 * 10 + i / 100},{i % 3}\n" for i in range(150))
+    outcome = workload("kmn").prepare("tiny", 0, {"points": path, "clusters": 3}).run(PlainGPU())
+    assert outcome.correct
+    assert outcome.details["points"] == 150
+
+
+@pytest.mark.parametrize("generator", ["grid", "kronecker"])
+def test_masked_search_agrees_from_any_source(generator: str) -> None:
+    params = {"generator": generator, "levels": 6, "source": 3}
+    outcome = workload("bfs-mask").prepare("tiny", 0, params).run(PlainGPU(cores=3))
     assert outcome.correct, outcome.where

@@ -6,18 +6,25 @@ import numpy as np
 import pytest
 
 from gpucoh.suite import inputs, workload
+from gpucoh.suite.clustering import reference_kmeans
 from gpucoh.suite.graphs import reference_distances
+from gpucoh.suite.images import gaussian_weights
 from gpucoh.suite.ledger import LANES, Ledger, replay
+from gpucoh.suite.matrices import reference_product
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 
 
 def test_distances_on_a_path_with_an_island() -> None:
-    path = inputs.graph_from_edges(np.array([0, 1, 2]), np.array([1, 2, 3]), 5, directed=False, name="path")
+    path = inputs.graph_from_edges(
+        np.array([0, 1, 2]), np.array([1, 2, 3]), 5, directed=False, name="path"
+    )
     assert reference_distances(path, 1).tolist() == [1, 0, 1, 2, -1]
 
 
 def test_distances_follow_directed_edges() -> None:
-    path = inputs.graph_from_edges(np.array([0, 1]), np.array([1, 2]), 3, directed=True, name="path")
+    path = inputs.graph_from_edges(
+        np.array([0, 1]), np.array([1, 2]), 3, directed=True, name="path"
+    )
     assert reference_distances(path, 1).tolist() == [-1, 0, 1]
 
 
@@ -26,7 +33,9 @@ def test_a_wrong_distance_is_named() -> None:
     search = instance.search  # type: ignore[attr-defined]
     right = np.add.outer(np.arange(4), np.arange(4)).ravel()
     assert search.check(right, 7).correct
-    assert search.check(np.where(right == 6, 7, right), 7).where.startswith("distance[15] is 7, should be 6")
+    assert search.check(np.where(right == 6, 7, right), 7).where.startswith(
+        "distance[15] is 7, should be 6"
+    )
 
 
 def test_uniform_chip_at_ambient_temperature_without_power_stays() -> None:
@@ -41,7 +50,9 @@ def test_heat_spreads_evenly_from_a_hot_cell() -> None:
     field[4, 4] += 1
     after = reference_hotspot(field, np.zeros_like(field), chip, 1)
     ring = [after[3, 4], after[5, 4], after[4, 3], after[4, 5]]
-    assert len(set(ring)) == 1 and ring[0] > AMBIENT > 0 and after[4, 4] < field[4, 4]
+    assert len(set(ring)) == 1
+    assert ring[0] > AMBIENT > 0
+    assert after[4, 4] < field[4, 4]
     assert after[3, 3] == AMBIENT
 
 
@@ -61,7 +72,13 @@ class TestLedgerCheck:
         amounts = np.array([7, 5, 3, 2], np.int32)
         tickets = np.array([0, 2, 1, 3], np.int32)
         ledger, audits = replay(start, amounts, np.array([0, 2, 1, 3]), 2)
-        return instance, {"start": start, "amounts": amounts, "tickets": tickets, "ledger": ledger, "audits": audits}
+        return instance, {
+            "start": start,
+            "amounts": amounts,
+            "tickets": tickets,
+            "ledger": ledger,
+            "audits": audits,
+        }
 
     def test_the_replayed_ledger_is_right(self) -> None:
         instance, parts = self.parts()
@@ -71,7 +88,8 @@ class TestLedgerCheck:
         instance, parts = self.parts()
         parts["audits"][1, 4] -= 1
         outcome = instance.check(**parts)
-        assert not outcome.correct and outcome.mismatches == 1
+        assert not outcome.correct
+        assert outcome.mismatches == 1
         assert "turn 2 (block 0, its turn 1), lane 4" in outcome.where
 
     def test_a_lost_update_is_found(self) -> None:
@@ -85,7 +103,9 @@ class TestLedgerCheck:
         assert instance.check(**parts).where.startswith("ticket[3]")
 
 
-@pytest.mark.parametrize("name", ["vec-cpy", "reduction", "spm_g", "hsp", "bfs"])
+@pytest.mark.parametrize(
+    "name", ["vec-cpy", "reduction", "spm_g", "hsp", "bfs", "kmn", "rg", "sgemm", "histogram"]
+)
 def test_the_same_seed_makes_the_same_input(name: str) -> None:
     def content(seed: int) -> list[bytes]:
         pending, found = [workload(name).prepare("tiny", seed)], []
@@ -99,3 +119,32 @@ def test_the_same_seed_makes_the_same_input(name: str) -> None:
 
     assert content(1) == content(1)
     assert content(1) != content(2)
+
+
+def test_kmeans_of_two_pairs_of_points() -> None:
+    points = np.array([[0, 0], [0, 2], [10, 0], [10, 2]], np.float32)
+    membership, centroids = reference_kmeans(points, points[[0, 2]], 2)
+    assert membership.tolist() == [0, 0, 1, 1]
+    assert centroids.tolist() == [[0, 1], [10, 1]]
+
+
+def test_a_cluster_without_points_keeps_its_centroid() -> None:
+    points = np.array([[0.0], [1.0]], np.float32)
+    _, centroids = reference_kmeans(points, np.array([[0.0], [90.0]], np.float32), 1)
+    assert centroids.tolist() == [[0.5], [90.0]]
+
+
+def test_gaussian_weights_sum_to_one_and_are_symmetric() -> None:
+    weights = gaussian_weights(4)
+    assert weights.sum() == pytest.approx(1)
+    assert np.array_equal(weights, weights[::-1])
+    assert weights.argmax() == 4
+
+
+def test_product_in_f32_is_close_to_the_product_in_f64() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (
+        rng.uniform(-1, 1, (9, 50)).astype(np.float32),
+        rng.uniform(-1, 1, (50, 7)).astype(np.float32),
+    )
+    assert np.allclose(reference_product(a, b), a.astype(float) @ b.astype(float), atol=1e-5)

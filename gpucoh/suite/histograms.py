@@ -1,0 +1,120 @@
+"""``histogram``: 256 bins counted with atomics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite import inputs
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
+
+BINS = 256
+BLOCK = 256
+
+
+@gpucoh.kernel
+def count_globally(
+    values: gpucoh.Buffer[gpucoh.i32, readonly],
+    bins: gpucoh.Buffer[gpucoh.i32],
+    count: gpucoh.i32,
+):
+    """Every value is one atomic on the bins in memory."""
+    for i in range(gpucoh.global_id(), count, gpucoh.grid_dim() * gpucoh.block_dim()):
+        gpucoh.atomic_add(bins, values[i], 1, order="relaxed", scope="gpu")
+
+
+@gpucoh.kernel
+def count_by_block(
+    values: gpucoh.Buffer[gpucoh.i32, readonly],
+    bins: gpucoh.Buffer[gpucoh.i32],
+    count: gpucoh.i32,
+):
+    """Each block counts in its scratchpad and adds its bins to those in memory."""
+    mine = gpucoh.shared(gpucoh.i32, BINS)
+    thread = gpucoh.thread_id()
+    for b in range(thread, BINS, BLOCK):
+        mine[b] = 0
+    gpucoh.barrier()
+    for i in range(gpucoh.global_id(), count, gpucoh.grid_dim() * gpucoh.block_dim()):
+        gpucoh.atomic_add(mine, values[i], 1, order="relaxed", scope="cta")
+    gpucoh.barrier()
+    for b in range(thread, BINS, BLOCK):
+        gpucoh.atomic_add(bins, b, mine[b], order="relaxed", scope="gpu")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """``histogram`` on one input."""
+
+    values: NDArray[np.int32]
+    by_block: bool
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Histogram:
+        """Grey values of the image, drawn at random until there are ``count``."""
+        grey = (
+            (inputs.read_image(setting.file("image"), "photograph") * np.float32(255))
+            .astype(np.int32)
+            .ravel()
+        )
+        values = setting.rng().choice(grey, setting.integer("count"))
+        return cls(values.astype(np.int32), setting.flag("by_block"))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch, about four values a thread."""
+        bins = gpu.zeros(BINS, np.int32)
+        gpu.launch(
+            count_by_block if self.by_block else count_globally,
+            grid=blocks_for(self.values.size, 4 * BLOCK),
+            block=BLOCK,
+            args=(gpu.array(self.values), bins, self.values.size),
+        )
+        expected = np.bincount(self.values, minlength=BINS).astype(np.int32)
+        return compare("bin", bins.numpy(), expected, details={"values": self.values.size})
+
+
+REGISTRY.add(
+    Workload(
+        id="histogram",
+        title="256-bin histogram with atomics, on grey values of a photograph",
+        group="N",
+        papers=("Q",),
+        needs_coherence=False,
+        check="the bins equal NumPy's",
+        parameters=(
+            Parameter(
+                name="image",
+                kind="file",
+                defaults=None,
+                text="image whose grey values are counted; without it matplotlib's photograph",
+            ),
+            Parameter(
+                name="count",
+                kind="int",
+                minimum=1,
+                maximum=1 << 28,
+                defaults={"tiny": 1 << 14, "small": 1 << 17, "paper": 1 << 20},
+                text="values to count",
+            ),
+            Parameter(
+                name="by_block",
+                kind="bool",
+                defaults=False,
+                text="count in scratchpads first; off: every value is an atomic in memory",
+            ),
+        ),
+        factory=Histogram.prepare,
+    )
+)

@@ -1,0 +1,174 @@
+"""``rg``: a separable Gaussian filter of an image, rows then columns, each through scratchpad tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.ndimage
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite import inputs
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+
+MAX_RADIUS = 8
+WIDE, HIGH = 32, 8
+
+
+@gpucoh.kernel
+def filter_rows(
+    source: gpucoh.Buffer[gpucoh.f32, readonly],
+    weights: gpucoh.Buffer[gpucoh.f32, readonly],
+    target: gpucoh.Buffer[gpucoh.f32],
+    rows: gpucoh.i32,
+    columns: gpucoh.i32,
+    radius: gpucoh.i32,
+):
+    """One dimension of the filter, along the rows; pixels beyond the border are the nearest ones."""
+    tile = gpucoh.shared(gpucoh.f32, (HIGH, WIDE + 2 * MAX_RADIUS))
+    x = gpucoh.thread_id(0)
+    y = gpucoh.thread_id(1)
+    left = gpucoh.block_id(0) * WIDE
+    row = gpucoh.block_id(1) * HIGH + y
+    if row < rows:
+        for i in range(x, WIDE + 2 * radius, WIDE):
+            column = gpucoh.min(gpucoh.max(left + i - radius, 0), columns - 1)
+            tile[y, i] = source[row * columns + column]
+    gpucoh.barrier()
+    if row < rows and left + x < columns:
+        total = gpucoh.f32(0.0)
+        for tap in range(2 * radius + 1):
+            total = total + weights[tap] * tile[y, x + tap]
+        target[row * columns + left + x] = total
+
+
+@gpucoh.kernel
+def filter_columns(
+    source: gpucoh.Buffer[gpucoh.f32],
+    weights: gpucoh.Buffer[gpucoh.f32, readonly],
+    target: gpucoh.Buffer[gpucoh.f32],
+    rows: gpucoh.i32,
+    columns: gpucoh.i32,
+    radius: gpucoh.i32,
+):
+    """The other dimension, along the columns."""
+    tile = gpucoh.shared(gpucoh.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
+    x = gpucoh.thread_id(0)
+    y = gpucoh.thread_id(1)
+    column = gpucoh.block_id(0) * WIDE + x
+    top = gpucoh.block_id(1) * HIGH
+    if column < columns:
+        for i in range(y, HIGH + 2 * radius, HIGH):
+            row = gpucoh.min(gpucoh.max(top + i - radius, 0), rows - 1)
+            tile[i, x] = source[row * columns + column]
+    gpucoh.barrier()
+    if column < columns and top + y < rows:
+        total = gpucoh.f32(0.0)
+        for tap in range(2 * radius + 1):
+            total = total + weights[tap] * tile[y + tap, x]
+        target[(top + y) * columns + column] = total
+
+
+def gaussian_weights(radius: int) -> NDArray[np.float32]:
+    """Taps of a Gaussian of standard deviation ``radius / 2``, sum 1; float32, shape ``(2 * radius + 1,)``."""
+    offsets = np.arange(-radius, radius + 1)
+    weights = np.exp(-0.5 * (offsets / max(radius / 2, 1e-9)) ** 2)
+    return (weights / weights.sum()).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class GaussianFilter:
+    """``rg`` on one input."""
+
+    image: NDArray[np.float32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> GaussianFilter:
+        """The image resampled to the size asked for, values 0 to 255; a little noise gives every seed its own."""
+        rows, columns = setting.integer("rows"), setting.integer("columns")
+        image = inputs.resample(
+            inputs.read_image(setting.file("image"), "photograph"), rows, columns
+        )
+        noise = setting.rng().random((rows, columns), dtype=np.float32)
+        return cls(
+            np.float32(250.0) * image + np.float32(5.0) * noise,
+            gaussian_weights(setting.integer("radius")),
+        )
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Two launches."""
+        rows, columns = self.image.shape
+        radius = self.weights.size // 2
+        source = gpu.array(self.image.ravel())
+        weights = gpu.array(self.weights)
+        between = gpu.zeros(rows * columns, np.float32)
+        target = gpu.zeros(rows * columns, np.float32)
+        grid = (-(-columns // WIDE), -(-rows // HIGH))
+        gpu.launch(
+            filter_rows,
+            grid=grid,
+            block=(WIDE, HIGH),
+            args=(source, weights, between, rows, columns, radius),
+        )
+        gpu.launch(
+            filter_columns,
+            grid=grid,
+            block=(WIDE, HIGH),
+            args=(between, weights, target, rows, columns, radius),
+        )
+        expected = self.image.astype(np.float64)
+        for axis in (1, 0):
+            expected = scipy.ndimage.correlate1d(
+                expected, self.weights.astype(np.float64), axis=axis, mode="nearest"
+            )
+        result = target.numpy().reshape(rows, columns)
+        return compare(
+            "pixel", result, expected, tolerance=1e-5, details={"pixels": rows * columns}
+        )
+
+
+REGISTRY.add(
+    Workload(
+        id="rg",
+        title="separable Gaussian filter of an image, rows then columns, scratchpad tiles with halos",
+        group="A",
+        papers=("T",),
+        needs_coherence=False,
+        check="scipy.ndimage in f64, within 1e-5",
+        parameters=(
+            Parameter(
+                name="image",
+                kind="file",
+                defaults=None,
+                text="any image or .npy; without it matplotlib's photograph",
+            ),
+            Parameter(
+                name="rows",
+                kind="int",
+                minimum=1,
+                maximum=16384,
+                defaults={"tiny": 64, "small": 256, "paper": 512},
+                text="rows; the image is resampled to it",
+            ),
+            Parameter(
+                name="columns",
+                kind="int",
+                minimum=1,
+                maximum=16384,
+                defaults={"tiny": 64, "small": 256, "paper": 512},
+                text="columns",
+            ),
+            Parameter(
+                name="radius",
+                kind="int",
+                minimum=1,
+                maximum=MAX_RADIUS,
+                defaults={"tiny": 3, "small": 5, "paper": 8},
+                text="pixels that the filter reaches on each side",
+            ),
+        ),
+        factory=GaussianFilter.prepare,
+    )
+)
