@@ -1,4 +1,4 @@
-"""The workloads. Importing this package registers them all in :data:`gpucoh.suite.base.REGISTRY`."""
+"""The workloads. Importing this package registers all in :data:`gpucoh.suite.base.REGISTRY`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def workloads() -> dict[str, Workload]:
 
 
 def workload(name: str) -> Workload:
-    """The workload called ``name``, by id or alias; ConfigError names the nearest for an unknown one."""
+    """The workload called ``name``, by id or alias; ConfigError names the nearest for an unknown
+    one.
+    """
     return REGISTRY.get(name)
 
 

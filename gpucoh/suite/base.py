@@ -1,9 +1,11 @@
-"""What a workload is: its description, its parameters, one prepared run of it, and the verdict on its result.
+"""What a workload is: its description, its parameters, one prepared run of it, and the verdict on
+its result.
 
-A workload is described by a :class:`Workload`. ``workload.prepare(scale, seed, params)`` makes the input, with
-``numpy.random.default_rng(seed)`` where chance is involved, and refuses bad parameters; the :class:`Instance` it gives
-runs on a GPU with ``instance.run(gpu)``, which allocates, launches, reads the result back and checks it against an
-independent reference. An instance may be run on several GPUs, one after another or at once.
+A workload is described by a :class:`Workload`. ``workload.prepare(scale, seed, params)`` makes the
+input, with ``numpy.random.default_rng(seed)`` where chance is involved, and refuses bad parameters;
+the :class:`Instance` it gives runs on a GPU with ``instance.run(gpu)``, which allocates, launches,
+reads the result back and checks it against an independent reference. An instance may be run on
+several GPUs, one after another or at once.
 
 This module imports neither the core nor the kernel language; the modules with kernels import both.
 """
@@ -16,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpucoh.errors import ConfigError
 
@@ -55,24 +57,30 @@ class MachineLike(Protocol):
     """The machine fields that workloads size themselves by."""
 
     @property
-    def cores(self) -> int: ...
-
-
-class ArrayLikeOnGpu(Protocol):
-    """An array in simulated memory."""
-
-    def numpy(self) -> NDArray[Any]: ...
-    def __setitem__(self, key: Any, value: Any) -> None: ...
+    def cores(self) -> int:
+        """Number of cores."""
+        ...
 
 
 class GpuLike(Protocol):
     """What a workload uses of :class:`gpucoh.GPU`; tests run workloads on stand-ins."""
 
     @property
-    def machine(self) -> Any: ...
-    def array(self, data: Any) -> Any: ...
-    def zeros(self, shape: Any, dtype: Any) -> Any: ...
-    def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> Any: ...
+    def machine(self) -> MachineLike:
+        """The machine's description."""
+        ...
+
+    def array(self, data: Any) -> Any:
+        """An array in simulated memory with the words of ``data``."""
+        ...
+
+    def zeros(self, shape: Any, dtype: Any) -> Any:
+        """An array of zeros."""
+        ...
+
+    def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> Any:
+        """Run a kernel to its end."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +106,11 @@ class Outcome:
 
 
 class Instance(Protocol):
-    """One prepared input. ``run`` may be called more than once and changes nothing in the instance."""
+    """One prepared input. ``run`` may be called again; it changes nothing in the instance."""
 
-    def run(self, gpu: GpuLike) -> Outcome: ...
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Allocate, launch, read back and check."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +120,8 @@ class Parameter:
     Parameters
     ----------
     name, kind, text
-        What it is called, its type and what it does. A ``file`` parameter names an input file; None means the
-        built-in input.
+        What it is called, its type and what it does. A ``file`` parameter names an input file; None
+        means the built-in input.
     defaults
         One value per scale, or one value for all.
     minimum, maximum
@@ -160,7 +170,8 @@ class Parameter:
         Raises
         ------
         ConfigError
-            When it is not of the kind or not allowed; ``owner`` (the workload's id) is named in the message.
+            When it is not of the kind or not allowed; ``owner`` (the workload's id) is named in the
+            message.
         """
         parsed = self._convert(value)
         if parsed is None or not self._within(parsed):
@@ -201,7 +212,8 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with defaults.
+    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with
+    defaults.
 
     ``given`` names the parameters that the user set.
     """
@@ -242,7 +254,9 @@ class Setting:
         return None if value is None else str(value)
 
     def refuse(self, problem: str) -> ConfigError:
-        """The error for parameters that do not fit together; ``problem`` says which and what is allowed."""
+        """The error for parameters that do not fit together; ``problem`` says which and what is
+        allowed.
+        """
         return ConfigError(f"workload {self.workload}: {problem}")
 
 
@@ -257,7 +271,8 @@ class Workload:
     title
         One line on algorithm and pattern.
     group
-        Letters of :data:`GROUPS`, one for each use (a workload may be in different groups in different papers).
+        Letters of :data:`GROUPS`, one for each use (a workload may be in different groups in
+        different papers).
     papers
         Letters of :data:`PAPERS`: whose evaluation it belongs to.
     needs_coherence
@@ -304,7 +319,9 @@ class Workload:
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:
-        """The checked and completed parameters that :meth:`prepare` would use; raises what it raises."""
+        """The checked and completed parameters that :meth:`prepare` would use; raises what it
+        raises.
+        """
         if scale not in SCALES:
             raise ConfigError(
                 f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}"
@@ -347,7 +364,9 @@ class Workload:
 
 
 def unknown(noun: str, name: str, known: Mapping[str, object]) -> str:
-    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the words every refusal of a name uses."""
+    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the words every refusal of a
+    name uses.
+    """
     allowed = ", ".join(known) if known else f"no {noun} at all"
     nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
     hint = f"nearest: {nearest[0]}; " if nearest else ""
@@ -407,7 +426,8 @@ def compare(
     got, want
         Result and reference, of one shape.
     tolerance
-        Largest allowed difference relative to ``max(1, |want|)``; 0 demands equality. NaN is never right.
+        Largest allowed difference relative to ``max(1, |want|)``; 0 demands equality. NaN is never
+        right.
     """
     result = np.asarray(got)
     reference = np.asarray(want)
@@ -431,7 +451,7 @@ def compare(
 
 
 def combine(*outcomes: Outcome) -> Outcome:
-    """The verdict on a result of several arrays: mismatches add up, the first wrong place is told."""
+    """The verdict on a result of several arrays: mismatches add up, the first place is told."""
     details: dict[str, Any] = {}
     for outcome in outcomes:
         details.update(outcome.details)

@@ -20,16 +20,18 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyF32
 
 BLOCK = 128
 
 
-# Features lie one after another (structure of arrays), so that neighbouring threads read neighbouring words. After the
-# assignment each (cluster, dimension) pair is summed by one thread over the block's points in their order: the sums do
-# not depend on timing, and the second reading of the points is reuse within the block.
+# Features lie one after another (structure of arrays), so that neighbouring threads read
+# neighbouring words. After the assignment each (cluster, dimension) pair is summed by one thread
+# over the block's points in their order: the sums do not depend on timing, and the second reading
+# of the points is reuse within the block.
 @gpucoh.kernel
 def assign_points(
-    points: gpucoh.Buffer[gpucoh.f32, readonly],
+    points: ReadOnlyF32,
     centroids: gpucoh.Buffer[gpucoh.f32],
     membership: gpucoh.Buffer[gpucoh.i32],
     partial_sums: gpucoh.Buffer[gpucoh.f32],
@@ -37,7 +39,7 @@ def assign_points(
     count: gpucoh.i32,
     dimensions: gpucoh.i32,
     clusters: gpucoh.i32,
-):
+) -> None:
     """Give each point its nearest centroid; sum the block's points of each cluster."""
     members = gpucoh.shared(gpucoh.i32, BLOCK)
     thread = gpucoh.thread_id()
@@ -82,7 +84,7 @@ def update_centroids(
     blocks: gpucoh.i32,
     dimensions: gpucoh.i32,
     clusters: gpucoh.i32,
-):
+) -> None:
     """Each centroid becomes the mean of its points; one without points stays."""
     pair = gpucoh.global_id()
     if pair < clusters * dimensions:
@@ -112,7 +114,8 @@ def reference_kmeans(
 
     Returns
     -------
-    Membership of the last assignment, int32, shape ``(count,)``, and the centroids after the last update.
+    Membership of the last assignment, int32, shape ``(count,)``, and the centroids after the last
+    update.
     """
     centroids = centroids.copy()
     count = points.shape[0]
@@ -158,7 +161,8 @@ class KMeans:
             ).astype(np.float32)
         if len(points) < clusters:
             raise setting.refuse(
-                f"parameter clusters is {clusters}; allowed: 1 to {len(points)}, the number of points"
+                f"parameter clusters is {clusters}; allowed: 1 to {len(points)}, "
+                "the number of points"
             )
         start = points[rng.choice(len(points), clusters, replace=False)]
         return cls(points, start, setting.integer("iterations"))
@@ -197,7 +201,7 @@ class KMeans:
 REGISTRY.add(
     Workload(
         id="kmn",
-        title="k-means: assignment of points to centroids and update, sums in the scratchpad's order",
+        title="k-means: assignment of points to centroids, and update",
         group="A",
         papers=("T", "R", "Q"),
         needs_coherence=False,

@@ -18,16 +18,17 @@ from gpucoh.suite.base import (
     blocks_for,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyI32
 
 BLOCK = 256
 
 
 @gpucoh.kernel
 def copy_words(
-    source: gpucoh.Buffer[gpucoh.i32, readonly],
+    source: ReadOnlyI32,
     target: gpucoh.Buffer[gpucoh.i32],
     words: gpucoh.i32,
-):
+) -> None:
     """``target[i] = source[i]``."""
     i = gpucoh.global_id()
     if i < words:

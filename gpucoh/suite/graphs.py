@@ -1,4 +1,6 @@
-"""Breadth-first search: ``bfs`` (one launch a level, QuickRelease) and ``bfs-mask`` (one launch in all, RCC)."""
+"""Breadth-first search: ``bfs`` (one launch a level, QuickRelease) and ``bfs-mask`` (one launch in
+all, RCC).
+"""
 
 from __future__ import annotations
 
@@ -21,40 +23,42 @@ from gpucoh.suite.base import (
     blocks_for,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.synchronisation import grid_barrier
 
 UNREACHED = -1
 
 
-# Two threads may give one vertex the same distance at once, and a third may read it then: relaxed on both sides.
+# Two threads may give one vertex the same distance at once, and a third may read it then: relaxed
+# on both sides.
 @gpucoh.kernel
 def bfs_level(
-    offsets: gpucoh.Buffer[gpucoh.i32, readonly],
-    columns: gpucoh.Buffer[gpucoh.i32, readonly],
+    offsets: ReadOnlyI32,
+    columns: ReadOnlyI32,
     distance: gpucoh.Buffer[gpucoh.i32],
     more: gpucoh.Buffer[gpucoh.i32],
     level: gpucoh.i32,
     vertices: gpucoh.i32,
-):
-    """Visit the neighbours of every vertex of one level; ``more`` tells the host that some were new."""
+) -> None:
+    """Visit the neighbours of every vertex of one level; ``more`` says that some were new."""
     vertex = gpucoh.global_id()
-    if vertex < vertices:
-        if gpucoh.load(distance, vertex, order="relaxed", scope="gpu") == level:
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                neighbour = columns[edge]
-                if gpucoh.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
-                    gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
-                    gpucoh.store(more, 0, 1, order="relaxed", scope="gpu")
+    if vertex < vertices and gpucoh.load(distance, vertex, order="relaxed") == level:
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbour = columns[edge]
+            if gpucoh.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
+                gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
+                gpucoh.store(more, 0, 1, order="relaxed", scope="gpu")
 
 
-# `visited` is written by the vertex's own thread in the second phase and read by others in the first; `updating` the
-# other way round; the grid barriers order both, so plain accesses do where one thread writes. Several threads may set
-# one word of `updating`, `distance` and `more` at once: relaxed. `more` has two slots: that of the next level is cleared
-# in the second phase, when every block has read it for the level before.
+# `visited` is written by the vertex's own thread in the second phase and read by others in the
+# first; `updating` the other way round; the grid barriers order both, so plain accesses do where
+# one thread writes. Several threads may set one word of `updating`, `distance` and `more` at once:
+# relaxed. `more` has two slots: that of the next level is cleared in the second phase, when every
+# block has read it for the level before.
 @gpucoh.kernel
 def bfs_masked(
-    offsets: gpucoh.Buffer[gpucoh.i32, readonly],
-    columns: gpucoh.Buffer[gpucoh.i32, readonly],
+    offsets: ReadOnlyI32,
+    columns: ReadOnlyI32,
     frontier: gpucoh.Buffer[gpucoh.i32],
     updating: gpucoh.Buffer[gpucoh.i32],
     visited: gpucoh.Buffer[gpucoh.i32],
@@ -63,8 +67,10 @@ def bfs_masked(
     arrived: gpucoh.Buffer[gpucoh.i32],
     vertices: gpucoh.i32,
     limit: gpucoh.i32,
-):
-    """Breadth-first search by shared vectors; all blocks meet twice a level; at most ``limit`` levels."""
+) -> None:
+    """Breadth-first search by shared vectors; all blocks meet twice a level; at most ``limit``
+    levels.
+    """
     again = gpucoh.shared(gpucoh.i32, 1)
     stride = gpucoh.grid_dim() * gpucoh.block_dim()
     first = gpucoh.global_id()
@@ -92,7 +98,8 @@ def bfs_masked(
                 gpucoh.store(more, level % 2, 1, order="relaxed", scope="gpu")
         target += gpucoh.grid_dim()
         grid_barrier(arrived, target)
-        # An atomic, so that all blocks see one value and leave together even where loads may be stale.
+        # An atomic, so that all blocks see one value and leave together even where loads may be
+        # stale.
         if gpucoh.thread_id() == 0:
             again[0] = gpucoh.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
         gpucoh.barrier()
@@ -105,7 +112,7 @@ def bfs_masked(
 
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     """Levels by scipy; int32, shape ``(vertices,)``, -1 where ``source`` does not reach."""
-    distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=source, unweighted=True)
+    distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=[source], unweighted=True)[0]
     return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(
         np.int32
     )
@@ -230,7 +237,8 @@ class LevelSearch:
         distance = gpu.array(self.search.start())
         more = gpu.zeros(1, np.int32)
         level = 0
-        # One level past the deepest finds nothing new; a run that goes on is wrong and is stopped there.
+        # One level past the deepest finds nothing new; a run that goes on is wrong and is stopped
+        # there.
         while level <= self.search.depth + 1:
             more[:] = 0
             gpu.launch(
@@ -283,7 +291,7 @@ class MaskedSearch:
 REGISTRY.add(
     Workload(
         id="bfs",
-        title="level-synchronous breadth-first search, one launch a level, a host flag between levels",
+        title="level-synchronous breadth-first search, a launch and a host flag a level",
         group="I",
         papers=("Q",),
         needs_coherence=True,
@@ -296,7 +304,7 @@ REGISTRY.add(
 REGISTRY.add(
     Workload(
         id="bfs-mask",
-        title="breadth-first search in one launch: shared frontier and visited vectors, two grid barriers a level",
+        title="breadth-first search in one launch, two grid barriers a level",
         group="I",
         papers=("R",),
         needs_coherence=True,

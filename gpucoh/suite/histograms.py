@@ -19,6 +19,7 @@ from gpucoh.suite.base import (
     blocks_for,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyI32
 
 BINS = 256
 BLOCK = 256
@@ -26,10 +27,10 @@ BLOCK = 256
 
 @gpucoh.kernel
 def count_globally(
-    values: gpucoh.Buffer[gpucoh.i32, readonly],
+    values: ReadOnlyI32,
     bins: gpucoh.Buffer[gpucoh.i32],
     count: gpucoh.i32,
-):
+) -> None:
     """Every value is one atomic on the bins in memory."""
     for i in range(gpucoh.global_id(), count, gpucoh.grid_dim() * gpucoh.block_dim()):
         gpucoh.atomic_add(bins, values[i], 1, order="relaxed", scope="gpu")
@@ -37,10 +38,10 @@ def count_globally(
 
 @gpucoh.kernel
 def count_by_block(
-    values: gpucoh.Buffer[gpucoh.i32, readonly],
+    values: ReadOnlyI32,
     bins: gpucoh.Buffer[gpucoh.i32],
     count: gpucoh.i32,
-):
+) -> None:
     """Each block counts in its scratchpad and adds its bins to those in memory."""
     mine = gpucoh.shared(gpucoh.i32, BINS)
     thread = gpucoh.thread_id()

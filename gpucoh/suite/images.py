@@ -1,4 +1,6 @@
-"""``rg``: a separable Gaussian filter of an image, rows then columns, each through scratchpad tiles."""
+"""``rg``: a separable Gaussian filter of an image, rows then columns, each through scratchpad
+tiles.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 import gpucoh
 from gpucoh.suite import inputs
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.buffers import ReadOnlyF32
 
 MAX_RADIUS = 8
 WIDE, HIGH = 32, 8
@@ -18,14 +21,14 @@ WIDE, HIGH = 32, 8
 
 @gpucoh.kernel
 def filter_rows(
-    source: gpucoh.Buffer[gpucoh.f32, readonly],
-    weights: gpucoh.Buffer[gpucoh.f32, readonly],
+    source: ReadOnlyF32,
+    weights: ReadOnlyF32,
     target: gpucoh.Buffer[gpucoh.f32],
     rows: gpucoh.i32,
     columns: gpucoh.i32,
     radius: gpucoh.i32,
-):
-    """One dimension of the filter, along the rows; pixels beyond the border are the nearest ones."""
+) -> None:
+    """The filter along the rows; pixels beyond the border are the nearest ones."""
     tile = gpucoh.shared(gpucoh.f32, (HIGH, WIDE + 2 * MAX_RADIUS))
     x = gpucoh.thread_id(0)
     y = gpucoh.thread_id(1)
@@ -46,12 +49,12 @@ def filter_rows(
 @gpucoh.kernel
 def filter_columns(
     source: gpucoh.Buffer[gpucoh.f32],
-    weights: gpucoh.Buffer[gpucoh.f32, readonly],
+    weights: ReadOnlyF32,
     target: gpucoh.Buffer[gpucoh.f32],
     rows: gpucoh.i32,
     columns: gpucoh.i32,
     radius: gpucoh.i32,
-):
+) -> None:
     """The other dimension, along the columns."""
     tile = gpucoh.shared(gpucoh.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
     x = gpucoh.thread_id(0)
@@ -71,10 +74,12 @@ def filter_columns(
 
 
 def gaussian_weights(radius: int) -> NDArray[np.float32]:
-    """Taps of a Gaussian of standard deviation ``radius / 2``, sum 1; float32, shape ``(2 * radius + 1,)``."""
+    """Taps of a Gaussian of standard deviation ``radius / 2``, sum 1; float32, shape ``(2 * radius
+    + 1,)``.
+    """
     offsets = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (offsets / max(radius / 2, 1e-9)) ** 2)
-    return (weights / weights.sum()).astype(np.float32)
+    return np.asarray(weights / weights.sum(), np.float32)
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,9 @@ class GaussianFilter:
 
     @classmethod
     def prepare(cls, setting: Setting) -> GaussianFilter:
-        """The image resampled to the size asked for, values 0 to 255; a little noise gives every seed its own."""
+        """The image resampled to the size asked for, values 0 to 255; a little noise gives every
+        seed its own.
+        """
         rows, columns = setting.integer("rows"), setting.integer("columns")
         image = inputs.resample(
             inputs.read_image(setting.file("image"), "photograph"), rows, columns
@@ -132,7 +139,7 @@ class GaussianFilter:
 REGISTRY.add(
     Workload(
         id="rg",
-        title="separable Gaussian filter of an image, rows then columns, scratchpad tiles with halos",
+        title="separable Gaussian filter of an image, scratchpad tiles with halos",
         group="A",
         papers=("T",),
         needs_coherence=False,

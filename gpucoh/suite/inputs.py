@@ -1,7 +1,9 @@
-"""Inputs of the workloads: readers of files that users name, the bundled real input, and generators.
+"""Inputs of the workloads: readers of files that users name, the bundled real input, and
+generators.
 
-Every reader checks what it reads and raises :class:`gpucoh.errors.ConfigError` with one line that names the file, the
-place in it and what is allowed. Nothing here is random except through the generator it is given.
+Every reader checks what it reads and raises :class:`gpucoh.errors.ConfigError` with one line that
+names the file, the place in it and what is allowed. Nothing here is random except through the
+generator it is given.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Graph:
     offsets
         int32, shape ``(vertices + 1,)``: where the neighbours of each vertex begin.
     columns
-        int32, shape ``(edges,)``: the neighbours, ascending within a row, none twice, no self loops.
+        int32, shape ``(edges,)``: the neighbours, ascending within a row, none twice, no self
+        loops.
     name
         Where it came from.
     """
@@ -73,7 +76,9 @@ def graph_from_edges(
     directed: bool,
     name: str,
 ) -> Graph:
-    """A graph from pairs; unless ``directed``, each pair counts both ways. Repeated pairs and self loops are dropped."""
+    """A graph from pairs; unless ``directed``, each pair counts both ways. Repeated pairs and self
+    loops are dropped.
+    """
     if not 1 <= vertices <= MAX_VERTICES:
         raise ConfigError(f"{name}: {vertices} vertices; allowed: 1 to {MAX_VERTICES}")
     first = np.asarray(sources, np.int64)
@@ -88,7 +93,7 @@ def graph_from_edges(
     return Graph(offsets.astype(np.int32), (keys % vertices).astype(np.int32), name)
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
+# ---- files
 
 
 def _read_bytes(path: str, what: str) -> bytes:
@@ -108,8 +113,8 @@ def _read_bytes(path: str, what: str) -> bytes:
 def read_graph(path: str, *, directed: bool = False) -> Graph:
     """Read a Matrix Market file (``.mtx``) or an edge list, either may be gzipped.
 
-    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma, further columns are
-    ignored; lines that begin with ``#`` or ``%`` are comments.
+    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma,
+    further columns are ignored; lines that begin with ``#`` or ``%`` are comments.
 
     Raises
     ------
@@ -162,11 +167,13 @@ def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
         except (ValueError, IndexError):
             shown = line.strip()[:40]
             raise ConfigError(
-                f"graph {path}: line {number} is {shown!r}; allowed: two vertex numbers from 0, or a # comment"
+                f"graph {path}: line {number} is {shown!r}; "
+                "allowed: two vertex numbers from 0, or a # comment"
             ) from None
         if min(pair) < 0 or max(pair) >= MAX_VERTICES:
             raise ConfigError(
-                f"graph {path}: line {number} names vertex {min(pair) if min(pair) < 0 else max(pair)}; "
+                f"graph {path}: line {number} names vertex "
+                f"{min(pair) if min(pair) < 0 else max(pair)}; "
                 f"allowed: 0 to {MAX_VERTICES - 1}"
             )
         pairs.append(pair)
@@ -186,8 +193,8 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     path
         Anything matplotlib (through Pillow) reads, or a ``.npy`` array; None gives a bundled image.
     bundled
-        ``elevation``: the elevation model of the Jacksboro fault; ``photograph``: the portrait of Grace Hopper; both
-        are matplotlib's sample data.
+        ``elevation``: the elevation model of the Jacksboro fault; ``photograph``: the portrait of
+        Grace Hopper; both are matplotlib's sample data.
 
     Returns
     -------
@@ -282,7 +289,8 @@ def resample(image: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.
 
 
 def read_points(path: str) -> NDArray[np.float32]:
-    """Read points: a ``.npy`` array, or comma-separated text with one point a line and perhaps one line of headings.
+    """Read points: a ``.npy`` array, or comma-separated text with one point a line and perhaps one
+    line of headings.
 
     Returns
     -------
@@ -335,7 +343,8 @@ def _read_table(path: str) -> NDArray[Any]:
             ) from None
         if rows and len(row) != len(rows[0]):
             raise ConfigError(
-                f"points {path}: line {number} has {len(row)} numbers, the first point has {len(rows[0])}"
+                f"points {path}: line {number} has {len(row)} numbers, "
+                f"the first point has {len(rows[0])}"
             )
         rows.append(row)
     if not rows:
@@ -343,7 +352,7 @@ def _read_table(path: str) -> NDArray[Any]:
     return np.array(rows, np.float64)
 
 
-# ---- generators -----------------------------------------------------------------------------------------------------
+# ---- generators
 
 
 def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
@@ -360,7 +369,8 @@ def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
 
     References
     ----------
-    Graph500 specification, section 3: initiator probabilities A = 0.57, B = C = 0.19, vertex numbers permuted.
+    Graph500 specification, section 3: initiator probabilities A = 0.57, B = C = 0.19, vertex
+    numbers permuted.
     """
     edges = edge_factor << levels
     probability_a, probability_b, probability_c = 0.57, 0.19, 0.19

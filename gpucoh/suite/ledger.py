@@ -1,10 +1,11 @@
 """``fg-share``: all blocks keep one ledger under one lock.
 
-The ledger has an index line and several pages of balances, a word a lane in each. In a turn a block reads the index and
-all pages with plain loads, records their sum (the audit), and writes one line: on some turns the index, which says to
-which page entries go, on others the page that the index names. Its own store takes that line out of an incoherent
-first-level cache, but the copies of the other lines stay, are stale by its next turn, and show in audit and ledger.
-Between two of its turns a block pauses, as if it had work of its own, so that another one is sure to write in between.
+The ledger has an index line and several pages of balances, a word a lane in each. In a turn a block
+reads the index and all pages with plain loads, records their sum (the audit), and writes one line:
+on some turns the index, which says to which page entries go, on others the page that the index
+names. Its own store takes that line out of an incoherent first-level cache, but the copies of the
+other lines stay, are stale by its next turn, and show in audit and ledger. Between two of its turns
+a block pauses, as if it had work of its own, so that another one is sure to write in between.
 Nothing is looped on plain data, so a run ends whatever the loads give.
 """
 
@@ -27,6 +28,7 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.synchronisation import lock_acquire, lock_release
 
 LANES = 32  # words of a ledger line: 128 bytes
@@ -38,13 +40,13 @@ def keep_ledger(
     lock: gpucoh.Buffer[gpucoh.i32],
     clock: gpucoh.Buffer[gpucoh.i32],
     ledger: gpucoh.Buffer[gpucoh.i32],
-    amounts: gpucoh.Buffer[gpucoh.i32, readonly],
+    amounts: ReadOnlyI32,
     audits: gpucoh.Buffer[gpucoh.i32],
     tickets: gpucoh.Buffer[gpucoh.i32],
     turns: gpucoh.i32,
     pages: gpucoh.i32,
     pause: gpucoh.i32,
-):
+) -> None:
     """``turns`` turns of every block at the ledger; see the module."""
     lane = gpucoh.thread_id()
     block = gpucoh.block_id()
@@ -168,7 +170,7 @@ class Ledger:
         ledger: NDArray[Any],
         audits: NDArray[Any],
     ) -> Outcome:
-        """Tickets are 0, 1, 2 .. once each; ledger and audits are those of the turns in that order."""
+        """Tickets are 0, 1, 2 .. once each; ledger and audits are those of that order."""
         details = {"turns": int(amounts.size), "lines": 1 + self.pages}
         order = np.argsort(tickets, kind="stable")
         counted = compare(
@@ -196,7 +198,8 @@ class Ledger:
         lane = int(np.argmax(wrong[entry]))
         block, turn = divmod(entry, self.turns)
         where = (
-            f"audit of ledger turn {int(tickets[entry])} (block {block}, its turn {turn}), lane {lane}, "
+            f"audit of ledger turn {int(tickets[entry])} (block {block}, its turn {turn}), "
+            f"lane {lane}, "
             f"is {audits[entry, lane]}, should be {expected[entry, lane]}: it read a stale line "
             f"({int(wrong.any(axis=1).sum())} of {wrong.shape[0]} turns are wrong)"
         )
@@ -206,7 +209,7 @@ class Ledger:
 REGISTRY.add(
     Workload(
         id="fg-share",
-        title="all blocks contend by compare-and-swap for a shared ledger: a turn reads all its lines, writes one",
+        title="all blocks contend for a shared ledger: a turn reads all its lines, writes one",
         group="I",
         papers=("S",),
         needs_coherence=True,

@@ -9,19 +9,20 @@ from numpy.typing import NDArray
 
 import gpucoh
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.buffers import ReadOnlyF32
 
 TILE = 16
 
 
 @gpucoh.kernel
 def multiply_tiles(
-    a: gpucoh.Buffer[gpucoh.f32, readonly],
-    b: gpucoh.Buffer[gpucoh.f32, readonly],
+    a: ReadOnlyF32,
+    b: ReadOnlyF32,
     c: gpucoh.Buffer[gpucoh.f32],
     rows: gpucoh.i32,
     inner: gpucoh.i32,
     columns: gpucoh.i32,
-):
+) -> None:
     """``c = a @ b``; each block makes one tile of ``c`` from pairs of tiles in the scratchpad."""
     tile_a = gpucoh.shared(gpucoh.f32, (TILE, TILE))
     tile_b = gpucoh.shared(gpucoh.f32, (TILE, TILE))

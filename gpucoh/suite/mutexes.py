@@ -1,7 +1,7 @@
 """The mutex microbenchmarks after HeteroSync: ``spm_g``, one spin mutex for the whole GPU.
 
-The original shifts data by one line a critical section, which hides lost updates once every line is equal; here each
-access is new = old + 1, so the exact count must come out.
+The original shifts data by one line a critical section, which hides lost updates once every line is
+equal; here each access is new = old + 1, so the exact count must come out.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ def spin_mutex_global(
     data: gpucoh.Buffer[gpucoh.i32],
     iterations: gpucoh.i32,
     accesses: gpucoh.i32,
-):
-    """Every block: take the one lock, add 1 to ``accesses`` words a thread, give the lock back; ``iterations`` times."""
+) -> None:
+    """Every block: take the one lock, add 1 to ``accesses`` words a thread, give the lock back;
+    ``iterations`` times.
+    """
     thread = gpucoh.thread_id()
     base = (thread // HALF) * accesses * HALF + thread % HALF
     for _ in range(iterations):
@@ -78,7 +80,7 @@ class SpinMutex:
 REGISTRY.add(
     Workload(
         id="spm_g",
-        title="spin mutex, one lock for all blocks; the critical section loads and stores shared words",
+        title="spin mutex, one lock for all blocks, around loads and stores of shared words",
         group="G",
         papers=("D",),
         needs_coherence=True,

@@ -27,7 +27,7 @@ def sum_blocks(
     source: gpucoh.Buffer[gpucoh.i32],
     partial: gpucoh.Buffer[gpucoh.i32],
     words: gpucoh.i32,
-):
+) -> None:
     """Each block sums ``2 * BLOCK`` words into one of ``partial``, as a tree in the scratchpad."""
     sums = gpucoh.shared(gpucoh.i32, BLOCK)
     thread = gpucoh.thread_id()

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 import gpucoh
 from gpucoh.suite import inputs
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.buffers import ReadOnlyF32
 
 TILE = 16
 AMBIENT = 80.0
 
 
-# Each block loads a tile with a halo of `steps` cells, makes `steps` time steps in the scratchpad, each valid one cell
-# further in, and writes the inner cells. At the border of the chip a missing neighbour is the cell itself.
+# Each block loads a tile with a halo of `steps` cells, makes `steps` time steps in the scratchpad,
+# each valid one cell further in, and writes the inner cells. At the border of the chip a missing
+# neighbour is the cell itself.
 @gpucoh.kernel
 def hotspot(
-    power: gpucoh.Buffer[gpucoh.f32, readonly],
+    power: ReadOnlyF32,
     source: gpucoh.Buffer[gpucoh.f32],
     target: gpucoh.Buffer[gpucoh.f32],
     rows: gpucoh.i32,
@@ -29,7 +31,7 @@ def hotspot(
     across: gpucoh.f32,
     down: gpucoh.f32,
     out: gpucoh.f32,
-):
+) -> None:
     """``steps`` time steps of the temperature field ``source`` into ``target``."""
     tile = gpucoh.shared(gpucoh.f32, (TILE, TILE))
     x = gpucoh.thread_id(0)
@@ -75,7 +77,9 @@ class Chip:
 
     @classmethod
     def of_grid(cls, rows: int, columns: int) -> Chip:
-        """For a silicon die of 16 x 16 x 0.5 mm (the HotSpot example) cut into ``rows`` x ``columns`` cells."""
+        """For a silicon die of 16 x 16 x 0.5 mm (the HotSpot example) cut into ``rows`` x
+        ``columns`` cells.
+        """
         side, thickness = 0.016, 0.0005
         heat_capacity, conductivity, capacity_factor = 1.75e6, 100.0, 0.5
         largest_power, precision = 3.0e6, 0.001
@@ -94,7 +98,9 @@ class Chip:
 def reference_hotspot(
     temperature: NDArray[np.float32], power: NDArray[np.float32], chip: Chip, steps: int
 ) -> NDArray[np.float32]:
-    """The same simulation over whole arrays in f32, each operation in the kernel's order: equal to the last bit."""
+    """The same simulation over whole arrays in f32, each operation in the kernel's order: equal to
+    the last bit.
+    """
     field = temperature.astype(np.float32)
     ambient = np.float32(AMBIENT)
     for _ in range(steps):
@@ -103,7 +109,7 @@ def reference_hotspot(
         flow = power + (padded[:-2, 1:-1] + padded[2:, 1:-1] - twice) * chip.down
         flow = flow + (padded[1:-1, 2:] + padded[1:-1, :-2] - twice) * chip.across
         flow = flow + (ambient - field) * chip.out
-        field = field + chip.rate * flow
+        field = (field + chip.rate * flow).astype(np.float32)
     return field
 
 
@@ -119,7 +125,9 @@ class HotSpot:
 
     @classmethod
     def prepare(cls, setting: Setting) -> HotSpot:
-        """Temperature from the image (50 to 70 degrees), power by chance up to the largest the die may have."""
+        """Temperature from the image (50 to 70 degrees), power by chance up to the largest the die
+        may have.
+        """
         rows, columns = setting.integer("rows"), setting.integer("columns")
         chip = Chip.of_grid(rows, columns)
         image = inputs.resample(inputs.read_image(setting.file("image")), rows, columns)
@@ -177,7 +185,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text="starting temperature: any image or .npy; without it matplotlib's elevation model",
+                text="starting temperature: any image or .npy; else matplotlib's elevation model",
             ),
             Parameter(
                 name="rows",

@@ -1,11 +1,13 @@
 """``synthetic``: a parametric generator of memory traffic, for sweeps.
 
-Blocks form groups of ``sharing`` blocks that share a region of memory. The region has two halves of lines; in each phase
-the warps of a group write into one half, each warp its own words, and read what the group wrote into the other half in
-the phase before; a barrier of the group (`scope`: within the block, of the blocks of a core, or across cores) ends the
-phase. So all plain accesses are free of races and every value read can be foretold. Atomics count in words of their
-own. Which line comes next, and whether it is read, written or counted, is drawn by NumPy into a table that each block
-keeps in its scratchpad, so that any skew and any reuse distance can be had at no cost in global memory accesses.
+Blocks form groups of ``sharing`` blocks that share a region of memory. The region has two halves of
+lines; in each phase the warps of a group write into one half, each warp its own words, and read
+what the group wrote into the other half in the phase before; a barrier of the group (`scope`:
+within the block, of the blocks of a core, or across cores) ends the phase. So all plain accesses
+are free of races and every value read can be foretold. Atomics count in words of their own. Which
+line comes next, and whether it is read, written or counted, is drawn by NumPy into a table that
+each block keeps in its scratchpad, so that any skew and any reuse distance can be had at no cost in
+global memory accesses.
 """
 
 from __future__ import annotations
@@ -27,13 +29,15 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
+from gpucoh.suite.buffers import ReadOnlyI32
 
 LANES = 32  # words of a line
 TABLE = 512  # entries a block draws
 WARP_STRIDE = 101  # how far apart in the table the warps of a block begin
 COUNTER_LINES = 8
 READ, WRITE, COUNT = 0, 1, 2
-# Per-core first-level caches of tens of KiB and a second level of about 1 MiB are what the presets reckon with.
+# Per-core first-level caches of tens of KiB and a second level of about 1 MiB are what the presets
+# reckon with.
 PRESETS: dict[str, dict[str, float]] = {
     "none": {},
     "l1": {"working_set": 1, "sharing": 1, "reads": 0.95, "atomics": 0.0, "period": 0},
@@ -60,18 +64,21 @@ PRESETS: dict[str, dict[str, float]] = {
 
 
 @gpucoh.device
-def place(line: gpucoh.i32, lane: gpucoh.i32, mixed: gpucoh.i32):
-    """Word of a lane of a warp's line, where the lines of ``1 << mixed`` warps are interleaved word by word."""
+def place(line: gpucoh.i32, lane: gpucoh.i32, mixed: gpucoh.i32) -> gpucoh.i32:
+    """Word of a lane of a warp's line, where the lines of ``1 << mixed`` warps are interleaved word
+    by word.
+    """
     each = LANES >> mixed
     first = (line >> mixed) << mixed
     return (first + lane // each) * LANES + ((lane % each) << mixed) + line - first
 
 
-# `table` entries are line * 4 + kind. `barrier_kind` 0: none but the block's own, 1: of the core's blocks, 2: of blocks
-# that follow one another, which are on different cores. The three kinds of barrier differ in the scope of their atomics.
+# `table` entries are line * 4 + kind. `barrier_kind` 0: none but the block's own, 1: of the core's
+# blocks, 2: of blocks that follow one another, which are on different cores. The three kinds of
+# barrier differ in the scope of their atomics.
 @gpucoh.kernel
 def run_phases(
-    table: gpucoh.Buffer[gpucoh.i32, readonly],
+    table: ReadOnlyI32,
     data: gpucoh.Buffer[gpucoh.i32],
     counters: gpucoh.Buffer[gpucoh.i32],
     sums: gpucoh.Buffer[gpucoh.i32],
@@ -84,7 +91,7 @@ def run_phases(
     shift: gpucoh.i32,
     mixed: gpucoh.i32,
     barrier_kind: gpucoh.i32,
-):
+) -> None:
     """``phases`` phases of ``period`` accesses a warp; see the module."""
     entries = gpucoh.shared(gpucoh.i32, TABLE)
     thread = gpucoh.thread_id()
@@ -165,7 +172,9 @@ class Shape:
         return self.sharing * self.warps_per_block
 
     def group_and_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Group of each warp of the grid and its rank there, shapes ``(blocks * warps_per_block,)``."""
+        """Group of each warp of the grid and its rank there, shapes ``(blocks *
+        warps_per_block,)``.
+        """
         block = np.repeat(np.arange(self.blocks), self.warps_per_block)
         warp = np.tile(np.arange(self.warps_per_block), self.blocks)
         if self.by_core:
@@ -218,7 +227,8 @@ class Traffic:
         mixed = setting.integer("false_sharing")
         if mixed & (mixed - 1) or (sharing * warps) % mixed:
             raise setting.refuse(
-                f"false_sharing is {mixed}; allowed: a power of two that divides the {sharing * warps} warps of a group"
+                f"false_sharing is {mixed}; allowed: a power of two that divides "
+                f"the {sharing * warps} warps of a group"
             )
         operations, period = setting.integer("operations"), setting.integer("period")
         return cls(
@@ -264,7 +274,7 @@ class Traffic:
         kinds = np.where(
             dice < self.reads, READ, np.where(dice < self.reads + self.atomics, COUNT, WRITE)
         )
-        return (lines * 4 + kinds).astype(np.int32)
+        return np.asarray(lines * 4 + kinds, np.int32)
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
@@ -315,7 +325,9 @@ class Traffic:
         )
 
     def places(self, shape: Shape) -> NDArray[np.int64]:
-        """Where word ``line * LANES + lane`` of a warp's line lies in a half, as the device function `place` has it."""
+        """Where word ``line * LANES + lane`` of a warp's line lies in a half, as the device
+        function `place` has it.
+        """
         line, lane = np.divmod(np.arange(shape.lines * LANES), LANES)
         each = LANES >> self.mixed
         first = (line >> self.mixed) << self.mixed
@@ -337,8 +349,8 @@ def foretell(
 
     Returns
     -------
-    Sums, int32, shape ``(threads of the grid,)``; the data, shape as ``start`` ``(groups, 2, lines, LANES)``; the counters,
-    shape ``(groups, COUNTER_LINES, LANES)``.
+    Sums, int32, shape ``(threads of the grid,)``; the data, shape as ``start`` ``(groups, 2, lines,
+    LANES)``; the counters, shape ``(groups, COUNTER_LINES, LANES)``.
     """
     data = start.copy()
     counters = np.zeros((shape.groups, COUNTER_LINES, LANES), np.int32)
@@ -376,7 +388,7 @@ def _number(
 REGISTRY.add(
     Workload(
         id="synthetic",
-        title="parametric traffic: phases in which groups of blocks read what they wrote in the phase before",
+        title="parametric traffic: groups of blocks read what they wrote in the phase before",
         group="I",
         papers=(),
         needs_coherence=True,
@@ -387,7 +399,7 @@ REGISTRY.add(
                 kind="choice",
                 choices=tuple(PRESETS),
                 defaults="none",
-                text="where most accesses end: sets working_set, sharing and the mix unless they are given",
+                text="where most accesses end: sets sizes and mix unless they are given",
             ),
             _number(
                 "working_set",
@@ -408,7 +420,7 @@ REGISTRY.add(
                 kind="choice",
                 choices=("cta", "cu", "gpu"),
                 defaults="gpu",
-                text="who shares and synchronises: a block, the blocks of a core, blocks on different cores",
+                text="who shares: a block, the blocks of a core, blocks on different cores",
             ),
             _number(
                 "blocks_per_core",

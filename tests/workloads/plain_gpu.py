@@ -1,8 +1,10 @@
-"""A stand-in for gpucoh.GPU that runs the Python source of kernels thread by thread, with no compiler and no core.
+"""A stand-in for gpucoh.GPU that runs the Python source of kernels thread by thread, with no
+compiler and no core.
 
-An oracle for the kernels themselves: each thread is a generator that gives way at barriers and in every round of a
-``while`` loop. With ``coherent=False`` each core keeps copies of the lines that its plain loads read, for as long as the
-launch lasts, and only its own stores and atomics drop them: the worst that an incoherent cache can do.
+An oracle for the kernels themselves: each thread is a generator that gives way at barriers and in
+every round of a ``while`` loop. With ``coherent=False`` each core keeps copies of the lines that
+its plain loads read, for as long as the launch lasts, and only its own stores and atomics drop
+them: the worst that an incoherent cache can do.
 """
 
 from __future__ import annotations
@@ -104,9 +106,8 @@ class Scratch:
 
     def _check(self, index: Any) -> None:
         parts = index if isinstance(index, tuple) else (index,)
-        assert len(parts) == self.data.ndim and all(
-            0 <= part < size for part, size in zip(parts, self.data.shape, strict=True)
-        ), f"index {index} of a scratch array of shape {self.data.shape}"
+        inside = all(0 <= part < size for part, size in zip(parts, self.data.shape, strict=True))
+        assert inside, f"index {index} of a scratch array of shape {self.data.shape}"
 
 
 class Spread(ast.NodeTransformer):

@@ -1,4 +1,6 @@
-"""References and checks on examples worked by hand: each must accept the right result and refuse a wrong one."""
+"""References and checks on examples worked by hand: each must accept the right result and refuse a
+wrong one.
+"""
 
 from __future__ import annotations
 

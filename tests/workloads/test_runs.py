@@ -1,4 +1,4 @@
-"""Each workload on the simulated GPU at ``tiny``: right where it must be, wrong where it must be."""
+"""Each workload on the simulated GPU at ``tiny``: right and wrong where it must be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``synthetic``: every parameter keeps the result right, and does what it says to the traffic drawn."""
+"""``synthetic``: every parameter keeps the result right, and does what it says to the traffic
+drawn.
+"""
 
 from __future__ import annotations
 
