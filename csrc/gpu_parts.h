@@ -1,0 +1,99 @@
+/* gpu_parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building, launching, running),
+ * gpu_ports.c (the ports, queues and turns of controllers), gpu_report.c (statistics, checks, prints). */
+#ifndef GPC_GPU_PARTS_H
+#define GPC_GPU_PARTS_H
+
+#include "core/core.h"
+#include "fabric/dram.h"
+#include "fabric/network.h"
+#include "gpu.h"
+#include "protocol/protocol.h"
+
+/* Messages that may wait in front of the network before a controller takes no more that could add to them. */
+#define GPC_OUTBOX_LIMIT 8u
+
+/* What changes about a controller's surroundings; in the arena. */
+typedef struct {
+    gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent, on their way through the controller's pipeline or waiting for room */
+    gpc_list_t inbox;                    /* fills and timers */
+    gpc_index_t input[GPC_MAX_NETWORKS]; /* the input register of a network: taken from its buffer, not yet taken by a step */
+    gpc_tick_t turn;                     /* when its next turn is scheduled; GPC_NEVER: none */
+    gpc_tick_t outbox_turn;
+    bool offer_held; /* the core's oldest request was not taken */
+} gpc_station_t;
+
+/* What changes about the machine as a whole; in the arena. */
+typedef struct {
+    gpc_tick_t launched; /* tick of the launch that runs, or of the last one */
+    gpc_tick_t limit;    /* the budget's end */
+    gpc_cycle_t cycles;  /* of finished launches */
+    uint64_t launches;
+    uint64_t sent, received; /* messages into and out of the fabric */
+    uint64_t events;
+    bool running;
+    bool finished; /* every block has ended; what is left is drained uncounted */
+} gpc_gpu_state_t;
+
+struct gpc_gpu {
+    gpc_machine_t machine;
+    const gpc_protocol_t *protocol;
+    gpc_rule_t rule;
+    int64_t options[GPC_MAX_OPTIONS];
+    uint64_t seed, budget;
+    bool check;
+    uint32_t num_networks;
+
+    gpc_clock_t core_clock, l2_clock, noc_clock, dram_clock;
+    gpc_tick_t bank_ticks;   /* from a bank's step to its messages at the network */
+    gpc_cycle_t fill_cycles; /* from an answer's arrival at the L1 to its use */
+
+    gpc_failure_t failure;
+    gpc_arena_t arena;
+    gpc_gpu_state_t *state;
+    gpc_pool_t messages, lane_lists;
+    gpc_wheel_t wheel;
+    gpc_network_t network;
+    gpc_dram_t dram;
+    gpc_memory_t *memory;
+    gpc_controller_t *controllers; /* owned; [cores + partitions], L1s first */
+    gpc_controller_t **l1s;        /* owned; [cores] */
+    gpc_station_t *stations;       /* [cores + partitions] */
+    gpc_tick_t *core_turns;        /* [cores] */
+    gpc_order_t order;
+    gpc_cores_t cores;
+};
+
+extern const gpc_ports_t gpc_gpu_ports;
+
+static inline uint32_t
+gpc_gpu_nodes(const gpc_gpu_t *gpu)
+{
+    return gpu->machine.cores + gpu->machine.partitions;
+}
+static inline bool
+gpc_gpu_is_core(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    return node < gpu->machine.cores;
+}
+
+GPC_MUST_CHECK int gpc_machine_check(const gpc_machine_t *machine, gpc_failure_t *failure);
+/* Sets the latencies that follow from the machine's round trips; what does not fit is a GPC_ERROR_MACHINE. */
+GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks);
+
+/* Hooks of the fabric, the memory and the cores. */
+int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
+int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network);
+int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
+int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
+int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
+gpc_cycle_t gpc_gpu_hook_now(void *world);
+/* Events for controllers. */
+GPC_MUST_CHECK int gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node);
+GPC_MUST_CHECK int gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node);
+GPC_MUST_CHECK int gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+void gpc_gpu_clear_stations(gpc_gpu_t *gpu);
+/* The line's state everywhere, behind a failure's text. */
+void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
+
+#endif

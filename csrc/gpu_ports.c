@@ -1,0 +1,502 @@
+/* gpu_ports.c: the engine's side of the ports: what controllers send goes through outboxes into the network, what arrives is
+ * taken in turns, what memory answers and timers say waits in inboxes.
+ *
+ * A bank takes one input an L2 cycle: fills first, then replayed requests, then networks from the highest down (an answer must
+ * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. A
+ * request is not taken while too much waits in the outboxes or no place in the memory queue is free: that is how finite
+ * resources push back. */
+#include <string.h>
+
+#include "gpu_parts.h"
+
+enum { PRIORITY_ARRIVE = 0, PRIORITY_CONTROLLER = 1, PRIORITY_CORE = 2, PRIORITY_OUTBOX = 2 };
+
+static gpc_tick_t
+tick_now(const gpc_gpu_t *gpu)
+{
+    return gpc_wheel_now(&gpu->wheel);
+}
+
+/* ---- scheduling turns ------------------------------------------------------------------------------------------------------------- */
+
+static int
+schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    gpc_clock_t clock = gpc_gpu_is_core(gpu, node) ? gpu->core_clock : gpu->l2_clock;
+    gpc_tick_t tick = gpc_clock_edge(clock, from);
+
+    if (station->turn <= tick) {
+        return GPC_OK;
+    }
+    station->turn = tick;
+    return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CONTROLLER, PRIORITY_CONTROLLER, node, 0);
+}
+
+static int
+schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    if (station->outbox_turn <= tick) {
+        return GPC_OK;
+    }
+    station->outbox_turn = tick;
+    return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, PRIORITY_OUTBOX, node, 0);
+}
+
+int
+gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_tick_t tick = at * gpu->core_clock.period;
+
+    if (gpu->core_turns[core] <= tick) {
+        return GPC_OK;
+    }
+    gpu->core_turns[core] = tick;
+    return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CORE, PRIORITY_CORE, core, 0);
+}
+
+/* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool
+outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
+{
+    for (uint32_t network = from_network; network < gpu->num_networks; network++) {
+        if (gpu->stations[node].outbox[network].count >= GPC_OUTBOX_LIMIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Everything whose time has come and that finds room enters the network; the next one's time is kept. */
+static int
+drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    gpc_tick_t now = tick_now(gpu);
+
+    for (uint32_t network = 0; network < gpu->num_networks; network++) {
+        gpc_list_t *outbox = &station->outbox[network];
+        while (outbox->count) {
+            gpc_msg_t *msg = gpc_msg_at(&gpu->messages, outbox->head);
+            if (msg->ready > now) {
+                int status = schedule_outbox(gpu, node, msg->ready);
+                if (status) {
+                    return status;
+                }
+                break;
+            }
+            if (!gpc_network_has_room(&gpu->network, node, network, msg->flits)) {
+                break; /* gpc_gpu_room comes back here */
+            }
+            gpc_index_t message = gpc_list_pop(outbox, &gpu->messages);
+            gpu->state->sent++;
+            int status = gpc_network_send(&gpu->network, message);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+/* Who could not go on because the outbox was full may now. */
+static int
+after_drain(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (gpc_gpu_is_core(gpu, node)) {
+        if (!gpu->stations[node].offer_held || outbox_full(gpu, node, 0)) {
+            return GPC_OK;
+        }
+        gpu->stations[node].offer_held = false;
+        return gpc_cores_kick(&gpu->cores, node);
+    }
+    return schedule_controller(gpu, node, tick_now(gpu));
+}
+
+int
+gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (gpu->stations[node].outbox_turn != tick_now(gpu)) {
+        return GPC_OK; /* an earlier turn took its place */
+    }
+    gpu->stations[node].outbox_turn = GPC_NEVER;
+    int status = drain_outbox(gpu, node);
+    return status ? status : after_drain(gpu, node);
+}
+
+int
+gpc_gpu_room(void *world, gpc_node_t node, uint32_t network)
+{
+    gpc_gpu_t *gpu = world;
+    if (gpu->stations[node].outbox[network].count == 0) {
+        return GPC_OK;
+    }
+    int status = drain_outbox(gpu, node);
+    return status ? status : after_drain(gpu, node);
+}
+
+static int
+port_send(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_station_t *station = &gpu->stations[from->node];
+    gpc_list_t *outbox = &station->outbox[msg->network];
+
+    msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
+    gpc_list_push(outbox, &gpu->messages, message);
+    if (outbox->count > 1) {
+        return GPC_OK; /* those before it have asked for their turn */
+    }
+    return msg->ready == tick_now(gpu) ? drain_outbox(gpu, from->node) : schedule_outbox(gpu, from->node, msg->ready);
+}
+
+static int
+port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    gpc_gpu_t *gpu = world;
+    const gpc_msg_t *pattern = gpc_msg_at(&gpu->messages, message);
+
+    for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
+        for (uint64_t left = to->bits[i]; left; left &= left - 1) {
+            gpc_index_t copy = gpc_pool_take(&gpu->messages);
+            if (copy == GPC_NONE) {
+                return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a broadcast");
+            }
+            *gpc_msg_at(&gpu->messages, copy) = *pattern;
+            gpc_msg_at(&gpu->messages, copy)->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
+            int status = port_send(world, from, copy);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
+{
+    gpc_gpu_t *gpu = world;
+    (void) network;
+    return schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* A request may add to any outbox and to the memory queue. */
+static bool
+may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
+        return false;
+    }
+    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) >= 2;
+}
+
+/* A message leaves its buffer for the input register, since a step may free it; when the step holds it, it stays there. */
+static int
+fill_register(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
+{
+    gpc_index_t *input = &gpu->stations[node].input[network];
+    if (*input != GPC_NONE || gpc_network_peek(&gpu->network, node, network) == GPC_NONE) {
+        return GPC_OK;
+    }
+    gpu->state->received++;
+    return gpc_network_take(&gpu->network, node, network, input);
+}
+
+static int
+serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
+{
+    gpc_index_t *input = &gpu->stations[node].input[network];
+    int status = fill_register(gpu, node, network);
+
+    if (status || *input == GPC_NONE || (network == 0 && !may_take_request(gpu, node))) {
+        return status;
+    }
+    status = gpc_controller_take(&gpu->controllers[node], *input);
+    if (status == GPC_OK) {
+        *input = GPC_NONE;
+        *served = true;
+        return fill_register(gpu, node, network); /* its place in the buffer is free from now on */
+    }
+    return status == GPC_HELD_QUEUE ? GPC_OK : status;
+}
+
+static int
+serve_inbox(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+{
+    gpc_index_t message = gpc_list_pop(&gpu->stations[node].inbox, &gpu->messages);
+    if (message == GPC_NONE) {
+        return GPC_OK;
+    }
+    *served = true;
+    int status = gpc_controller_take(&gpu->controllers[node], message);
+    if (status == GPC_HELD_QUEUE) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds an answer of memory or a timer",
+                        gpu->controllers[node].type->name, gpu->controllers[node].index);
+    }
+    return status;
+}
+
+static int
+serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+{
+    gpc_controller_t *unit = &gpu->controllers[node];
+    if (unit->replay->count == 0 || !may_take_request(gpu, node)) {
+        return GPC_OK;
+    }
+    int status = gpc_controller_replay(unit);
+    *served = status == GPC_OK;
+    return status == GPC_HELD_QUEUE ? GPC_OK : status;
+}
+
+/* One input, the most urgent that can be taken. */
+static int
+serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+{
+    *served = false;
+    int status = serve_inbox(gpu, node, served);
+    for (uint32_t network = gpu->num_networks; network > 1 && status == GPC_OK && !*served; network--) {
+        status = serve_network(gpu, node, network - 1, served);
+    }
+    if (status == GPC_OK && !*served) {
+        status = serve_replay(gpu, node, served);
+    }
+    if (status == GPC_OK && !*served) {
+        status = serve_network(gpu, node, 0, served);
+    }
+    return status;
+}
+
+static bool
+has_input(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    const gpc_station_t *station = &gpu->stations[node];
+    for (uint32_t network = 0; network < gpu->num_networks; network++) {
+        if (station->input[network] != GPC_NONE) {
+            return true;
+        }
+    }
+    return station->inbox.count || gpu->controllers[node].replay->count;
+}
+
+static int
+kick_core(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node, 0)) {
+        return GPC_OK;
+    }
+    station->offer_held = false;
+    return gpc_cores_kick(&gpu->cores, node);
+}
+
+int
+gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    bool served = false;
+
+    if (station->turn != tick_now(gpu)) {
+        return GPC_OK; /* an earlier turn took its place */
+    }
+    station->turn = GPC_NEVER;
+    int status = serve_one(gpu, node, &served);
+    if (status) {
+        return status;
+    }
+    if (gpc_gpu_is_core(gpu, node)) {
+        status = kick_core(gpu, node);
+    }
+    /* a bank that waits for a place in the memory queue asks every cycle; whatever else it may wait for brings it a turn */
+    bool waits_for_memory = !served && !gpc_gpu_is_core(gpu, node) && has_input(gpu, node) &&
+                            gpc_dram_room(&gpu->dram, node - gpu->machine.cores) < 2;
+    if (status == GPC_OK && ((served && has_input(gpu, node)) || waits_for_memory)) {
+        status = schedule_controller(gpu, node, tick_now(gpu) + 1);
+    }
+    return status;
+}
+
+int
+gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_station_t *station = &gpu->stations[core];
+
+    if (outbox_full(gpu, (gpc_node_t) core, 0)) {
+        station->offer_held = true;
+        return GPC_HOLD;
+    }
+    int status = gpc_controller_take(&gpu->controllers[core], message);
+    if (status == GPC_HELD_QUEUE) {
+        station->offer_held = true;
+        return GPC_HOLD;
+    }
+    return status;
+}
+
+int
+gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
+    gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
+    return schedule_controller(gpu, node, tick_now(gpu));
+}
+
+int
+gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
+    return schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* ---- the other ports ------------------------------------------------------------------------------------------------------------------- */
+
+static gpc_cycle_t
+port_now(const void *world)
+{
+    const gpc_gpu_t *gpu = world;
+    return tick_now(gpu) / gpu->core_clock.period;
+}
+
+gpc_cycle_t
+gpc_gpu_hook_now(void *world)
+{
+    return port_now(world);
+}
+
+static int
+instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
+{
+    int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
+    if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->stations[node].offer_held)) {
+        status = schedule_controller(gpu, node, tick_now(gpu));
+    }
+    return status;
+}
+
+static int
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+{
+    gpc_gpu_t *gpu = world;
+    (void) from;
+    for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
+        uint64_t left = to ? to->bits[i] : UINT64_MAX;
+        for (; left; left &= left - 1) {
+            gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
+            if (node >= gpu->machine.cores) {
+                break;
+            }
+            int status = node == except ? GPC_OK : instant_at(gpu, node, line);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+/* A fresh message that stays inside this machine's part: a fill on its way, a timer. */
+static gpc_index_t
+inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
+{
+    gpc_index_t message = gpc_pool_take(&gpu->messages);
+    if (message == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    memset(msg, 0, offsetof(gpc_msg_t, data));
+    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->destination = msg->requester = unit->node;
+    msg->line = line;
+    return message;
+}
+
+static int
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
+    gpc_tick_t tick = at * gpu->core_clock.period;
+
+    if (message == GPC_NONE) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
+    }
+    gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
+    return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER, PRIORITY_ARRIVE,
+                              unit->node, message);
+}
+
+static int
+port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_cycle_t now = port_now(world);
+    return gpc_cores_wake_warp(&gpu->cores, l1->index, warp, at > now ? at : now);
+}
+
+static int
+port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_cycle_t late = tick_now(gpu) % gpu->core_clock.period ? 1 : 0; /* between core edges: the next one */
+    return gpc_cores_complete(&gpu->cores, l1->index, message, words,
+                              (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
+}
+
+static int
+port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_FILL, line);
+    if (message == GPC_NONE) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
+    }
+    gpc_msg_at(&gpu->messages, message)->fields[0] = note;
+    return gpc_dram_read(&gpu->dram, unit->index, message);
+}
+
+static int
+port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    gpc_gpu_t *gpu = world;
+    return gpc_dram_write(&gpu->dram, unit->index, line, mask, words);
+}
+
+const gpc_ports_t gpc_gpu_ports = {
+    .now = port_now,
+    .send = port_send,
+    .broadcast = port_broadcast,
+    .instant = port_instant,
+    .wake_at = port_wake_at,
+    .wake_warp = port_wake_warp,
+    .complete = port_complete,
+    .fetch = port_fetch,
+    .write_memory = port_write_memory,
+};
+
+void
+gpc_gpu_clear_stations(gpc_gpu_t *gpu)
+{
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpc_station_t *station = &gpu->stations[node];
+        for (uint32_t network = 0; network < GPC_MAX_NETWORKS; network++) {
+            gpc_list_clear(&station->outbox[network]);
+            station->input[network] = GPC_NONE;
+        }
+        gpc_list_clear(&station->inbox);
+        station->turn = station->outbox_turn = GPC_NEVER;
+        station->offer_held = false;
+    }
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        gpu->core_turns[core] = GPC_NEVER;
+    }
+}
