@@ -1,7 +1,261 @@
-/* dram_banks.c: model 1 of a DRAM channel: banks and rows. */
+/* dram_banks.c: model 1 of a DRAM channel: banks and rows, served first-ready, first come first served (FR-FCFS).
+ *
+ * One command a DRAM cycle. A line is `accesses` column commands, one every `spacing` cycles, given as one: row commands may
+ * stand in the slots between. Of the commands that may be given now, column commands (row hits) go first, the oldest of them
+ * first; then row commands, the oldest request first. A row with waiting hits stays open; rows are never closed for
+ * nothing to do (open page). A request that others have passed PASSES_ALLOWED times is served before anything else.
+ *
+ * Timings (DRAM cycles): tRCD activate to column, tRP precharge to activate, tRAS activate to precharge, tRC activate to
+ * activate of one bank, tRRD of two, tCL and tWL column to data, tCCD column to column, tCDLR last written data to read, tWR last
+ * written data to precharge, tRTPL last read column to precharge. A write's data follow a read's after TURNAROUND free
+ * cycles of the pins (as GPGPU-Sim has it). tCCDL is not used: no bank groups are modelled. No refresh. */
+#include "base/errors.h"
 #include "fabric/dram_channel.h"
 
-void gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel) { (void) self; (void) channel; }
-void gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_request_t *request) { (void) self; (void) line; (void) request; }
-int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel) { (void) self; (void) channel; return 0; }
-gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config) { (void) config; return 0; }
+enum { TURNAROUND = 2, PASSES_ALLOWED = 64 };
+
+typedef enum { COLUMN, ACTIVATE, PRECHARGE } command_t;
+
+typedef struct {
+    command_t command;
+    gpc_index_t request, previous;
+    gpc_tick_t tick; /* the earliest; GPC_NEVER: there is none */
+} choice_t;
+
+static inline gpc_tick_t
+later(gpc_tick_t a, gpc_tick_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint32_t
+burst_cycles(const gpc_dram_config_t *config)
+{
+    return (config->burst_bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
+}
+
+static inline uint32_t
+spacing_cycles(const gpc_dram_config_t *config)
+{
+    uint32_t burst = burst_cycles(config);
+    return config->t_ccd > burst ? config->t_ccd : burst;
+}
+
+static inline uint32_t
+accesses(const gpc_dram_config_t *config)
+{
+    return (config->line_bytes + config->burst_bytes - 1) / config->burst_bytes;
+}
+
+gpc_tick_t
+gpc_dram_closed_row_ticks(const gpc_dram_config_t *config)
+{
+    if (config->model == 0) {
+        return 0;
+    }
+    gpc_tick_t cycles = config->t_rcd + (accesses(config) - 1) * spacing_cycles(config) + config->t_cl;
+    return (cycles + burst_cycles(config)) * config->clock.period;
+}
+
+void
+gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel)
+{
+    for (uint32_t bank = 0; bank < GPC_DRAM_MAX_BANKS; bank++) {
+        self->state[channel].banks[bank] = (gpc_dram_bank_t){.open_row = GPC_DRAM_NO_ROW};
+    }
+}
+
+void
+gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_request_t *request)
+{
+    const gpc_dram_config_t *config = &self->config;
+    uint64_t piece = line / config->interleave_bytes / config->channels;
+    uint64_t row = (piece * config->interleave_bytes + line % config->interleave_bytes) / config->row_bytes;
+
+    request->bank = (uint32_t) (row % config->banks);
+    request->row = row / config->banks;
+}
+
+/* The first free slot of the command bus at or after tick, beside the columns of the line that is under way. */
+static gpc_tick_t
+free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t tick)
+{
+    gpc_tick_t period = self->config.clock.period, spacing = spacing_cycles(&self->config) * period;
+
+    tick = later(tick, state->command);
+    if (tick < state->burst_first || tick > state->burst_last || (tick - state->burst_first) % spacing != 0) {
+        return tick;
+    }
+    return spacing == period ? state->burst_last + period : tick + period;
+}
+
+/* ---- what to do next ---------------------------------------------------------------------------------------------------- */
+
+static choice_t
+next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_request_t *request)
+{
+    const gpc_dram_bank_t *bank = &state->banks[request->bank];
+
+    if (bank->open_row == request->row) {
+        gpc_tick_t tick = later(bank->column, request->message == GPC_NONE ? state->write : state->read);
+        return (choice_t){.command = COLUMN, .tick = later(tick, state->command)};
+    }
+    if (bank->open_row == GPC_DRAM_NO_ROW) {
+        gpc_tick_t tick = later(bank->activate, state->activate);
+        return (choice_t){.command = ACTIVATE, .tick = free_slot(self, state, tick)};
+    }
+    return (choice_t){.command = PRECHARGE, .tick = free_slot(self, state, bank->precharge)};
+}
+
+/* Banks whose open row is waited for, one bit each. */
+static uint64_t
+banks_with_hits(const gpc_dram_t *self, uint32_t channel)
+{
+    const gpc_dram_channel_t *state = &self->state[channel];
+    uint64_t hits = 0;
+
+    for (gpc_index_t i = state->head; i != GPC_NONE;) {
+        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+        if (state->banks[request->bank].open_row == request->row) {
+            hits |= UINT64_C(1) << request->bank;
+        }
+        i = request->next;
+    }
+    return hits;
+}
+
+/* The command to give at or, if none can be given then, the first one after now. Of a bank only its oldest hit, or without
+ * one its oldest request, is asked: requests of one line therefore keep their order. */
+static choice_t
+choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
+{
+    const gpc_dram_channel_t *state = &self->state[channel];
+    choice_t best = {.tick = GPC_NEVER};
+    uint64_t hits = banks_with_hits(self, channel), asked = 0;
+
+    for (gpc_index_t i = state->head, previous = GPC_NONE; i != GPC_NONE;) {
+        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+        uint64_t bank = UINT64_C(1) << request->bank;
+        bool hit = state->banks[request->bank].open_row == request->row;
+        bool starved = i == state->head && request->passed_by >= PASSES_ALLOWED;
+
+        if (starved || (!(asked & bank) && (hit || !(hits & bank)))) {
+            choice_t choice = next_command(self, state, request);
+            choice.request = i;
+            choice.previous = previous;
+            choice.tick = later(choice.tick, now);
+            asked |= bank;
+            if (starved) {
+                return choice;
+            }
+            bool column_first = choice.command == COLUMN && best.command != COLUMN && choice.tick == best.tick;
+            if (choice.tick < best.tick || column_first) {
+                best = choice;
+            }
+            if (best.tick == now && best.command == COLUMN) {
+                return best;
+            }
+        }
+        previous = i;
+        i = request->next;
+    }
+    return best;
+}
+
+/* ---- doing it ------------------------------------------------------------------------------------------------------------ */
+
+static void
+count_row(gpc_dram_statistics_t *statistics, const gpc_dram_request_t *request)
+{
+    if (request->needed_precharge) {
+        statistics->row_conflicts++;
+    } else if (request->needed_activate) {
+        statistics->row_misses++;
+    } else {
+        statistics->row_hits++;
+    }
+}
+
+/* The column commands of a line, from now on. */
+static int
+give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
+{
+    const gpc_dram_config_t *config = &self->config;
+    gpc_dram_channel_t *state = &self->state[channel];
+    const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
+    gpc_dram_bank_t *bank = &state->banks[request->bank];
+    gpc_index_t message = request->message;
+    gpc_tick_t period = config->clock.period, burst = burst_cycles(config) * period;
+    gpc_tick_t next = now + accesses(config) * spacing_cycles(config) * period;
+    gpc_tick_t last = next - spacing_cycles(config) * period;
+
+    state->burst_first = now;
+    state->burst_last = last;
+    self->statistics[channel].busy_cycles += accesses(config) * burst_cycles(config);
+    count_row(&self->statistics[channel], request);
+    for (gpc_index_t i = state->head; i != choice->request;) {
+        gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
+        older->passed_by++;
+        i = older->next;
+    }
+    gpc_dram_leave(self, channel, choice->previous, choice->request);
+
+    if (message == GPC_NONE) {
+        gpc_tick_t end = last + config->t_wl * period + burst;
+        bank->precharge = later(bank->precharge, end + config->t_wr * period);
+        state->write = next;
+        state->read = later(next, end + config->t_cdlr * period);
+        return 0;
+    }
+    gpc_tick_t end = last + config->t_cl * period + burst;
+    gpc_tick_t write_data = end + TURNAROUND * period, write_latency = config->t_wl * period;
+    bank->precharge = later(bank->precharge, last + later(config->t_rtpl, 1) * period);
+    state->read = next;
+    state->write = later(next, write_data > write_latency ? write_data - write_latency : 0);
+    return gpc_dram_answer_at(self, channel, message, end + config->latency);
+}
+
+static int
+give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
+{
+    const gpc_dram_config_t *config = &self->config;
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
+    gpc_dram_bank_t *bank = &state->banks[request->bank];
+    gpc_tick_t period = config->clock.period;
+
+    state->command = now + period;
+    switch (choice->command) {
+        case ACTIVATE:
+            request->needed_activate = true;
+            bank->open_row = request->row;
+            bank->column = now + config->t_rcd * period;
+            bank->precharge = now + config->t_ras * period;
+            bank->activate = now + config->t_rc * period;
+            state->activate = now + config->t_rrd * period;
+            return 0;
+        case PRECHARGE:
+            request->needed_precharge = true;
+            bank->open_row = GPC_DRAM_NO_ROW;
+            bank->activate = later(bank->activate, now + config->t_rp * period);
+            return 0;
+        case COLUMN: break;
+    }
+    return give_columns(self, channel, choice, now);
+}
+
+int
+gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
+{
+    gpc_tick_t now = gpc_wheel_now(self->wheel);
+    choice_t choice = choose(self, channel, now);
+
+    if (choice.tick == now) {
+        int status = give(self, channel, &choice, now);
+        if (status) {
+            return status;
+        }
+        choice = choose(self, channel, now + self->config.clock.period);
+    }
+    return choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, choice.tick);
+}
