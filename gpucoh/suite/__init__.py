@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gpucoh.suite import (
+    alignment,
     clustering,
     copies,
+    diffusion,
     graphs,
     histograms,
     images,
@@ -14,6 +16,7 @@ from gpucoh.suite import (
     reductions,
     stencils,
     synthetic,
+    volumes,
 )
 from gpucoh.suite.base import (
     GROUPS,
@@ -30,14 +33,17 @@ _FAMILIES = (
     graphs,
     stencils,
     copies,
+    diffusion,
     reductions,
     mutexes,
     ledger,
+    alignment,
     clustering,
     images,
     matrices,
     histograms,
     synthetic,
+    volumes,
 )
 
 

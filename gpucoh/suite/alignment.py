@@ -1,0 +1,137 @@
+"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch a diagonal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.buffers import ReadOnlyI32
+
+TILE = 16
+
+
+# Thread t of a tile's block owns column t. The tile fills along its own diagonals, a barrier
+# between two.
+@gpucoh.kernel
+def align_diagonal(
+    similarity: ReadOnlyI32,
+    score: gpucoh.Buffer[gpucoh.i32],
+    side: gpucoh.i32,
+    diagonal: gpucoh.i32,
+    first_row: gpucoh.i32,
+    penalty: gpucoh.i32,
+) -> None:
+    """Fill the tiles of one diagonal; ``score`` has ``side + 1`` rows and columns."""
+    tile = gpucoh.shared(gpucoh.i32, (TILE + 1, TILE + 1))
+    gains = gpucoh.shared(gpucoh.i32, (TILE, TILE))
+    t = gpucoh.thread_id()
+    tile_row = first_row + gpucoh.block_id()
+    top = tile_row * TILE
+    left = (diagonal - tile_row) * TILE
+    width = side + 1
+    for row in range(TILE):
+        gains[row, t] = similarity[(top + row) * side + left + t]
+    if t == 0:
+        tile[0, 0] = score[top * width + left]
+    tile[0, t + 1] = score[top * width + left + t + 1]
+    tile[t + 1, 0] = score[(top + t + 1) * width + left]
+    gpucoh.barrier()
+    for step in range(2 * TILE - 1):
+        row = step - t
+        if row >= 0 and row < TILE:
+            best = tile[row, t] + gains[row, t]
+            best = gpucoh.max(best, tile[row + 1, t] - penalty)
+            tile[row + 1, t + 1] = gpucoh.max(best, tile[row, t + 1] - penalty)
+        gpucoh.barrier()
+    for row in range(TILE):
+        score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
+
+
+def reference_alignment(similarity: NDArray[np.int32], penalty: int) -> NDArray[np.int32]:
+    """The dynamic programme along antidiagonals; int32, one row and column more than the input."""
+    side = similarity.shape[0]
+    score = np.zeros((side + 1, side + 1), np.int32)
+    score[0] = score[:, 0] = -penalty * np.arange(side + 1)
+    for diagonal in range(2, 2 * side + 1):
+        row = np.arange(max(1, diagonal - side), min(side, diagonal - 1) + 1)
+        column = diagonal - row
+        score[row, column] = np.maximum(
+            score[row - 1, column - 1] + similarity[row - 1, column - 1],
+            np.maximum(score[row, column - 1], score[row - 1, column]) - penalty,
+        )
+    return score
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """``ndl`` on one input."""
+
+    similarity: NDArray[np.int32]
+    penalty: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Alignment:
+        """Two random sequences of 20 letters and a random symmetric matrix of gains."""
+        rng = setting.rng()
+        side = setting.integer("tiles") * TILE
+        gains = rng.integers(-4, 8, (20, 20), dtype=np.int32)
+        gains = np.minimum(gains, gains.T) + 6 * np.eye(20, dtype=np.int32)
+        first, second = rng.integers(0, 20, (2, side))
+        return cls(gains[first[:, None], second], setting.integer("penalty"))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch for each diagonal of tiles."""
+        side = self.similarity.shape[0]
+        tiles = side // TILE
+        start = np.zeros((side + 1, side + 1), np.int32)
+        start[0] = start[:, 0] = -self.penalty * np.arange(side + 1)
+        similarity = gpu.array(self.similarity.ravel())
+        score = gpu.array(start.ravel())
+        for diagonal in range(2 * tiles - 1):
+            first_row = max(0, diagonal - tiles + 1)
+            gpu.launch(
+                align_diagonal,
+                grid=min(diagonal, tiles - 1) - first_row + 1,
+                block=TILE,
+                args=(similarity, score, side, diagonal, first_row, self.penalty),
+            )
+        expected = reference_alignment(self.similarity, self.penalty)
+        return compare(
+            "score", score.numpy().reshape(expected.shape), expected, details={"letters": side}
+        )
+
+
+REGISTRY.add(
+    Workload(
+        id="ndl",
+        aliases=("nw",),
+        title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch a diagonal",
+        group="AN",
+        papers=("T", "R", "D", "Q"),
+        needs_coherence=False,
+        check="every score equals NumPy's dynamic programme",
+        parameters=(
+            Parameter(
+                name="tiles",
+                kind="int",
+                minimum=1,
+                maximum=1024,
+                defaults={"tiny": 4, "small": 16, "paper": 32},
+                text=f"tiles of {TILE} letters a side",
+            ),
+            Parameter(
+                name="penalty",
+                kind="int",
+                minimum=0,
+                maximum=1000,
+                defaults=10,
+                text="cost of a gap",
+            ),
+        ),
+        factory=Alignment.prepare,
+    )
+)

@@ -1,0 +1,294 @@
+"""3-D grids: ``lps``, a Laplace solver with scratchpad planes, and ``stn``, a wave equation in one
+launch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    compare,
+)
+from gpucoh.suite.synchronisation import grid_barrier
+
+WIDE, HIGH = 32, 4  # a block's tile of lps
+REACH = 4  # neighbours of stn on each side of each axis: 24 in all
+STN_BLOCK = 128
+# Eighth-order second derivative: centre, then distances 1 to 4; divided by 4 to leave room for the
+# time step.
+WEIGHTS = tuple(np.float32(w) for w in (-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560))
+W0, W1, W2, W3, W4 = (float(w) for w in WEIGHTS)
+
+
+@gpucoh.kernel
+def laplace_step(
+    source: gpucoh.Buffer[gpucoh.f32],
+    target: gpucoh.Buffer[gpucoh.f32],
+    nx: gpucoh.i32,
+    ny: gpucoh.i32,
+    nz: gpucoh.i32,
+) -> None:
+    """One Jacobi step. A block keeps a tile of the plane in the scratchpad and goes up plane by
+    plane.
+    """
+    plane = gpucoh.shared(gpucoh.f32, (HIGH + 2, WIDE + 2))
+    tx = gpucoh.thread_id(0)
+    ty = gpucoh.thread_id(1)
+    x = gpucoh.block_id(0) * WIDE + tx
+    y = gpucoh.block_id(1) * HIGH + ty
+    inside = x < nx and y < ny
+    inner = x > 0 and x < nx - 1 and y > 0 and y < ny - 1
+    at = y * nx + x
+    area = nx * ny
+    below = gpucoh.f32(0.0)
+    here = gpucoh.f32(0.0)
+    above = gpucoh.f32(0.0)
+    if inside:
+        here = source[at]
+        above = source[area + at]
+    for z in range(1, nz - 1):
+        at += area
+        below = here
+        here = above
+        if inside:
+            above = source[at + area]
+            plane[ty + 1, tx + 1] = here
+            if tx == 0 and x > 0:
+                plane[ty + 1, 0] = source[at - 1]
+            if tx == WIDE - 1 and x < nx - 1:
+                plane[ty + 1, WIDE + 1] = source[at + 1]
+            if ty == 0 and y > 0:
+                plane[0, tx + 1] = source[at - nx]
+            if ty == HIGH - 1 and y < ny - 1:
+                plane[HIGH + 1, tx + 1] = source[at + nx]
+        gpucoh.barrier()
+        if inner:
+            total = plane[ty + 1, tx] + plane[ty + 1, tx + 2]
+            total = total + plane[ty, tx + 1] + plane[ty + 2, tx + 1]
+            target[at] = (total + below + above) / 6.0
+        gpucoh.barrier()
+
+
+def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.float32]:
+    """Jacobi steps over the whole grid ``(nz, ny, nx)`` in f32, in the kernel's order; borders
+    stay.
+    """
+    for _ in range(steps):
+        after = field.copy()
+        total = field[1:-1, 1:-1, :-2] + field[1:-1, 1:-1, 2:]
+        total = total + field[1:-1, :-2, 1:-1] + field[1:-1, 2:, 1:-1]
+        after[1:-1, 1:-1, 1:-1] = (total + field[:-2, 1:-1, 1:-1] + field[2:, 1:-1, 1:-1]) / np.float32(6)
+        field = after
+    return field
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """``lps`` on one input."""
+
+    field: NDArray[np.float32]
+    steps: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Laplace:
+        """Random values in the grid and on its borders."""
+        shape = tuple(setting.integer(name) for name in ("nz", "ny", "nx"))
+        return cls(setting.rng().random(shape, dtype=np.float32), setting.integer("steps"))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch a step."""
+        nz, ny, nx = self.field.shape
+        source, target = gpu.array(self.field.ravel()), gpu.array(self.field.ravel())
+        for _ in range(self.steps):
+            gpu.launch(
+                laplace_step,
+                grid=(-(-nx // WIDE), -(-ny // HIGH)),
+                block=(WIDE, HIGH),
+                args=(source, target, nx, ny, nz),
+            )
+            source, target = target, source
+        expected = reference_laplace(self.field, self.steps)
+        result = source.numpy().reshape(expected.shape)
+        return compare("value", result, expected, details={"cells": self.field.size})
+
+
+# The grid has a border of REACH cells on each side, which stays 0. Two fields: `now` is read with
+# its neighbours, `before` is read and replaced by the next one, each cell by its own thread; then
+# they change roles. Cells at the edge of a block's range are read by other blocks in the step
+# after: the grid barrier orders that.
+@gpucoh.kernel
+def wave_steps(
+    fields: gpucoh.Buffer[gpucoh.f32],
+    arrived: gpucoh.Buffer[gpucoh.i32],
+    nx: gpucoh.i32,
+    ny: gpucoh.i32,
+    nz: gpucoh.i32,
+    steps: gpucoh.i32,
+    courant: gpucoh.f32,
+) -> None:
+    """All time steps; the blocks divide the cells and meet after each."""
+    wide = nx + 2 * REACH
+    area = wide * (ny + 2 * REACH)
+    size = area * (nz + 2 * REACH)
+    cells = nx * ny * nz
+    share = (cells + gpucoh.grid_dim() - 1) // gpucoh.grid_dim()
+    first = gpucoh.block_id() * share
+    last = gpucoh.min(first + share, cells)
+    for step in range(steps):
+        now = (step % 2) * size
+        before = size - now
+        for cell in range(first + gpucoh.thread_id(), last, gpucoh.block_dim()):
+            x = cell % nx
+            y = cell // nx % ny
+            z = cell // (nx * ny)
+            at = (z + REACH) * area + (y + REACH) * wide + x + REACH
+            middle = fields[now + at]
+            total = (3.0 * W0) * middle
+            for axis in range(3):
+                stride = 1
+                if axis == 1:
+                    stride = wide
+                if axis == 2:
+                    stride = area
+                centre = now + at
+                total = total + W1 * (fields[centre - stride] + fields[centre + stride])
+                total = total + W2 * (fields[centre - 2 * stride] + fields[centre + 2 * stride])
+                total = total + W3 * (fields[centre - 3 * stride] + fields[centre + 3 * stride])
+                total = total + W4 * (fields[centre - 4 * stride] + fields[centre + 4 * stride])
+            fields[before + at] = 2.0 * middle - fields[before + at] + courant * total
+        grid_barrier(arrived, (step + 1) * gpucoh.grid_dim())
+
+
+def reference_wave(
+    start: NDArray[np.float32], steps: int, courant: np.float32
+) -> NDArray[np.float32]:
+    """Both fields after ``steps`` steps in f32, in the kernel's order; shape ``(2, nz, ny, nx)``
+    with borders.
+    """
+    fields = start.copy()
+    inner = slice(REACH, -REACH)
+
+    def moved(field: NDArray[np.float32], axis: int, distance: int) -> NDArray[np.float32]:
+        places = [inner, inner, inner]
+        places[axis] = slice(REACH + distance, field.shape[axis] - REACH + distance)
+        return field[tuple(places)]
+
+    for step in range(steps):
+        now, before = fields[step % 2], fields[1 - step % 2]
+        middle = now[inner, inner, inner]
+        total = np.float32(3.0 * W0) * middle
+        for axis in (2, 1, 0):
+            for distance in range(1, REACH + 1):
+                pair = moved(now, axis, -distance) + moved(now, axis, distance)
+                total = total + WEIGHTS[distance] * pair
+        before[inner, inner, inner] = (
+            np.float32(2) * middle - before[inner, inner, inner] + courant * total
+        )
+    return fields
+
+
+@dataclass(frozen=True)
+class Wave:
+    """``stn`` on one input."""
+
+    start: NDArray[np.float32]
+    steps: int
+    courant: np.float32
+    blocks_per_core: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Wave:
+        """A random field at rest."""
+        nz, ny, nx = (setting.integer(name) for name in ("nz", "ny", "nx"))
+        start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
+        inner = slice(REACH, -REACH)
+        start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx)).astype(np.float32)
+        return cls(start, setting.integer("steps"), np.float32(0.1), setting.integer("blocks_per_core"))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch of a grid that is resident as a whole."""
+        _, nz, ny, nx = (size - 2 * REACH for size in self.start.shape)
+        fields = gpu.array(self.start.ravel())
+        gpu.launch(
+            wave_steps,
+            grid=gpu.machine.cores * self.blocks_per_core,
+            block=STN_BLOCK,
+            args=(fields, gpu.zeros(1, np.int32), nx, ny, nz, self.steps, self.courant),
+        )
+        expected = reference_wave(self.start, self.steps, self.courant)
+        result = fields.numpy().reshape(expected.shape)
+        return compare("field", result, expected, details={"cells": nx * ny * nz})
+
+
+def _grid(tiny: tuple[int, int, int], small: tuple[int, int, int], paper: tuple[int, int, int]) ->
+tuple[Parameter, ...]:
+    return tuple(
+        Parameter(
+            name=name,
+            kind="int",
+            minimum=3,
+            maximum=1024,
+            defaults={"tiny": tiny[i], "small": small[i], "paper": paper[i]},
+            text=f"cells along {name[1]}",
+        )
+        for i, name in enumerate(("nx", "ny", "nz"))
+    )
+
+
+def _steps(tiny: int, small: int, paper: int) -> Parameter:
+    return Parameter(
+        name="steps",
+        kind="int",
+        minimum=1,
+        maximum=10000,
+        defaults={"tiny": tiny, "small": small, "paper": paper},
+        text="steps",
+    )
+
+
+REGISTRY.add(
+    Workload(
+        id="lps",
+        title="3-D Laplace solver, planes of tiles in the scratchpad",
+        group="A",
+        papers=("T", "R"),
+        needs_coherence=False,
+        check="equal to NumPy's f32 step by step, to the last bit",
+        parameters=(*_grid((32, 32, 10), (64, 64, 32), (100, 100, 100)), _steps(1, 2, 4)),
+        factory=Laplace.prepare,
+    )
+)
+
+REGISTRY.add(
+    Workload(
+        id="stn",
+        title="3-D wave equation, 24 neighbours, all steps in one launch with a grid barrier each",
+        group="I",
+        papers=("T", "R"),
+        needs_coherence=True,
+        check="equal to NumPy's f32 step by step, to the last bit",
+        parameters=(
+            *_grid((32, 8, 8), (64, 32, 16), (128, 128, 64)),
+            _steps(4, 4, 8),
+            Parameter(
+                name="blocks_per_core",
+                kind="int",
+                minimum=1,
+                maximum=8,
+                defaults={"tiny": 1, "small": 3, "paper": 4},
+                text=f"blocks a core, of {STN_BLOCK} threads; all must be resident at once",
+            ),
+        ),
+        factory=Wave.prepare,
+    )
+)
