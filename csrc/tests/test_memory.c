@@ -1,0 +1,197 @@
+/* Does the backing memory keep words where they were put, addresses unique, and images apart? */
+#include "base/errors.h"
+#include "fabric/memory.h"
+#include "harness.h"
+
+static gpc_memory_t *memory;
+
+static void
+begin(void)
+{
+    gpc_memory_free(memory);
+    CHECK_EQUAL_I64(gpc_memory_create(&memory), 0);
+}
+
+static uint32_t
+word_at(gpc_address_t address)
+{
+    uint32_t word;
+    gpc_memory_read(memory, address, 1, &word);
+    return word;
+}
+
+static void
+put(gpc_address_t address, uint32_t word)
+{
+    CHECK_EQUAL_I64(gpc_memory_write(memory, address, 1, &word), 0);
+}
+
+static gpc_address_t
+allocated(uint64_t words)
+{
+    gpc_address_t address = 0;
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, words, &address), 0);
+    return address;
+}
+
+static void
+fresh_memory_reads_zero_anywhere(void)
+{
+    begin();
+    CHECK_EQUAL_U64(word_at(0), 0);
+    CHECK_EQUAL_U64(word_at(UINT64_C(0xFFFFFFFFFFFFFF00)), 0);
+}
+
+static void
+a_range_over_pages_reads_back_as_written(void)
+{
+    enum { WORDS = 50000 };
+    static uint32_t in[WORDS], out[WORDS];
+    begin();
+    for (uint32_t i = 0; i < WORDS; i++) {
+        in[i] = i * 2654435761u;
+    }
+    CHECK_EQUAL_I64(gpc_memory_write(memory, 65536 * 3 - 8, WORDS, in), 0);
+    gpc_memory_read(memory, 65536 * 3 - 8, WORDS, out);
+    CHECK(memcmp(in, out, sizeof(in)) == 0);
+    CHECK_EQUAL_U64(word_at(65536 * 3 - 12), 0);
+    CHECK_EQUAL_U64(word_at(65536 * 3 - 8 + 4 * WORDS), 0);
+}
+
+static void
+thousands_of_scattered_pages_are_found_again(void)
+{
+    uint32_t wrong = 0;
+    begin();
+    for (uint32_t i = 0; i < 2000; i++) {
+        put((gpc_address_t) i * 65536 * 1024, i + 1);
+    }
+    for (uint32_t i = 0; i < 2000; i++) {
+        wrong += word_at((gpc_address_t) i * 65536 * 1024) != i + 1;
+    }
+    CHECK_EQUAL_U64(wrong, 0);
+}
+
+static void
+a_masked_write_changes_the_words_of_its_mask_only(void)
+{
+    uint32_t words[32];
+    begin();
+    for (uint32_t i = 0; i < 32; i++) {
+        words[i] = 100 + i;
+    }
+    CHECK_EQUAL_I64(gpc_memory_write_masked(memory, 65536, 0x80000005u, words), 0);
+    CHECK_EQUAL_U64(word_at(65536), 100);
+    CHECK_EQUAL_U64(word_at(65536 + 4), 0);
+    CHECK_EQUAL_U64(word_at(65536 + 8), 102);
+    CHECK_EQUAL_U64(word_at(65536 + 124), 131);
+}
+
+static void
+allocations_are_aligned_and_never_given_twice(void)
+{
+    begin();
+    gpc_address_t first = allocated(1), second = allocated(1025);
+    CHECK(first > 0);
+    CHECK_EQUAL_U64(first % 4096, 0);
+    CHECK_EQUAL_U64(second, first + 4096);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, second), 0);
+    CHECK_EQUAL_U64(allocated(1), second + 8192);
+}
+
+static void
+covers_exactly_the_words_of_one_live_allocation(void)
+{
+    begin();
+    gpc_address_t address = allocated(10);
+    CHECK(gpc_memory_covers(memory, address, 10));
+    CHECK(gpc_memory_covers(memory, address + 36, 1));
+    CHECK(!gpc_memory_covers(memory, address, 11));
+    CHECK(!gpc_memory_covers(memory, address + 40, 1));
+    CHECK(!gpc_memory_covers(memory, address - 4, 1));
+    CHECK(!gpc_memory_covers(memory, address + 4, UINT64_MAX));
+    CHECK_EQUAL_I64(gpc_memory_release(memory, address), 0);
+    CHECK(!gpc_memory_covers(memory, address, 1));
+}
+
+static void
+releasing_what_is_no_allocation_is_an_error(void)
+{
+    begin();
+    gpc_address_t address = allocated(10);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, address + 4), GPC_ERROR_ADDRESS);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, 0), GPC_ERROR_ADDRESS);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, address), 0);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, address), GPC_ERROR_ADDRESS);
+}
+
+static void
+released_pages_read_zero_and_neighbours_keep_theirs(void)
+{
+    begin();
+    gpc_address_t before = allocated(4), middle = allocated(200000), after = allocated(4);
+    put(before, 1);
+    put(middle + 65536 * 4, 2);
+    put(after, 3);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, middle), 0);
+    CHECK_EQUAL_U64(word_at(before), 1);
+    CHECK_EQUAL_U64(word_at(middle + 65536 * 4), 0);
+    CHECK_EQUAL_U64(word_at(after), 3);
+}
+
+static void
+sizes_that_cannot_be_are_refused(void)
+{
+    gpc_address_t address;
+    begin();
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, 0, &address), GPC_ERROR_ARGUMENT);
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, 1000000000000u, &address), GPC_ERROR_MEMORY);
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, UINT64_MAX, &address), GPC_ERROR_MEMORY);
+    gpc_address_t all = allocated(GPC_MEMORY_MAX_WORDS);
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, 1, &address), GPC_ERROR_MEMORY);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, all), 0);
+    CHECK_EQUAL_I64(gpc_memory_allocate(memory, 1, &address), 0);
+}
+
+static void
+an_image_brings_back_words_and_allocations(void)
+{
+    gpc_memory_image_t *image = NULL;
+    begin();
+    gpc_address_t kept = allocated(4);
+    put(kept, 11);
+    CHECK_EQUAL_I64(gpc_memory_save(memory, &image), 0);
+    put(kept, 12);
+    put(UINT64_C(1) << 40, 13);
+    gpc_address_t later = allocated(4);
+    CHECK_EQUAL_I64(gpc_memory_release(memory, kept), 0);
+    for (int again = 0; again < 2; again++) {
+        CHECK_EQUAL_I64(gpc_memory_load(memory, image), 0);
+        CHECK_EQUAL_U64(word_at(kept), 11);
+        CHECK_EQUAL_U64(word_at(UINT64_C(1) << 40), 0);
+        CHECK(gpc_memory_covers(memory, kept, 4));
+        CHECK(!gpc_memory_covers(memory, later, 1));
+        CHECK_EQUAL_U64(allocated(1), later);
+        put(kept, 14);
+    }
+    gpc_memory_image_free(image);
+    gpc_memory_image_free(NULL);
+}
+
+int
+main(void)
+{
+    RUN(fresh_memory_reads_zero_anywhere);
+    RUN(a_range_over_pages_reads_back_as_written);
+    RUN(thousands_of_scattered_pages_are_found_again);
+    RUN(a_masked_write_changes_the_words_of_its_mask_only);
+    RUN(allocations_are_aligned_and_never_given_twice);
+    RUN(covers_exactly_the_words_of_one_live_allocation);
+    RUN(releasing_what_is_no_allocation_is_an_error);
+    RUN(released_pages_read_zero_and_neighbours_keep_theirs);
+    RUN(sizes_that_cannot_be_are_refused);
+    RUN(an_image_brings_back_words_and_allocations);
+    gpc_memory_free(memory);
+    gpc_memory_free(NULL);
+    return harness_end();
+}

@@ -1,0 +1,229 @@
+/* Does the event wheel keep the exact order (tick, priority, sequence), near and far? */
+#include "base/errors.h"
+#include "engine/wheel.h"
+#include "harness.h"
+
+enum { CAPACITY = 4096 };
+
+static gpc_arena_t arena;
+static gpc_wheel_t wheel;
+
+static void
+begin(uint32_t capacity)
+{
+    gpc_arena_free(&arena);
+    gpc_arena_init(&arena, 1u << 16);
+    CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, capacity), 0);
+}
+
+static void
+add(gpc_tick_t tick, uint8_t priority, uint32_t name)
+{
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_CORE, priority, name, 0), 0);
+}
+
+static uint32_t
+next_name(void)
+{
+    gpc_event_t event;
+    return gpc_wheel_next(&wheel, &event) ? event.target : GPC_NONE;
+}
+
+static void
+of_one_tick_priority_goes_before_sequence(void)
+{
+    begin(CAPACITY);
+    add(5, 3, 30);
+    add(5, 0, 1);
+    add(5, 3, 31);
+    add(5, 0, 2);
+    add(4, 3, 0);
+    CHECK_EQUAL_U64(next_name(), 0);
+    CHECK_EQUAL_U64(next_name(), 1);
+    CHECK_EQUAL_U64(next_name(), 2);
+    CHECK_EQUAL_U64(next_name(), 30);
+    CHECK_EQUAL_U64(next_name(), 31);
+    CHECK_EQUAL_U64(next_name(), GPC_NONE);
+}
+
+static void
+an_event_at_the_running_tick_with_lower_priority_number_is_next(void)
+{
+    begin(CAPACITY);
+    add(7, 2, 1);
+    add(7, 3, 3);
+    CHECK_EQUAL_U64(next_name(), 1);
+    add(7, 0, 2);
+    CHECK_EQUAL_U64(next_name(), 2);
+    CHECK_EQUAL_U64(next_name(), 3);
+}
+
+static void
+a_far_event_comes_before_a_near_one_scheduled_later_for_the_same_tick(void)
+{
+    begin(CAPACITY);
+    add(100000, 1, 1); /* far now */
+    add(99990, 1, 0);
+    CHECK_EQUAL_U64(next_name(), 0);
+    add(100000, 1, 2); /* near by now */
+    CHECK_EQUAL_U64(next_name(), 1);
+    CHECK_EQUAL_U64(next_name(), 2);
+}
+
+static void
+now_is_the_tick_of_the_event_taken(void)
+{
+    begin(CAPACITY);
+    add(12345678901234u, 0, 0);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 0);
+    CHECK_EQUAL_U64(next_name(), 0);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 12345678901234u);
+}
+
+static void
+one_event_too_many_is_an_error_and_not_taken(void)
+{
+    begin(3);
+    add(1, 0, 1);
+    add(99999, 0, 2);
+    add(2, 0, 3);
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, 3, 0, 0, 4, 0), GPC_ERROR_CAPACITY);
+    CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 3);
+    CHECK_EQUAL_U64(next_name(), 1);
+    add(3, 0, 4);
+    CHECK_EQUAL_U64(next_name(), 3);
+    CHECK_EQUAL_U64(next_name(), 4);
+    CHECK_EQUAL_U64(next_name(), 2);
+}
+
+static void
+clear_drops_near_and_far_and_keeps_now(void)
+{
+    begin(CAPACITY);
+    add(10, 0, 0);
+    CHECK_EQUAL_U64(next_name(), 0);
+    add(11, 0, 1);
+    add(11, 0, 2);
+    add(1000000, 0, 3);
+    gpc_wheel_clear(&wheel);
+    CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 0);
+    CHECK_EQUAL_U64(wheel.events.state->in_use, 0);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 10);
+    CHECK_EQUAL_U64(next_name(), GPC_NONE);
+    add(12, 0, 4);
+    CHECK_EQUAL_U64(next_name(), 4);
+}
+
+typedef struct {
+    gpc_tick_t tick;
+    uint64_t sequence;
+    uint32_t name;
+    uint8_t priority;
+} reference_t;
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t
+random_below(uint64_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % limit;
+}
+
+static bool
+goes_first(const reference_t *a, const reference_t *b)
+{
+    if (a->tick != b->tick) {
+        return a->tick < b->tick;
+    }
+    return a->priority != b->priority ? a->priority < b->priority : a->sequence < b->sequence;
+}
+
+/* A plain list searched for its first is the oracle. */
+static void
+random_events_come_in_the_order_of_a_plain_list(void)
+{
+    static reference_t list[CAPACITY];
+    uint32_t count = 0, wrong = 0;
+    begin(CAPACITY);
+    for (uint32_t name = 0; name < 300000 && wrong == 0; name++) {
+        uint64_t reach = random_below(4) == 0 ? 20000 : random_below(3) ? 12 : 2100;
+        if (count < 64 && (count == 0 || random_below(2))) {
+            reference_t entry = {gpc_wheel_now(&wheel) + random_below(reach), name, name, (uint8_t) random_below(4)};
+            add(entry.tick, entry.priority, name);
+            list[count++] = entry;
+            continue;
+        }
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < count; i++) {
+            first = goes_first(&list[i], &list[first]) ? i : first;
+        }
+        gpc_event_t event = {0};
+        wrong += !gpc_wheel_next(&wheel, &event) || event.target != list[first].name || event.tick != list[first].tick;
+        list[first] = list[--count];
+    }
+    CHECK_EQUAL_U64(wrong, 0);
+}
+
+static void
+a_saved_arena_replays_the_same_events(void)
+{
+    begin(CAPACITY);
+    for (uint32_t i = 0; i < 1000; i++) {
+        add(random_below(5000), (uint8_t) random_below(4), i);
+    }
+    uint8_t *saved = malloc(gpc_arena_bytes(&arena));
+    REQUIRE(saved != NULL);
+    gpc_arena_save(&arena, saved);
+    uint32_t first[1000], differ = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        first[i] = next_name();
+    }
+    gpc_arena_load(&arena, saved);
+    for (uint32_t i = 0; i < 1000; i++) {
+        differ += next_name() != first[i];
+    }
+    CHECK_EQUAL_U64(differ, 0);
+    free(saved);
+}
+
+static void
+the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40(void)
+{
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1400, 700, 924}, 3), 46200000000u);
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1000, 1000}, 2), 1000000000u);
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1048576 / 2, 3}, 2), 0);     /* 1572864 MHz */
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1099511, 1}, 2), 1099511000000u); /* just below */
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1099512, 1}, 2), 0);
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){4294967291u, 4294967279u, 4294967231u}, 3), 0);
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){700, 0}, 2), 0);
+}
+
+static void
+edges_are_at_or_after_and_strictly_after(void)
+{
+    gpc_clock_t clock = {.period = 3};
+    CHECK_EQUAL_U64(gpc_clock_edge(clock, 6), 6);
+    CHECK_EQUAL_U64(gpc_clock_edge(clock, 7), 9);
+    CHECK_EQUAL_U64(gpc_clock_next_edge(clock, 6), 9);
+    CHECK_EQUAL_U64(gpc_clock_next_edge(clock, 8), 9);
+}
+
+int
+main(void)
+{
+    RUN(of_one_tick_priority_goes_before_sequence);
+    RUN(an_event_at_the_running_tick_with_lower_priority_number_is_next);
+    RUN(a_far_event_comes_before_a_near_one_scheduled_later_for_the_same_tick);
+    RUN(now_is_the_tick_of_the_event_taken);
+    RUN(one_event_too_many_is_an_error_and_not_taken);
+    RUN(clear_drops_near_and_far_and_keeps_now);
+    RUN(random_events_come_in_the_order_of_a_plain_list);
+    RUN(a_saved_arena_replays_the_same_events);
+    RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);
+    RUN(edges_are_at_or_after_and_strictly_after);
+    gpc_arena_free(&arena);
+    return harness_end();
+}
