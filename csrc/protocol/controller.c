@@ -7,10 +7,16 @@
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
 
 void
-gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t cause, gpc_address_t line, gpc_index_t message)
+gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+                    gpc_index_t message)
 {
+    bool over_lines = self->type->tables[table]->object <= GPC_OVER_WORDS;
+    uint8_t array = over_lines ? self->type->object_of[table] : 0;
+
     *x = (gpc_step_t){.unit = self,
-                      .table = self->type->tables[0],
+                      .table = self->type->tables[table],
+                      .table_number = table,
+                      .array = array,
                       .cause = cause,
                       .message = message,
                       .msg = message == GPC_NONE ? NULL : gpc_msg_at(self->messages, message),
@@ -20,11 +26,11 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t cause, gpc_ad
                       .entry = GPC_NONE,
                       .first_sent = GPC_NONE};
     x->mask = x->msg ? x->msg->mask : GPC_NO_WORDS;
-    if (self->arrays[0].sets) {
-        x->way = gpc_tags_find(&self->arrays[0], line);
+    if (self->arrays[array].sets) {
+        x->way = gpc_tags_find(&self->arrays[array], line);
     }
     /* a way that is present and in no transaction spares the second look-up */
-    x->mshr = x->way == GPC_NONE ? gpc_mshr_find(&self->mshrs, line) : self->arrays[0].tags[x->way].mshr;
+    x->mshr = x->way == GPC_NONE ? gpc_mshr_find(&self->mshrs, line) : self->arrays[array].tags[x->way].mshr;
 }
 
 static bool
@@ -85,20 +91,26 @@ finish(gpc_controller_t *self, gpc_step_t *x, int status)
 }
 
 static int
-take_line(gpc_controller_t *self, gpc_index_t message)
+take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 {
     gpc_step_t x;
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
-    gpc_step_about_line(self, &x, msg->type, msg->line, message);
+    gpc_step_about_line(self, &x, table, msg->type, msg->line, message);
     if (x.mshr != GPC_NONE && may_wait(msg) && is_behind(self, &x)) {
         return hold_line(self, &x);
     }
     if (x.way != GPC_NONE && may_wait(msg)) {
-        gpc_tags_touch(&self->arrays[0], x.way);
+        gpc_tags_touch(&self->arrays[x.array], x.way);
     }
     int status = gpc_fsm_step(&x);
     return finish(self, &x, status);
+}
+
+static uint8_t
+table_of(const gpc_controller_t *self, gpc_index_t message)
+{
+    return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
 }
 
 int
@@ -110,9 +122,9 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     if (may_wait(msg) && self->replay->count) {
         return GPC_HELD_QUEUE;
     }
-    uint8_t table = self->type->route ? self->type->route(self, msg) : 0;
+    uint8_t table = table_of(self, message);
     bool over_unit = self->type->tables[table]->object == GPC_OVER_UNIT;
-    int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, message);
+    int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, table, message);
     if (status == GPC_OK) {
         count_request(self, type);
     }
@@ -128,7 +140,7 @@ gpc_controller_replay(gpc_controller_t *self)
     }
     (void) gpc_list_pop(self->replay, self->messages);
     gpc_list_t rest = *self->replay; /* what this step wakes comes behind what waits already: order of arrival */
-    int status = take_line(self, message);
+    int status = take_line(self, table_of(self, message), message);
     if (status == GPC_HELD_QUEUE) { /* the head again */
         gpc_msg_at(self->messages, message)->next = rest.head;
         self->replay->head = message;
@@ -143,7 +155,7 @@ int
 gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, cause, line, GPC_NONE);
+    gpc_step_about_line(self, &x, 0, cause, line, GPC_NONE);
     x.mask = gpc_all_words(self);
     x.kept = true; /* there is no message */
     return gpc_fsm_step(&x);
@@ -169,9 +181,8 @@ gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_in
                      gpc_index_t message)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
-    x.table = self->type->tables[table];
-    x.table_number = table;
+    gpc_step_about_line(self, &x, table, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line,
+                        message);
     x.entry = entry;
     x.slot = &self->parts[part].states[entry];
     x.kept = message == GPC_NONE;
@@ -182,9 +193,8 @@ int
 gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
-    x.table = self->type->tables[table];
-    x.table_number = table;
+    gpc_step_about_line(self, &x, table, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line,
+                        message);
     x.slot = &self->unit_states[table];
     x.kept = message == GPC_NONE;
     return finish(self, &x, gpc_fsm_step(&x));

@@ -66,6 +66,15 @@ add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
 }
 
 static void
+add_described(gpc_text_t *out, const char *key, gpc_describe_t describe)
+{
+    if (describe) {
+        gpc_text_add_key(out, key);
+        gpc_print_fields(out, describe());
+    }
+}
+
+static void
 add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add_key(out, "networks");
@@ -95,15 +104,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
-}
-
-static void
-add_described(gpc_text_t *out, const char *key, gpc_describe_t describe)
-{
-    if (describe) {
-        gpc_text_add_key(out, key);
-        gpc_print_fields(out, describe());
-    }
+    add_described(out, "message_fields", protocol->message);
 }
 
 static void

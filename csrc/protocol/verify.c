@@ -77,7 +77,7 @@ encode_array(const gpc_controller_t *self, const gpc_array_info_t *info, const g
         }
         const gpc_tag_t *tag = &tags->tags[way];
         gpc_encode_u64(out, tag->line + 1);
-        gpc_encode_u64(out, age_of(tags, way));
+        gpc_encode_u64(out, out->ages ? age_of(tags, way) : 0);
         gpc_encode_u64(out, tag->mshr == GPC_NONE ? 1u + tag->state : 0);
         if (info->line) {
             gpc_encode_described(out, info->line(), gpc_tags_fields(tags, way));

@@ -1,0 +1,182 @@
+/* test_explorer.c: do the baselines have exactly the outcome sets that they must have, over every interleaving? */
+#include "gpu.h"
+#include "harness.h"
+
+enum { LOAD, STORE, ADD, FENCE };
+enum { X, Y };
+
+#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0}
+#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value)}
+#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1}
+#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0}
+
+#define THREAD(core, ...)                                                                                              \
+    {                                                                                                                  \
+        (core), sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) {__VA_ARGS__} \
+    }
+
+typedef struct {
+    gpc_text_t text;
+    int status;
+} result_t;
+
+static result_t
+explore(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *threads, uint32_t num_threads, uint32_t warm,
+        bool evictions)
+{
+    gpc_explore_t what = {.protocol = protocol,
+                          .rule = rule,
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = num_threads,
+                          .threads = threads,
+                          .warm = warm,
+                          .evictions = evictions,
+                          .max_states = 2000000};
+    result_t result;
+    gpc_text_init(&result.text);
+    result.status = gpc_explore(&what, &result.text);
+    return result;
+}
+
+static bool
+says(const result_t *result, const char *what)
+{
+    return strstr(result->text.bytes, what) != NULL;
+}
+
+/* Explores and checks that it was whole, that nothing was violated, and whether the outcome was seen. */
+static void
+expect(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *threads, uint32_t warm, bool evictions,
+       const char *outcome, bool seen)
+{
+    result_t result = explore(protocol, rule, threads, 2, warm, evictions);
+    bool right = result.status == 0 && says(&result, "\"complete\": true") && says(&result, "\"violations\": []") &&
+                 says(&result, outcome) == seen;
+    if (!right) {
+        printf("# %s rule %d warm %u evictions %d, outcome %s should %sbe seen:\n# %s\n", protocol, (int) rule, warm, evictions,
+               outcome, seen ? "" : "not ", result.text.bytes);
+    }
+    CHECK(right);
+    gpc_text_free(&result.text);
+}
+
+enum { WARM_NONE = 0, WARM_READER = 4 | 8 /* both variables at core 1 */, WARM_ALL = 15 };
+
+static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
+static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
+static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
+static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
+static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
+
+static const gpc_explore_thread_t far[] = {THREAD(7, LD(X))};
+
+static const char *const coherent[] = {"no-l1", "ideal"};
+
+static void
+coherent_baselines_forbid_stale_data_after_a_flag_with_fences(void)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            expect(coherent[i], GPC_RULE_RC, mp_fences, warm, false, "[1, 0, ", false);
+            expect(coherent[i], GPC_RULE_RC, mp_fences, warm, true, "[1, 0, ", false);
+            expect(coherent[i], GPC_RULE_RC, mp_fences, warm, false, "[1, 1, ", true);
+            expect(coherent[i], GPC_RULE_RC, mp_fences, warm, false, "[0, 0, ", true);
+        }
+    }
+}
+
+static void
+coherent_baselines_are_sequentially_consistent_one_access_at_a_time(void)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            expect(coherent[i], GPC_RULE_SC, mp, warm, true, "[1, 0, ", false);
+            expect(coherent[i], GPC_RULE_SC, sb, warm, true, "[0, 0, ", false);
+        }
+    }
+}
+
+static void
+release_consistency_without_fences_reorders(void)
+{
+    for (int i = 0; i < 2; i++) {
+        expect(coherent[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ", true); /* two L2 misses answered in any order */
+        expect(coherent[i], GPC_RULE_RC, sb, WARM_NONE, false, "[0, 0, ", true);
+    }
+}
+
+static void
+coherent_baselines_forbid_both_old_with_fences(void)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            expect(coherent[i], GPC_RULE_RC, sb_fences, warm, true, "[0, 0, ", false);
+            expect(coherent[i], GPC_RULE_RC, sb_fences, warm, true, "[0, 1, ", true);
+        }
+    }
+}
+
+static void
+coherent_baselines_never_read_new_then_old(void)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            expect(coherent[i], GPC_RULE_RC, corr, warm, true, "[1, 0, ", false);
+            expect(coherent[i], GPC_RULE_RC, corr, warm, true, "[0, 1, ", true);
+        }
+    }
+}
+
+static void
+no_coherence_reads_a_warm_stale_copy_in_spite_of_fences(void)
+{
+    expect("no-coh", GPC_RULE_RC, mp_fences, WARM_READER, false, "[1, 0, ", false); /* the flag's copy is stale too */
+    expect("no-coh", GPC_RULE_RC, mp_fences, WARM_READER, true, "[1, 0, ", true);
+    expect("no-coh", GPC_RULE_RC, mp_fences, 4 /* only x */, false, "[1, 0, ", true);
+    expect("no-coh", GPC_RULE_SC, mp, 4, false, "[1, 0, ", true);
+    expect("no-coh", GPC_RULE_RC, sb_fences, WARM_ALL, false, "[0, 0, ", true);
+    expect("no-coh", GPC_RULE_RC, mp_fences, WARM_NONE, false, "[1, 0, ", false);
+}
+
+static void
+no_increment_is_lost(void)
+{
+    static const char *const all[] = {"no-l1", "no-coh", "ideal"};
+    for (int i = 0; i < 3; i++) {
+        result_t result = explore(all[i], GPC_RULE_RC, increments, 2, WARM_ALL, true);
+        CHECK(result.status == 0 && says(&result, "\"violations\": []"));
+        CHECK(!says(&result, ", 3, 0]") && !says(&result, ", 2, 0]") && says(&result, ", 4, 0]")); /* x at the end */
+        gpc_text_free(&result.text);
+    }
+}
+
+static void
+bad_input_is_told(void)
+{
+    result_t result = explore("ideal", GPC_RULE_RC, far, 1, 0, false);
+    CHECK_EQUAL_I64(result.status, GPC_ERROR_ARGUMENT);
+    CHECK(says(&result, "core 7 of 2"));
+    gpc_text_free(&result.text);
+    result = explore("mesif", GPC_RULE_RC, mp, 2, 0, false);
+    CHECK_EQUAL_I64(result.status, GPC_ERROR_PROTOCOL_ID);
+    gpc_text_free(&result.text);
+    result = explore("ideal", GPC_RULE_HRF, mp, 2, 0, false);
+    CHECK_EQUAL_I64(result.status, GPC_ERROR_RULE);
+    gpc_text_free(&result.text);
+}
+
+int
+main(void)
+{
+    RUN(coherent_baselines_forbid_stale_data_after_a_flag_with_fences);
+    RUN(coherent_baselines_are_sequentially_consistent_one_access_at_a_time);
+    RUN(release_consistency_without_fences_reorders);
+    RUN(coherent_baselines_forbid_both_old_with_fences);
+    RUN(coherent_baselines_never_read_new_then_old);
+    RUN(no_coherence_reads_a_warm_stale_copy_in_spite_of_fences);
+    RUN(no_increment_is_lost);
+    RUN(bad_input_is_told);
+    return harness_end();
+}
