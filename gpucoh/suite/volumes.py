@@ -5,6 +5,7 @@ launch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,8 @@ def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.floa
         after = field.copy()
         total = field[1:-1, 1:-1, :-2] + field[1:-1, 1:-1, 2:]
         total = total + field[1:-1, :-2, 1:-1] + field[1:-1, 2:, 1:-1]
-        after[1:-1, 1:-1, 1:-1] = (total + field[:-2, 1:-1, 1:-1] + field[2:, 1:-1, 1:-1]) / np.float32(6)
+        total = total + field[:-2, 1:-1, 1:-1] + field[2:, 1:-1, 1:-1]
+        after[1:-1, 1:-1, 1:-1] = total / np.float32(6)
         field = after
     return field
 
@@ -212,8 +214,9 @@ class Wave:
         nz, ny, nx = (setting.integer(name) for name in ("nz", "ny", "nx"))
         start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
         inner = slice(REACH, -REACH)
-        start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx)).astype(np.float32)
-        return cls(start, setting.integer("steps"), np.float32(0.1), setting.integer("blocks_per_core"))
+        start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx))
+        steps, blocks = setting.integer("steps"), setting.integer("blocks_per_core")
+        return cls(start, steps, np.float32(0.1), blocks)
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
@@ -230,8 +233,10 @@ class Wave:
         return compare("field", result, expected, details={"cells": nx * ny * nz})
 
 
-def _grid(tiny: tuple[int, int, int], small: tuple[int, int, int], paper: tuple[int, int, int]) ->
-tuple[Parameter, ...]:
+Sizes: TypeAlias = tuple[int, int, int]
+
+
+def _grid(tiny: Sizes, small: Sizes, paper: Sizes) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             name=name,
