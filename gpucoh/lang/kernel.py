@@ -2,58 +2,147 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, ParamSpec, TypeVar, cast
 
-from gpucoh.errors import KernelError
+from gpucoh.errors import ConfigError, KernelError
+from gpucoh.lang import optimise
+from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.program import Parameter, Program
+from gpucoh.lang.source import SourceUnit
+from gpucoh.lang.statements import Lowerer
+from gpucoh.lang.types import BufferType, Scalar
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+#: Programs kept a kernel: one a warp width and set of constants that it uses.
+MAX_CACHED = 16
+
+_Dependency = tuple[Callable[[], Any], Any]
 
 
 class Kernel:
-    """A kernel: a Python function that runs on the simulated GPU. Made by :func:`kernel`."""
+    """A kernel: a Python function that runs on the simulated GPU. Made by :func:`kernel`.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+        The Python function.
+    """
+
+    is_gpucoh_kernel = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.name: str = function.__name__
+        self.name: str = getattr(function, "__name__", repr(function))
         self.__doc__ = function.__doc__
+        self._programs: list[tuple[int, list[_Dependency], Program]] = []
+
+    def __repr__(self) -> str:
+        return f"<gpucoh.kernel {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> None:
         raise KernelError(f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)")
 
-    @property
-    def signature(self) -> tuple[Parameter, ...]:
-        """The parameters, in order."""
-        raise KernelError("the compiler is not there yet")
+    @cached_property
+    def _unit(self) -> SourceUnit:
+        return SourceUnit(self.function, "kernel")
 
     @property
     def source_lines(self) -> tuple[str, ...]:
         """The kernel's source, line by line."""
-        raise KernelError("the compiler is not there yet")
+        return self._unit.lines
+
+    @cached_property
+    def signature(self) -> tuple[Parameter, ...]:
+        """The parameters, in order.
+
+        Raises
+        ------
+        KernelError
+            A parameter without a type, or of a kind that kernels do not have.
+        """
+        unit = self._unit
+        arguments = unit.tree.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+            raise unit.error(unit.tree, "a kernel's arguments are plain: use names without *, ** and defaults")
+        parameters = []
+        for argument in arguments.posonlyargs + arguments.args:
+            type = unit.annotation(argument)
+            if isinstance(type, Scalar):
+                parameters.append(Parameter(argument.arg, "scalar", type))
+            elif isinstance(type, BufferType):
+                parameters.append(Parameter(argument.arg, "buffer", type.dtype, type.readonly))
+            else:
+                raise unit.error(
+                    argument,
+                    f"argument '{argument.arg}' has no type of kernels: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or "
+                    "gpucoh.Buffer[...]",
+                )
+        return tuple(parameters)
 
     def compile(self, lanes: int = 32) -> Program:
-        """Machine code for warps of ``lanes`` (32 or 64); cached until a constant that it uses changes."""
-        raise KernelError("the compiler is not there yet")
+        """Machine code for warps of ``lanes`` (32 or 64); cached until a constant that it uses changes.
+
+        Raises
+        ------
+        KernelError
+            Python that the kernel language does not have; tells file, line and what to write instead.
+        """
+        if lanes not in (32, 64):
+            raise ConfigError(f"lanes a warp must be 32 or 64, got {lanes!r}")
+        for known, dependencies, program in self._programs:
+            if known == lanes and all(_same(current(), value) for current, value in dependencies):
+                return program
+        lowerer = Lowerer(self._unit, lanes)
+        function = lowerer.lower(self.signature)
+        unassigned = optimise.find_unassigned(function)
+        if unassigned is not None:
+            register, (file, line) = unassigned
+            unit = lowerer.units[file]
+            raise KernelError(
+                f"{unit.filename}:{unit.first_line + line}: {unit.what} '{unit.name}': '{register.name}' may be read "
+                "before it is assigned: assign it on every path, as before the if or the loop",
+                unit.filename,
+                unit.first_line + line,
+            )
+        optimise.optimise(function)
+        program = Assembler(function, lowerer.units, self.signature, lanes).assemble()
+        self._programs.append((lanes, lowerer.dependencies, program))
+        del self._programs[:-MAX_CACHED]
+        return program
 
     def disassemble(self, lanes: int = 32) -> str:
         """The machine code as text, for people."""
-        raise KernelError("the compiler is not there yet")
+        return disassemble(self.compile(lanes))
 
 
 class Device:
     """A function that kernels can call; inlined where it is called. Made by :func:`device`."""
 
+    is_gpucoh_device = True
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.name: str = function.__name__
+        self.name: str = getattr(function, "__name__", repr(function))
+        self.__name__ = self.name
         self.__doc__ = function.__doc__
+
+    def __repr__(self) -> str:
+        return f"<gpucoh.device {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
+
+    @cached_property
+    def unit(self) -> SourceUnit:
+        """The function's source."""
+        return SourceUnit(self.function, "device function")
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
@@ -63,4 +152,17 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function that kernels can call. It is inlined; a type checker sees the plain function."""
-    return Device(function)
+    return cast(Callable[_P, _R], Device(function))
+
+
+def _same(now: Any, then: Any) -> bool:
+    """Whether a constant of the surroundings is still what the program was compiled with."""
+    if now is then:
+        return True
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, tuple):
+        return len(now) == len(then) and all(_same(a, b) for a, b in zip(now, then, strict=True))
+    if isinstance(now, float) and math.isnan(now) and math.isnan(then):
+        return True
+    return isinstance(now, (bool, int, float, str)) and bool(now == then)

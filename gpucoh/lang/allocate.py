@@ -1,0 +1,112 @@
+"""Register allocation: colouring of the interference graphs of vector and of uniform registers.
+
+Vector registers. Each lane has its own, and an instruction writes only those of the active lanes. What a lane's register
+holds therefore depends only on the instructions that this lane carried out, and those form a path through the ordinary
+control-flow graph, however the warp's lanes are interleaved. So ordinary liveness is exact: a value that waiting lanes
+still need is never overwritten by the active ones, even where both use the same register number.
+
+Uniform registers. There is one a warp, and the warp carries out first one side of a divergent branch and then the other.
+What it carries out is a path through the graph with more edges: wherever lanes of a divergent branch come to the join or
+exit, the warp may go on at either side of the branch (or, after an exit, at the join). Liveness over the graph with these
+edges is safe for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpucoh.lang import flow
+from gpucoh.lang.ir import Block, Branch, Exit, Function, Register
+
+
+def warp_successors(function: Function, joins: dict[Block, Block | None]) -> Callable[[Block], list[Block]]:
+    """Successors as the whole warp may take them."""
+    extra: dict[Block, dict[Block, None]] = {block: dict.fromkeys(block.successors()) for block in function.blocks}
+    for block in function.blocks:
+        if not isinstance(block.terminator, Branch) or not block.terminator.divergent:
+            continue
+        join = joins[block]
+        for inside in flow.region(block, join) | {block}:
+            leaves = join is not None and join in inside.successors()
+            exits = isinstance(inside.terminator, Exit)
+            if leaves or exits:
+                extra[inside].update(dict.fromkeys(block.successors()))
+                if exits and join is not None:
+                    extra[inside][join] = None
+    return lambda block: list(extra[block])
+
+
+def colour(function: Function, chosen: set[Register], live: flow.Liveness, first: int) -> tuple[dict[Register, int], int]:
+    """Numbers for the registers of ``chosen``, from ``first`` on, and one past the highest."""
+    interference, friends = _interference(function, chosen, live)
+    order = _smallest_last(interference)
+    numbers: dict[Register, int] = {}
+    highest = first
+    for register in reversed(order):
+        taken = {numbers[other] for other in interference[register] if other in numbers}
+        wanted = [numbers[f] for f in friends.get(register, ()) if f in numbers and numbers[f] not in taken]
+        number = wanted[0] if wanted else first
+        while number in taken:
+            number += 1
+        numbers[register] = number
+        highest = max(highest, number + 1)
+    return numbers, highest
+
+
+def _interference(
+    function: Function, chosen: set[Register], live: flow.Liveness
+) -> tuple[dict[Register, set[Register]], dict[Register, list[Register]]]:
+    by_number = {register.number: register for register in chosen}
+    graph: dict[Register, set[Register]] = {r: set() for r in sorted(chosen, key=lambda r: r.number)}
+    friends: dict[Register, list[Register]] = {}
+
+    def members(bits: int) -> list[Register]:
+        found = []
+        while bits:
+            low = bits & -bits
+            found.append(by_number[low.bit_length() - 1])
+            bits ^= low
+        return found
+
+    for block in function.blocks:
+        alive = live.live_out[block] | live.condition(block)
+        for instruction in reversed(block.instructions):
+            dest = instruction.dest
+            if dest in graph:
+                assert dest is not None
+                others = alive & ~live.bit(dest)
+                source = instruction.sources[0] if instruction.op == "MOVE" else None
+                if isinstance(source, Register) and source in graph:
+                    others &= ~live.bit(source)  # a copy holds the same word
+                    friends.setdefault(dest, []).append(source)
+                    friends.setdefault(source, []).append(dest)
+                for other in members(others):
+                    graph[dest].add(other)
+                    graph[other].add(dest)
+            alive = (alive & ~live.defines(instruction)) | live.uses(instruction)
+    return graph, friends
+
+
+def _smallest_last(graph: dict[Register, set[Register]]) -> list[Register]:
+    """Registers so that each has few neighbours among those after it."""
+    degree = {register: len(others) for register, others in graph.items()}
+    buckets: dict[int, dict[Register, None]] = {}
+    for register, count in degree.items():
+        buckets.setdefault(count, {})[register] = None
+    order: list[Register] = []
+    done: set[Register] = set()
+    low = 0
+    while len(order) < len(graph):
+        while not buckets.get(low):
+            low += 1
+        register = next(iter(buckets[low]))
+        del buckets[low][register]
+        done.add(register)
+        order.append(register)
+        for other in sorted(graph[register], key=lambda r: r.number):
+            if other not in done:
+                del buckets[degree[other]][other]
+                degree[other] -= 1
+                buckets.setdefault(degree[other], {})[other] = None
+                low = min(low, degree[other])
+    return order

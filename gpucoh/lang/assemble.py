@@ -1,0 +1,260 @@
+"""From the intermediate form to machine code: order of blocks, operands, constants, packing; and back to text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gpucoh.errors import KernelError
+from gpucoh.lang import allocate, flow, isa, uniform
+from gpucoh.lang.ir import (
+    Argument,
+    Block,
+    Branch,
+    Constant,
+    Exit,
+    Function,
+    Instruction,
+    Jump,
+    LocalArray,
+    Operand,
+    Place,
+    Register,
+)
+from gpucoh.lang.program import Parameter, Program
+from gpucoh.lang.source import SourceUnit
+
+MAX_VECTOR_REGISTERS = 255
+MAX_UNIFORM_REGISTERS = 255
+MAX_LINE = 0xFFFF
+
+
+@dataclass
+class Encoded:
+    """One machine instruction before packing; targets are blocks (None: the program's end)."""
+
+    op: str
+    place: Place
+    type: int = 0
+    order: str = "WEAK"
+    scope: str = "GPU"
+    flags: int = 0
+    destination: int = isa.OPERAND_NONE
+    a: int = isa.OPERAND_NONE
+    b: int = isa.OPERAND_NONE
+    c: int = isa.OPERAND_NONE
+    immediate: int = 0
+    target: Block | None = None
+    join: Block | None = None
+    targets: bool = field(default=False)
+
+
+class Assembler:
+    """Turns one optimised function into a program."""
+
+    def __init__(self, function: Function, units: Sequence[SourceUnit], parameters: Sequence[Parameter], lanes: int) -> None:
+        self.function = function
+        self.units = units
+        self.parameters = tuple(parameters)
+        self.lanes = lanes
+        self.constants: dict[int | str, int] = {}
+        self.output: list[Encoded] = []
+        self.starts: dict[Block, int] = {}
+
+    def assemble(self) -> Program:
+        """The program."""
+        self.joins = flow.reconvergence(self.function)
+        self.uniform = uniform.analyse(self.function, self.joins)
+        self._check_barriers()
+        vector_registers = self._allocate()
+        self._emit_blocks()
+        return Program(
+            name=self.function.name,
+            lanes=self.lanes,
+            code=self._pack(),
+            vector_registers=vector_registers,
+            uniform_registers=self.uniform_registers,
+            shared_words=self.function.shared_words,
+            constants=tuple(self.constants),
+            parameters=self.parameters,
+            buffers=tuple(p.name for p in self.parameters if p.kind == "buffer"),
+            files=tuple((unit.filename, unit.first_line) for unit in self.units),
+        )
+
+    def _fail(self, place: Place, message: str) -> KernelError:
+        unit = self.units[place[0]]
+        line = unit.first_line + place[1]
+        return KernelError(f"{unit.filename}:{line}: kernel '{self.function.name}': {message}", unit.filename, line)
+
+    def _check_barriers(self) -> None:
+        for block in self.function.blocks:
+            for instruction in block.instructions:
+                if instruction.op in ("BARRIER", "BARRIER_ARRIVE") and not set(instruction.used()) <= self.uniform:
+                    raise self._fail(
+                        instruction.place,
+                        "id and count of a barrier must be the same for all threads of a warp: use constants, arguments, "
+                        "block_id() or warp_id(), computed outside of divergent branches",
+                    )
+
+    # ---- registers ------------------------------------------------------------------------------
+
+    def _allocate(self) -> int:
+        function = self.function
+        definitions = set(function.definitions())
+        arrays: dict[LocalArray, None] = {}
+        for block in function.blocks:
+            arrays.update({i.array: None for i in block.instructions if i.array is not None})
+        first = 0
+        for array in arrays:
+            array.base = first
+            first += array.words
+        vectors = definitions - self.uniform
+        live = flow.Liveness(function, vectors.__contains__)
+        self.numbers, highest = allocate.colour(function, vectors, live, first)
+        warp = allocate.warp_successors(function, self.joins)
+        live = flow.Liveness(function, self.uniform.__contains__, warp)
+        numbers, self.uniform_registers = allocate.colour(function, self.uniform, live, 0)
+        self.numbers |= numbers
+        if highest > MAX_VECTOR_REGISTERS or self.uniform_registers > MAX_UNIFORM_REGISTERS:
+            raise self._fail(
+                (0, 0),
+                f"needs {highest} registers a thread, at most {MAX_VECTOR_REGISTERS} are there: "
+                "use fewer variables at a time, smaller local arrays, or shared(...)",
+            )
+        return highest
+
+    def _operand(self, operand: Operand | None) -> int:
+        if operand is None:
+            return isa.OPERAND_NONE
+        if isinstance(operand, Register):
+            kind = isa.OPERAND_UNIFORM if operand in self.uniform else isa.OPERAND_VECTOR
+            return kind | self.numbers[operand]
+        key = operand.name if isinstance(operand, Argument) else operand.bits
+        return isa.OPERAND_CONSTANT | self.constants.setdefault(key, len(self.constants))
+
+    # ---- instructions ---------------------------------------------------------------------------
+
+    def _emit_blocks(self) -> None:
+        blocks = self.function.blocks
+        for k, block in enumerate(blocks):
+            self.starts[block] = len(self.output)
+            for instruction in block.instructions:
+                self._emit(instruction)
+            self._emit_end(block, blocks[k + 1] if k + 1 < len(blocks) else None)
+        # Branches that meet nowhere join here; it also stands behind loops that never end.
+        self.end = len(self.output)
+        if self.output and self.output[-1].op == "EXIT":
+            self.end -= 1
+        else:
+            self.output.append(Encoded("EXIT", (0, 0)))
+
+    def _emit(self, instruction: Instruction) -> None:
+        if instruction.array is not None and isinstance(instruction.sources[0], Constant):
+            self._emit_fixed_local(instruction)
+            return
+        operands = [self._operand(source) for source in instruction.sources]
+        operands += [isa.OPERAND_NONE] * (3 - len(operands))
+        destination = self._operand(instruction.dest)
+        if instruction.op == "MOVE" and operands[0] == destination:
+            return
+        self.output.append(
+            Encoded(
+                instruction.op,
+                instruction.place,
+                instruction.type.code,
+                instruction.order,
+                instruction.scope,
+                instruction.flags,
+                destination,
+                *operands,
+                immediate=instruction.array.base if instruction.array else instruction.immediate,
+            )
+        )
+
+    def _emit_fixed_local(self, instruction: Instruction) -> None:
+        """An access to a local array at a constant index is a move."""
+        index, array = instruction.sources[0], instruction.array
+        assert isinstance(index, Constant)
+        assert array is not None
+        element = isa.OPERAND_VECTOR | (array.base + index.bits)
+        if instruction.op == "LOCAL_LOAD":
+            destination, source = self._operand(instruction.dest), element
+        else:
+            destination, source = element, self._operand(instruction.sources[1])
+        self.output.append(
+            Encoded("MOVE", instruction.place, instruction.type.code, destination=destination, a=source)
+        )
+
+    def _emit_end(self, block: Block, following: Block | None) -> None:
+        terminator = block.terminator
+        if isinstance(terminator, Exit):
+            self.output.append(Encoded("EXIT", terminator.place))
+        elif isinstance(terminator, Jump):
+            if terminator.target is not following:
+                self.output.append(Encoded("JUMP", terminator.place, target=terminator.target, targets=True))
+        elif isinstance(terminator, Branch):
+            to, other, flags = terminator.if_true, terminator.if_false, 0
+            if to is following:
+                to, other, flags = other, to, isa.FLAG_IF_ZERO
+            self.output.append(
+                Encoded(
+                    "BRANCH", terminator.place, flags=flags, a=self._operand(terminator.condition),
+                    target=to, join=self.joins[block], targets=True,
+                )  # fmt: skip
+            )
+            if other is not following:
+                self.output.append(Encoded("JUMP", terminator.place, target=other, targets=True))
+
+    def _pack(self) -> bytes:
+        packed = bytearray()
+        for item in self.output:
+            target = self.starts[item.target] if item.target is not None else 0
+            join = (self.starts[item.join] if item.join is not None else self.end) if item.op == "BRANCH" else 0
+            file, line = item.place
+            packed += isa.PACKING.pack(
+                isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], 1, 0, item.flags,
+                item.destination, item.a, item.b, item.c, item.immediate, target, join, min(line, MAX_LINE), file,
+            )  # fmt: skip
+        return bytes(packed)
+
+
+def disassemble(program: Program) -> str:
+    """Machine code as text: one instruction a line, with its number and its line of the source."""
+
+    def operand(bits: int) -> str:
+        number = bits & isa.OPERAND_NUMBER
+        if bits & isa.OPERAND_KIND == isa.OPERAND_VECTOR:
+            return f"v{number}"
+        if bits & isa.OPERAND_KIND == isa.OPERAND_UNIFORM:
+            return f"u{number}"
+        constant = program.constants[number]
+        return constant if isinstance(constant, str) else hex(constant)
+
+    lines = [
+        f"{program.name}: {program.instructions} instructions, {program.vector_registers} vector and "
+        f"{program.uniform_registers} uniform registers, {program.shared_words} scratchpad words"
+    ]
+    for k, fields in enumerate(isa.PACKING.iter_unpack(program.code)):
+        opcode, type, order, scope, _, _, flags, destination, a, b, c, immediate, target, join, line, file = fields
+        name = isa.OPCODE_NAMES[opcode]
+        parts = [operand(bits) for bits in (destination, a, b, c) if bits != isa.OPERAND_NONE]
+        if name == "SPECIAL":
+            parts.append(isa.SPECIAL_NAMES[immediate])
+        elif name in ("LOAD", "STORE", "ATOMIC", "FENCE"):
+            if name != "FENCE":
+                parts.append(program.buffers[immediate])
+            parts.append(f"{isa.ORDER_NAMES[order]}.{isa.SCOPE_NAMES[scope]}".lower())
+        elif "SHARED" in name or "LOCAL" in name:
+            parts.append(f"+{immediate}")
+        if "ATOMIC" in name:
+            name += "." + isa.ATOMIC_NAMES[flags >> isa.FLAG_ATOMIC_SHIFT]
+        elif name == "CONVERT":
+            parts.append("to " + isa.TYPE_NAMES[flags & isa.FLAG_TO_MASK].lower())
+        elif name == "BRANCH":
+            parts.append(f"-> {target} join {join}" + (" if zero" if flags & isa.FLAG_IF_ZERO else ""))
+        elif name == "JUMP":
+            parts.append(f"-> {target}")
+        filename, number = program.locate(file, line)
+        kind = isa.TYPE_NAMES[type].lower()
+        lines.append(f"{k:4}  {name:14} {kind}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}")
+    return "\n".join(lines)

@@ -1,0 +1,337 @@
+"""Calls in kernels: intrinsics, conversions and device functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from gpucoh.lang import intrinsics, isa
+from gpucoh.lang.expressions import REFUSED_CALLS, ExpressionLowerer
+from gpucoh.lang.ir import Constant, LocalArray, Operand
+from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar
+from gpucoh.lang.values import (
+    AnyValue,
+    Array,
+    BufferValue,
+    Literal,
+    PythonObject,
+    SharedArray,
+    TupleValue,
+    Value,
+    describe,
+)
+
+Arguments = dict[str, ast.expr]
+ORDERS = {
+    "load": ("weak", "relaxed", "acquire", "sc"),
+    "store": ("weak", "relaxed", "release", "sc"),
+    "atomic": ("relaxed", "acquire", "release", "acq_rel", "sc"),
+    "fence": ("acquire", "release", "acq_rel", "sc"),
+}
+SCOPES = ("cta", "cu", "gpu", "sys")
+
+
+class CallLowerer(ExpressionLowerer):
+    """Lowers calls."""
+
+    lanes: int
+
+    def inline(self, device: Any, node: ast.Call) -> AnyValue | None:
+        """Lower the body of a device function in place of its call."""
+        raise NotImplementedError
+
+    def call(self, node: ast.Call) -> AnyValue | None:
+        """Lower a call; None where it gives nothing."""
+        target = self.value(node.func)
+        if not isinstance(target, PythonObject):
+            self.fail(node, f"{describe(target)} cannot be called")
+        function = target.value
+        if isinstance(function, Scalar):
+            return self._conversion(function, node)
+        if getattr(function, "is_gpucoh_device", False):
+            return self.inline(function, node)
+        if function in (builtins.min, builtins.max, builtins.abs):
+            function = getattr(intrinsics, function.__name__)
+        name = getattr(function, "__name__", "")
+        if getattr(intrinsics, name, None) is not function or name not in intrinsics.__all__:
+            self._refuse(function, name, node)
+        arguments, more = self._bind(function, name, node)
+        handler = self._handlers.get(name)
+        if handler is not None:
+            result: AnyValue | None = handler(self, arguments, node)
+            return result
+        if name in ("min", "max"):
+            return self._extreme(name, [arguments["x"], arguments["y"], *more], node)
+        if name.startswith("atomic_"):
+            return self._atomic(name, arguments, node)
+        return self._function(name, arguments["x"], node)
+
+    def _refuse(self, function: Any, name: str, node: ast.Call) -> None:
+        module = getattr(function, "__module__", "") or ""
+        if getattr(builtins, name, None) is function and name in REFUSED_CALLS:
+            self.fail(node, f"{name}() cannot be used: {REFUSED_CALLS[name]}")
+        if name in intrinsics.__all__:
+            self.fail(node, f"{module}.{name}() cannot be used: use gpucoh.{name}")
+        if getattr(function, "is_gpucoh_kernel", False):
+            self.fail(node, f"kernel '{function.name}' cannot be called from a kernel: use @gpucoh.device")
+        if inspect.isfunction(function):
+            self.fail(node, f"'{name}' is a plain Python function: use @gpucoh.device on it")
+        self.fail(node, f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics")
+
+    def _bind(self, function: Callable[..., Any], name: str, node: ast.Call) -> tuple[Arguments, list[ast.expr]]:
+        """The call's argument expressions by parameter name, defaults filled in."""
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+        if len(keywords) != len(node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
+            self.fail(node, "'*' arguments cannot be used: use each argument by name")
+        try:
+            bound = inspect.signature(function).bind(*node.args, **keywords)
+        except TypeError as error:
+            self.fail(node, f"{name}(): {error}")
+        more = list(bound.arguments.pop("more", ()))
+        bound.apply_defaults()
+        bound.arguments.pop("more", None)
+        arguments: Arguments = {}
+        for parameter, given in bound.arguments.items():
+            if not isinstance(given, ast.AST):
+                given = ast.copy_location(ast.Constant(given), node)
+            arguments[parameter] = given
+        return arguments, more
+
+    # ---- helpers --------------------------------------------------------------------------------
+
+    def _choice(self, node: ast.expr, what: str, allowed: tuple[str, ...]) -> str:
+        value = self.value(node)
+        text = value.value if isinstance(value, PythonObject) else None
+        if not isinstance(text, str):
+            self.fail(node, f"{what} must be a constant string, one of {' '.join(allowed)}")
+        if text not in allowed:
+            self.fail(node, f"{what} {text!r} is not allowed here: use one of {' '.join(allowed)}")
+        return text.upper()
+
+    def _integer(self, node: ast.expr, what: str) -> Value:
+        value = self.scalar(self.value(node), node)
+        if value.type not in (I32, U32):
+            self.fail(node, f"{what} must be i32 or u32, not {value.type.name}: use i32(...)")
+        return value
+
+    def _axis(self, arguments: Arguments) -> str:
+        axis = self.constant_integer(self.value(arguments["axis"]), arguments["axis"], "axis")
+        if axis not in (0, 1, 2):
+            self.fail(arguments["axis"], f"axis {axis} is not allowed: use 0, 1 or 2")
+        return "XYZ"[axis]
+
+    def _conversion(self, type: Scalar, node: ast.Call) -> AnyValue:
+        if len(node.args) != 1 or node.keywords:
+            self.fail(node, f"{type.name}() takes one value")
+        given = self.value(node.args[0])
+        if isinstance(given, Literal):
+            number = given.value
+            if isinstance(number, float) and type is not F32:
+                return self.convert(self.scalar(given, node), type)
+            if type is not F32:  # as Python integers wrap
+                return Value(Constant(int(number) & 0xFFFFFFFF), type)
+        return self.convert(self.scalar(given, node, type), type)
+
+    # ---- threads and blocks ---------------------------------------------------------------------
+
+    def _thread_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("THREAD_" + self._axis(arguments))
+
+    def _block_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("BLOCK_" + self._axis(arguments))
+
+    def _block_dim(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("BLOCK_DIM_" + self._axis(arguments), positive=True)
+
+    def _grid_dim(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("GRID_DIM_" + self._axis(arguments), positive=True)
+
+    def _global_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        axis = self._axis(arguments)
+        start = self.operate("MUL", I32, self.special("BLOCK_" + axis), self.special("BLOCK_DIM_" + axis))
+        return self.operate("ADD", I32, start, self.special("THREAD_" + axis))
+
+    def _lane_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("LANE")
+
+    def _warp_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("WARP")
+
+    def _core_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("CORE")
+
+    def _warp_size(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return Value(Constant(self.lanes), I32)
+
+    def _clock(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self.special("CLOCK", type=U32)
+
+    # ---- memory ---------------------------------------------------------------------------------
+
+    def _place_of(self, arguments: Arguments, what: str) -> tuple[Array, Value, str, str]:
+        """Array, index, order and scope of an access."""
+        node = arguments["buf"]
+        array = self.array(self.value(node), node)
+        index = self.index(array, self.value(arguments["index"]), arguments["index"])
+        order = self._choice(arguments["order"], f"order of {what}", ORDERS[what])
+        scope = self._choice(arguments["scope"], "scope", SCOPES)
+        if not isinstance(array, BufferValue) and order not in ("WEAK", "RELAXED"):
+            self.fail(node, f"{describe(array)} has no order {order.lower()!r}: use barrier(), or a buffer")
+        return array, index, order, scope
+
+    def _load(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        array, index, order, scope = self._place_of(arguments, "load")
+        self.at(node)
+        return self.read(array, index, order, scope)
+
+    def _store(self, arguments: Arguments, node: ast.Call) -> None:
+        array, index, order, scope = self._place_of(arguments, "store")
+        value = self.value(arguments["value"])
+        self.at(node)
+        self.write(array, index, value, node, order, scope)
+
+    def _atomic(self, name: str, arguments: Arguments, node: ast.Call) -> AnyValue:
+        op = name.removeprefix("atomic_").upper()
+        array, index, order, scope = self._place_of(arguments, "atomic")
+        if isinstance(array, LocalArray):
+            self.fail(node, f"{describe(array)} is private to its thread: use plain arithmetic")
+        self.check_writable(array, node)
+        if array.type is F32 and op != "ADD":
+            self.fail(node, f"{name} works on i32 and u32, {describe(array)} is f32: use atomic_add or a lock")
+        what = f"an element of {describe(array)}"
+        operands: list[Operand | None] = [index.operand]
+        for part in ("expected", "value"):
+            if part in arguments:
+                value = self.value(arguments[part])
+                operands.append(self.coerce(value, array.type, arguments[part], what).operand)
+        self.at(node)
+        shared = isinstance(array, SharedArray)
+        return self.add(
+            "SHARED_ATOMIC" if shared else "ATOMIC",
+            array.type,
+            operands,
+            immediate=array.base if isinstance(array, SharedArray) else array.slot,
+            flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
+            order=order,
+            scope=scope,
+        )
+
+    def _fence(self, arguments: Arguments, node: ast.Call) -> None:
+        order = self._choice(arguments["order"], "order of fence", ORDERS["fence"])
+        scope = self._choice(arguments["scope"], "scope", SCOPES)
+        self.add_effect("FENCE", I32, [], order=order, scope=scope)
+
+    def _barrier(self, arguments: Arguments, node: ast.Call) -> None:
+        self._synchronise("BARRIER", arguments, node)
+
+    def _barrier_arrive(self, arguments: Arguments, node: ast.Call) -> None:
+        self._synchronise("BARRIER_ARRIVE", arguments, node)
+
+    def _synchronise(self, op: str, arguments: Arguments, node: ast.Call) -> None:
+        number = self._integer(arguments["id"], "the id of a barrier")
+        if isinstance(number.operand, Constant) and not number.operand.bits < 16:
+            self.fail(node, "the id of a barrier must be from 0 to 15")
+        given = self.value(arguments["count"])
+        count: Operand | None = None
+        if not (isinstance(given, PythonObject) and given.value is None):
+            count = self._integer(arguments["count"], "the count of a barrier").operand
+            if isinstance(count, Constant) and (count.bits % self.lanes or not 0 < count.bits < 2**31):
+                self.fail(node, f"the count of a barrier must be a positive multiple of the warp size, {self.lanes}")
+        self.at(node)
+        self.add_effect(op, I32, [number.operand, count])
+
+    def _sleep(self, arguments: Arguments, node: ast.Call) -> None:
+        cycles = self._integer(arguments["cycles"], "the argument of sleep")
+        self.add_effect("SLEEP", cycles.type, [cycles.operand])
+
+    # ---- arrays ---------------------------------------------------------------------------------
+
+    def _new_array(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        self.fail(node, "shared(...) and local(...) stand alone: use name = gpucoh.shared(dtype, n)")
+
+    def declare_array(self, name: str, node: ast.Call) -> AnyValue | None:
+        """``name = shared(...)`` or ``name = local(...)``; None when the call is another one."""
+        if not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return None
+        target = self.value(node.func)
+        function = target.value if isinstance(target, PythonObject) else None
+        if function is not intrinsics.shared and function is not intrinsics.local:
+            return None
+        arguments, _ = self._bind(function, function.__name__, node)
+        dtype = self.value(arguments["dtype"])
+        if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, Scalar):
+            self.fail(node, "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
+        size = self.value(arguments["n"])
+        items = size.items if isinstance(size, TupleValue) else (size,)
+        shape = tuple(self.constant_integer(item, node, "the size of an array") for item in items)
+        if not shape or any(extent < 1 for extent in shape):
+            self.fail(node, f"the size of an array must be at least 1, got {shape}")
+        if function is intrinsics.shared:
+            return self.make_shared(name, dtype.value, shape)
+        return self.make_local(name, dtype.value, shape, node)
+
+    # ---- warp and arithmetic --------------------------------------------------------------------
+
+    def _vote(self, op: str, arguments: Arguments, type: Scalar, flags: int = 0) -> AnyValue:
+        node = arguments["x"]
+        word = self.truth(self.value(node), node)
+        return Value(self.add(op, U32, [word.operand], flags=flags).operand, type)
+
+    def _any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self._vote("ANY", arguments, BOOL)
+
+    def _all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self._vote("ALL", arguments, BOOL)
+
+    def _ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        high = self.constant_integer(self.value(arguments["high"]), node, "high")
+        if high and self.lanes == 32:
+            return Value(Constant(0), U32)
+        return self._vote("BALLOT", arguments, U32, isa.FLAG_HIGH if high else 0)
+
+    def _shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self.scalar(self.value(arguments["x"]), node)
+        lane = self._integer(arguments["lane"], "the lane of shuffle")
+        type = I32 if word.type is BOOL else word.type
+        return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
+
+    def _extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
+        values = [self.value(argument) for argument in nodes]
+        if all(isinstance(value, Literal) for value in values):
+            return Literal(getattr(builtins, name)(v.value for v in values if isinstance(v, Literal)))
+        type, words = self.unify(values, node, f"{name}()")
+        kind = I32 if type is BOOL else type
+        result = words[0]
+        for word in words[1:]:
+            result = self.operate(name.upper(), kind, result, word)
+        return Value(result.operand, kind)
+
+    def _abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        given = self.value(arguments["x"])
+        if isinstance(given, Literal):
+            return Literal(abs(given.value))
+        word = self.scalar(given, node)
+        if word.type is U32:
+            return word
+        return self.operate("ABS", I32 if word.type is BOOL else word.type, word)
+
+    def _function(self, name: str, argument: ast.expr, node: ast.Call) -> AnyValue:
+        """``sqrt exp log sin cos floor``."""
+        word = self.coerce(self.value(argument), F32, argument, f"the argument of {name}")
+        return self.operate(name.upper(), F32, word)
+
+    _handlers: ClassVar[dict[str, Callable[..., Any]]] = {
+        "thread_id": _thread_id, "block_id": _block_id, "block_dim": _block_dim, "grid_dim": _grid_dim,
+        "global_id": _global_id, "lane_id": _lane_id, "warp_id": _warp_id, "core_id": _core_id,
+        "warp_size": _warp_size, "clock": _clock, "load": _load, "store": _store, "fence": _fence,
+        "barrier": _barrier, "barrier_arrive": _barrier_arrive, "sleep": _sleep, "shared": _new_array,
+        "local": _new_array, "any": _any, "all": _all, "ballot": _ballot, "shuffle": _shuffle, "abs": _abs,
+    }  # fmt: skip
+
+
+def is_parameter_type(value: object) -> bool:
+    """Whether an annotation is one of a kernel's."""
+    return isinstance(value, (Scalar, BufferType))

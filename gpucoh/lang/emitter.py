@@ -1,0 +1,433 @@
+"""Making instructions: blocks, types and conversions, arithmetic, array accesses."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any, NoReturn
+
+from gpucoh.lang import folding, isa
+from gpucoh.lang.ir import (
+    COMPARISONS,
+    Block,
+    Branch,
+    Constant,
+    Exit,
+    Function,
+    Instruction,
+    Jump,
+    LocalArray,
+    Operand,
+    Place,
+    Register,
+)
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
+from gpucoh.lang.values import (
+    AnyValue,
+    Array,
+    BufferValue,
+    Frame,
+    Literal,
+    SharedArray,
+    TupleValue,
+    Value,
+    describe,
+)
+
+#: Most words of one local array; each is a register of every thread.
+MAX_LOCAL_WORDS = 192
+
+
+class Emitter:
+    """Builds a :class:`Function`; knows types, not Python's syntax."""
+
+    def __init__(self, name: str) -> None:
+        self.function = Function(name)
+        self.frames: list[Frame] = []
+        self.place: Place = (0, 0)
+        self.block = Block(0)
+        self.function.blocks.append(self.block)
+        self._next_block = 1
+
+    # ---- errors, blocks -------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        """The function being lowered."""
+        return self.frames[-1]
+
+    def fail(self, node: ast.AST | None, message: str) -> NoReturn:
+        """Raise a KernelError that names the place of ``node``."""
+        raise self.frame.unit.error(node, message)
+
+    def at(self, node: ast.AST) -> None:
+        """Instructions made from here on belong to the line of ``node``."""
+        line = getattr(node, "lineno", None)
+        if line is not None:
+            self.place = (self.frame.file, line - 1)
+
+    def new_block(self) -> Block:
+        """A block that is not yet placed."""
+        self._next_block += 1
+        return Block(self._next_block - 1)
+
+    def start(self, block: Block) -> None:
+        """Go on in ``block``; control falls into it from the block before unless that has ended."""
+        if self.block.terminator is None:
+            self.block.terminator = Jump(block, self.place)
+        self.resume(block)
+
+    def resume(self, block: Block) -> None:
+        """Go on in ``block``, reached only by branches; the block before is left as it stands."""
+        self.block = block
+        self.function.blocks.append(block)
+
+    def jump(self, target: Block) -> None:
+        """End the current block; what follows it, if anything, is unreachable."""
+        if self.block.terminator is None:
+            self.block.terminator = Jump(target, self.place)
+        self._start_dead()
+
+    def exit(self) -> None:
+        """End the thread."""
+        if self.block.terminator is None:
+            self.block.terminator = Exit(self.place)
+        self._start_dead()
+
+    def _start_dead(self) -> None:
+        self.resume(self.new_block())
+
+    def branch(self, condition: AnyValue, if_true: Block, if_false: Block, node: ast.AST) -> None:
+        """End the current block with a branch on the truth of ``condition``."""
+        if isinstance(condition, Literal):
+            self.jump(if_true if condition.value else if_false)
+            return
+        operand = self.truth(condition, node).operand
+        if isinstance(operand, Constant):
+            self.jump(if_true if operand.bits else if_false)
+            return
+        self.block.terminator = Branch(operand, if_true, if_false, self.place)
+        self._start_dead()
+
+    # ---- instructions ---------------------------------------------------------------------------
+
+    def add(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> Value:
+        """Append an instruction with a fresh destination. Comparisons give bool."""
+        instruction = Instruction(op, type, self.function.new_register(), sources, self.place, **fields)
+        self.block.instructions.append(instruction)
+        assert instruction.dest is not None
+        return Value(instruction.dest, BOOL if op in COMPARISONS else type)
+
+    def add_effect(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> None:
+        """Append an instruction without destination."""
+        self.block.instructions.append(Instruction(op, type, None, sources, self.place, **fields))
+
+    def operate(self, op: str, type: Scalar, *operands: Value) -> Value:
+        """A pure operation; folded where all sources are constants."""
+        words = [v.operand.bits for v in operands if isinstance(v.operand, Constant)]
+        if len(words) == len(operands):
+            bits = folding.fold(op, type, words)
+            if bits is not None:
+                return Value(Constant(bits), BOOL if op in COMPARISONS else type)
+        return self.add(op, type, [value.operand for value in operands])
+
+    def move(self, register: Register, value: Value, retarget: bool = True) -> None:
+        """Assign to a variable; a temporary just made becomes the variable itself."""
+        last = self.block.instructions[-1] if self.block.instructions else None
+        if (
+            retarget
+            and last is not None
+            and isinstance(value.operand, Register)
+            and last.dest is value.operand
+            and value.operand.name is None
+        ):
+            last.dest = register
+            return
+        self.block.instructions.append(
+            Instruction("MOVE", value.type, register, [value.operand], self.place)
+        )
+
+    def temporary(self, value: Value) -> Value:
+        """A copy that later assignments to the variable do not change."""
+        if isinstance(value.operand, Register) and value.operand.name is not None:
+            return self.add("MOVE", value.type, [value.operand])
+        return value
+
+    # ---- types ----------------------------------------------------------------------------------
+
+    def scalar(self, value: AnyValue, node: ast.AST, type: Scalar | None = None) -> Value:
+        """``value`` as a typed word; literals take ``type`` or else their natural one."""
+        if isinstance(value, Value):
+            return value
+        if isinstance(value, Literal):
+            wanted = type or value.natural
+            if wanted is BOOL and not isinstance(value.value, bool):
+                wanted = value.natural
+            number = value.value
+            bits = folding.literal_bits(number, wanted)
+            if bits is None:
+                self._refuse_literal(value, wanted, node)
+            return Value(Constant(bits), wanted)
+        if isinstance(value, TupleValue):
+            self.fail(node, "a tuple is not a number here: use one of its elements")
+        return self.fail(node, f"a number is needed here, not {describe(value)}")
+
+    def _refuse_literal(self, value: Literal, wanted: Scalar, node: ast.AST) -> NoReturn:
+        number = value.value
+        if isinstance(number, float) and wanted is not F32:
+            self.fail(node, f"{number!r} is not an integer: {wanted.name} is needed, use {wanted.name}(...)")
+        if wanted is I32 and 0 <= number < 2**32:
+            self.fail(node, f"{number} does not fit i32: write u32({number})")
+        self.fail(node, f"{number} does not fit {wanted.name}")
+
+    def coerce(self, value: AnyValue, type: Scalar, node: ast.AST, what: str) -> Value:
+        """``value`` as ``type`` by the implicit rules: literals adapt, bool becomes a number, integers become f32."""
+        given = self.scalar(value, node, type)
+        if given.type is type:
+            return given
+        if type is not BOOL and given.type is BOOL:
+            return self.convert(given, type)
+        if type is F32:
+            return self.convert(given, F32)
+        hint = f"{type.name}(...)" if type is not BOOL else "a comparison, as x != 0"
+        return self.fail(node, f"{what} is {type.name} but the value is {given.type.name}: write {hint}")
+
+    def convert(self, value: Value, type: Scalar) -> Value:
+        """``i32() u32() f32()`` of a typed word."""
+        source = I32 if value.type is BOOL else value.type
+        if source is type:
+            return Value(value.operand, type)
+        if F32 not in (source, type):  # i32 and u32 are the same words
+            return Value(value.operand, type)
+        if isinstance(value.operand, Constant):
+            bits = folding.fold("CONVERT", source, [value.operand.bits], type)
+            assert bits is not None
+            return Value(Constant(bits), type)
+        converted = self.add("CONVERT", source, [value.operand], flags=type.code)
+        return Value(converted.operand, type)
+
+    def truth(self, value: AnyValue, node: ast.AST) -> Value:
+        """``value`` as a word that is zero exactly when Python's truth of it is False."""
+        given = self.scalar(value, node)
+        if given.type is F32:
+            return self.operate("NE", F32, given, Value(Constant(0), F32))
+        return given
+
+    def boolean(self, value: AnyValue, node: ast.AST) -> Value:
+        """``value`` as a bool: 0 or 1."""
+        given = self.scalar(value, node)
+        if given.type is BOOL:
+            return given
+        return self.operate("NE", given.type, given, Value(Constant(0), given.type))
+
+    def unify(self, values: list[AnyValue], node: ast.AST, what: str) -> tuple[Scalar, list[Value]]:
+        """The operands in their common type: literals adapt, f32 wins over integers, i32 with u32 is refused."""
+        types = [value.type for value in values if isinstance(value, Value)]
+        types += [F32 for v in values if isinstance(v, Literal) and isinstance(v.value, float)]
+        if not types:
+            types = [v.natural for v in values if isinstance(v, Literal)]
+        kinds = set(types)
+        if F32 in kinds:
+            common = F32
+        elif I32 in kinds and U32 in kinds:
+            self.fail(node, f"{what} mixes i32 and u32: convert one side with i32(...) or u32(...)")
+        elif U32 in kinds or I32 in kinds:
+            common = U32 if U32 in kinds else I32
+        else:
+            common = BOOL if all(not isinstance(v, Literal) or isinstance(v.value, bool) for v in values) else I32
+        return common, [self.coerce(value, common, node, what) for value in values]
+
+    def constant_integer(self, value: AnyValue, node: ast.AST, what: str) -> int:
+        """A compile-time integer."""
+        if isinstance(value, Literal) and not isinstance(value.value, float):
+            return int(value.value)
+        if isinstance(value, Value) and isinstance(value.operand, Constant) and value.type is not F32:
+            bits = value.operand.bits
+            return bits if value.type is U32 else folding.signed(bits)
+        return self.fail(
+            node, f"{what} must be a constant: use a number, or a global or closure variable that holds one"
+        )
+
+    # ---- arrays ---------------------------------------------------------------------------------
+
+    def index(self, array: Array, index: AnyValue, node: ast.AST) -> Value:
+        """The flat index of an element, as i32 or u32; what is known now is checked now."""
+        shape = () if isinstance(array, BufferValue) else array.shape
+        items = index.items if isinstance(index, TupleValue) else (index,)
+        dimensions = max(len(shape), 1)
+        if len(items) != dimensions:
+            hint = " (buffers are flat: use x[row * width + column])" if not shape else ""
+            self.fail(node, f"{describe(array)} takes {dimensions} index(es), got {len(items)}{hint}")
+        flat: AnyValue | None = None
+        for axis, item in enumerate(items):
+            value = self._check_index(array, shape[axis] if shape else None, item, node)
+            if flat is None:
+                flat = value
+            else:
+                flat = self.arithmetic("ADD", self.arithmetic("MUL", flat, Literal(shape[axis]), node), value, node)
+        assert flat is not None
+        return self.scalar(flat, node)
+
+    def _check_index(self, array: Array, bound: int | None, item: AnyValue, node: ast.AST) -> AnyValue:
+        given = self.scalar(item, node)
+        if given.type not in (I32, U32):
+            self.fail(node, f"an index of {describe(array)} must be i32 or u32, not {given.type.name}: use i32(...)")
+        if isinstance(given.operand, Constant):
+            number = self.constant_integer(given, node, "index")
+            if number < 0:
+                self.fail(node, f"index {number} of {describe(array)} is negative: indices count from 0")
+            if bound is not None and number >= bound:
+                self.fail(node, f"index {number} of {describe(array)} is out of bounds: {bound} elements")
+            return Literal(number)
+        return given
+
+    def read(self, array: Array, index: Value, order: str = "WEAK", scope: str = "GPU") -> Value:
+        """One element."""
+        if isinstance(array, BufferValue):
+            return self.add("LOAD", array.type, [index.operand], immediate=array.slot, order=order, scope=scope)
+        words = Constant(array.words)
+        if isinstance(array, SharedArray):
+            return self.add("SHARED_LOAD", array.type, [index.operand, words], immediate=array.base)
+        return self.add("LOCAL_LOAD", array.type, [index.operand, words], array=array)
+
+    def write(
+        self, array: Array, index: Value, value: AnyValue, node: ast.AST, order: str = "WEAK", scope: str = "GPU"
+    ) -> None:
+        """Set one element."""
+        word = self.coerce(value, array.type, node, f"an element of {describe(array)}").operand
+        if isinstance(array, BufferValue):
+            self.check_writable(array, node)
+            self.add_effect(
+                "STORE", array.type, [index.operand, word], immediate=array.slot, order=order, scope=scope
+            )
+            return
+        words = Constant(array.words)
+        if isinstance(array, SharedArray):
+            self.add_effect("SHARED_STORE", array.type, [index.operand, word, words], immediate=array.base)
+        else:
+            self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
+
+    def check_writable(self, array: Array, node: ast.AST) -> None:
+        """Refuse writes to readonly buffers."""
+        if isinstance(array, BufferValue) and array.readonly:
+            self.fail(node, f"{describe(array)} is readonly and cannot be written: "
+                            f"annotate it Buffer[{array.type.name}] to write it")  # fmt: skip
+
+    def make_shared(self, name: str, type: Scalar, shape: tuple[int, ...]) -> SharedArray:
+        """A scratchpad array."""
+        words = math.prod(shape)
+        array = SharedArray(name, self.function.shared_words, type, shape, words)
+        self.function.shared_words += words
+        return array
+
+    def make_local(self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST) -> LocalArray:
+        """A per-thread array, set to zero."""
+        words = math.prod(shape)
+        if words > MAX_LOCAL_WORDS:
+            self.fail(node, f"local array '{name}' has {words} words; at most {MAX_LOCAL_WORDS} fit in registers: "
+                            "use a buffer or shared(...)")  # fmt: skip
+        array = LocalArray(name, type, shape, words)
+        for k in range(words):
+            self.add_effect("LOCAL_STORE", type, [Constant(k), Constant(0), Constant(words)], array=array)
+        return array
+
+    # ---- arithmetic -----------------------------------------------------------------------------
+
+    def special(self, name: str, positive: bool = False, type: Scalar = I32) -> Value:
+        """A special register."""
+        value = self.add("SPECIAL", type, [], immediate=isa.SPECIALS[name])
+        assert isinstance(value.operand, Register)
+        value.operand.positive = positive
+        return value
+
+    def arithmetic(self, op: str, left: AnyValue, right: AnyValue, node: ast.AST) -> AnyValue:
+        """A binary operation of the language, both operands already lowered."""
+        if isinstance(left, Literal) and isinstance(right, Literal):
+            return self._literal_arithmetic(op, left.value, right.value, node)
+        what = f"'{_SYMBOLS[op]}'"
+        if op in ("SHL", "SHR"):
+            return self._shift(op, left, right, node)
+        type, (a, b) = self.unify([left, right], node, what)
+        if op in ("AND", "OR", "XOR"):
+            if type is F32:
+                self.fail(node, f"{what} works on integers: convert with i32(...) or u32(...)")
+            return self.operate_as(op, type, a, b)
+        if type is BOOL:
+            type = I32
+        if op == "TRUEDIV":
+            return self.operate("DIV", F32, self.convert(a, F32), self.convert(b, F32))
+        if op == "DIV" and type is F32:
+            op = "FLOORDIV"
+        result = self.operate(op, type, a, b)
+        if op in ("ADD", "MUL") and isinstance(result.operand, Register):
+            result.operand.positive = is_positive(a) and is_positive(b)
+        return result
+
+    def operate_as(self, op: str, type: Scalar, *operands: Value) -> Value:
+        """As :meth:`operate`, but the result keeps ``type``, bool included."""
+        return Value(self.operate(op, U32 if type is U32 else I32, *operands).operand, type)
+
+    def _shift(self, op: str, left: AnyValue, right: AnyValue, node: ast.AST) -> Value:
+        a = self.scalar(left, node)
+        b = self.scalar(right, node)
+        if F32 in (a.type, b.type):
+            self.fail(node, f"'{_SYMBOLS[op]}' works on integers: convert with i32(...) or u32(...)")
+        if isinstance(b.operand, Constant) and b.type is I32 and folding.signed(b.operand.bits) < 0:
+            self.fail(node, "negative shift count")
+        return self.operate(op, U32 if a.type is U32 else I32, a, b)
+
+    def _literal_arithmetic(self, op: str, a: float, b: float, node: ast.AST) -> Literal:
+        try:
+            if op == "SHL" and b > 1024:
+                self.fail(node, f"shift count {b} is too large")
+            result = _LITERAL[op](a, b)
+        except ZeroDivisionError:
+            self.fail(node, "division by zero in a constant expression")
+        except (OverflowError, ValueError, TypeError) as error:
+            self.fail(node, f"constant expression: {error}")
+        if isinstance(result, complex):
+            self.fail(node, "constant expression: the result is complex")
+        return Literal(result)
+
+    def power(self, base: AnyValue, exponent: AnyValue, node: ast.AST) -> AnyValue:
+        """``x ** n`` by repeated multiplication, ``((x * x) * x) * x``."""
+        if isinstance(base, Literal) and isinstance(exponent, Literal):
+            if isinstance(exponent.value, int) and abs(exponent.value) > 1024:
+                self.fail(node, f"exponent {exponent.value} is too large")
+            return self._literal_arithmetic("POW", base.value, exponent.value, node)
+        if not isinstance(exponent, Literal) or isinstance(exponent.value, float) or not 0 <= exponent.value <= 16:
+            self.fail(node, "'**' takes a constant exponent from 0 to 16: use exp(y * log(x)), sqrt(x) or a loop")
+        given = self.scalar(base, node)
+        if exponent.value == 0:
+            return self.scalar(Literal(1), node, I32 if given.type is BOOL else given.type)
+        result: AnyValue = given
+        for _ in range(exponent.value - 1):
+            result = self.arithmetic("MUL", result, given, node)
+        return result
+
+
+def is_positive(value: Value) -> bool:
+    """Whether a word is known to be greater than zero (barring overflow of products of positive numbers)."""
+    if isinstance(value.operand, Constant):
+        return 0 < value.operand.bits < 2**31
+    return isinstance(value.operand, Register) and value.operand.positive
+
+
+_SYMBOLS = {
+    "ADD": "+", "SUB": "-", "MUL": "*", "TRUEDIV": "/", "DIV": "//", "MOD": "%", "AND": "&", "OR": "|", "XOR": "^",
+    "SHL": "<<", "SHR": ">>",
+}  # fmt: skip
+_LITERAL: dict[str, Any] = {
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "MUL": lambda a, b: a * b,
+    "TRUEDIV": lambda a, b: a / b,
+    "DIV": lambda a, b: a // b,
+    "MOD": lambda a, b: a % b,
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+    "XOR": lambda a, b: a ^ b,
+    "SHL": lambda a, b: a << b,
+    "SHR": lambda a, b: a >> b,
+    "POW": lambda a, b: a**b,
+}

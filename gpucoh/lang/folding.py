@@ -1,0 +1,135 @@
+"""What instructions give for constant sources: the arithmetic of csrc/core/isa.h on 32-bit words."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from gpucoh.lang.types import F32, U32, Scalar
+
+MASK = 0xFFFFFFFF
+
+
+def signed(bits: int) -> int:
+    """The word as i32."""
+    return bits - (1 << 32) if bits & 0x80000000 else bits
+
+
+def float_value(bits: int) -> np.float32:
+    """The word as f32."""
+    return np.uint32(bits).view(np.float32)
+
+
+def float_bits(value: float | np.float32) -> int:
+    """The word of an f32; a Python float is rounded to nearest first."""
+    with np.errstate(over="ignore"):
+        return int(np.float32(value).view(np.uint32))
+
+
+def fold(op: str, type: Scalar, words: list[int], to: Scalar | None = None) -> int | None:
+    """The destination's bits for constant sources, or None where it is left to the machine."""
+    if op == "MOVE":
+        return words[0]
+    if op == "SELECT":
+        return words[1] if words[0] else words[2]
+    if op == "CONVERT":
+        assert to is not None
+        return _convert(words[0], type, to)
+    if type is F32:
+        return _fold_float(op, words)
+    return _fold_integer(op, type is U32, words)
+
+
+def _convert(bits: int, source: Scalar, to: Scalar) -> int:
+    if to is F32:
+        if source is F32:
+            return bits
+        return float_bits(np.float32(bits if source is U32 else signed(bits)))
+    if source is not F32:
+        return bits
+    value = float(float_value(bits))
+    if value != value:
+        return 0
+    low, high = (0, MASK) if to is U32 else (-(2**31), 2**31 - 1)
+    return int(max(low, min(high, value))) & MASK
+
+
+def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
+    values = words if unsigned else [signed(word) for word in words]
+    a = values[0]
+    if op in ("NEG", "NOT", "ABS"):
+        return (-a if op == "NEG" else ~a if op == "NOT" else abs(a)) & MASK
+    if len(values) < 2:
+        return None
+    b = values[1]
+    if op in _COMPARE:
+        return int(_COMPARE[op](a, b))
+    if op in ("SHL", "SHR"):
+        count = min(words[1], 32)
+        return (a << count if op == "SHL" else a >> count) & MASK
+    if op in ("DIV", "FLOORDIV"):
+        return (a // b if b else 0) & MASK
+    if op == "MOD":
+        return (a % b if b else 0) & MASK
+    if op in _INTEGER:
+        return int(_INTEGER[op](a, b)) & MASK
+    return None
+
+
+_COMPARE = {
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+}
+_INTEGER = {
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "MUL": lambda a, b: a * b,
+    "MIN": min,
+    "MAX": max,
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+    "XOR": lambda a, b: a ^ b,
+}
+_FLOAT = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "DIV": np.divide,
+    "FLOORDIV": lambda a, b: np.floor(np.divide(a, b)),
+    "MOD": lambda a, b: a - b * np.floor(np.divide(a, b)),
+    "NEG": np.negative,
+    "ABS": np.abs,
+    "SQRT": np.sqrt,
+    "FLOOR": np.floor,
+}
+
+
+def _fold_float(op: str, words: list[int]) -> int | None:
+    values = [float_value(word) for word in words]
+    if op in _COMPARE:
+        return int(bool(_COMPARE[op](values[0], values[1])))
+    if op not in _FLOAT:
+        return None
+    with np.errstate(all="ignore"):
+        result = _FLOAT[op](*values)
+    # Which NaN comes out is the machine's affair.
+    return None if np.isnan(result) else float_bits(result)
+
+
+def literal_bits(value: float, type: Scalar) -> int | None:
+    """The bits of a Python number as a constant of ``type``; None where it does not fit."""
+    if type is F32:
+        try:
+            bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        except OverflowError:
+            return None
+        return int(bits)
+    if isinstance(value, float):
+        return None
+    low, high = (0, MASK) if type is U32 else (-(2**31), 2**31 - 1)
+    return int(value) & MASK if low <= value <= high else None

@@ -1,0 +1,178 @@
+"""The intermediate form: three-address instructions over virtual registers, in a control-flow graph.
+
+Not SSA: a variable of the program is one register with any number of definitions. A register with a single definition
+behaves as an SSA value nevertheless, because every use is checked to be dominated by a definition; the optimiser relies
+on that. Words are untyped; each instruction names the type that it works on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpucoh.lang.types import Scalar
+
+#: Source index and line, counted from 0 at the source's first line.
+Place = tuple[int, int]
+
+
+class Register:
+    """A virtual register. ``name`` is set for variables of the program, None for temporaries."""
+
+    __slots__ = ("name", "number", "positive")
+
+    def __init__(self, number: int, name: str | None = None) -> None:
+        self.number = number
+        self.name = name
+        self.positive = False  # known to be greater than zero (steps of range)
+
+    def __repr__(self) -> str:
+        return f"%{self.number}" + (f".{self.name}" if self.name else "")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An immediate: 32 bits."""
+
+    bits: int
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A scalar argument of the launch, in the constant bank."""
+
+    name: str
+
+
+Operand = Register | Constant | Argument
+
+
+@dataclass(eq=False)
+class LocalArray:
+    """A per-thread array; its registers are consecutive, from ``base`` on once they are allocated."""
+
+    name: str
+    type: Scalar
+    shape: tuple[int, ...]
+    words: int
+    base: int = -1
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One instruction; ``sources`` are the fields a, b, c in order (None: the field is not used)."""
+
+    op: str
+    type: Scalar
+    dest: Register | None
+    sources: list[Operand | None]
+    place: Place
+    immediate: int = 0
+    flags: int = 0
+    order: str = "WEAK"
+    scope: str = "GPU"
+    array: LocalArray | None = None
+    uniform: bool = False  # set by the analysis: carried out once a warp
+
+    def used(self) -> Iterator[Register]:
+        """The registers that it reads."""
+        for source in self.sources:
+            if isinstance(source, Register):
+                yield source
+
+
+@dataclass(eq=False)
+class Jump:
+    """Go to ``target``."""
+
+    target: Block
+    place: Place
+
+    def successors(self) -> tuple[Block, ...]:
+        """Blocks that may come next."""
+        return (self.target,)
+
+
+@dataclass(eq=False)
+class Branch:
+    """Go to ``if_true`` where ``condition`` is not zero, else to ``if_false``."""
+
+    condition: Operand
+    if_true: Block
+    if_false: Block
+    place: Place
+    divergent: bool = True  # cleared by the analysis where the whole warp goes one way
+
+    def successors(self) -> tuple[Block, ...]:
+        """Blocks that may come next."""
+        return (self.if_true, self.if_false)
+
+
+@dataclass(eq=False)
+class Exit:
+    """The thread is done."""
+
+    place: Place
+
+    def successors(self) -> tuple[Block, ...]:
+        """None come next."""
+        return ()
+
+
+@dataclass(eq=False)
+class Block:
+    """A straight run of instructions and what ends it."""
+
+    number: int
+    instructions: list[Instruction] = field(default_factory=list)
+    terminator: Jump | Branch | Exit | None = None
+
+    def successors(self) -> tuple[Block, ...]:
+        """Blocks that may come next."""
+        return self.terminator.successors() if self.terminator else ()
+
+    def condition(self) -> Register | None:
+        """The register that its branch reads, if any."""
+        if isinstance(self.terminator, Branch) and isinstance(self.terminator.condition, Register):
+            return self.terminator.condition
+        return None
+
+    def __repr__(self) -> str:
+        return f"block{self.number}"
+
+
+@dataclass(eq=False)
+class Function:
+    """A kernel in the intermediate form. ``blocks[0]`` is the entry; the order is that of the source."""
+
+    name: str
+    blocks: list[Block] = field(default_factory=list)
+    registers: int = 0
+    shared_words: int = 0
+
+    def new_register(self, name: str | None = None) -> Register:
+        """A fresh virtual register."""
+        self.registers += 1
+        return Register(self.registers - 1, name)
+
+    def definitions(self) -> dict[Register, list[tuple[Block, Instruction]]]:
+        """Every register's definitions."""
+        found: dict[Register, list[tuple[Block, Instruction]]] = {}
+        for block in self.blocks:
+            for instruction in block.instructions:
+                if instruction.dest is not None:
+                    found.setdefault(instruction.dest, []).append((block, instruction))
+        return found
+
+
+#: Instructions whose only effect is their destination, the same each time for the same sources.
+PURE = frozenset(
+    "MOVE SELECT ADD SUB MUL DIV FLOORDIV MOD NEG ABS MIN MAX AND OR XOR NOT SHL SHR SQRT EXP LOG SIN "
+    "COS FLOOR CONVERT EQ NE LT LE GT GE".split()
+)
+#: Instructions that may be dropped when nobody reads their destination (SPECIAL CLOCK is one: reading it has no effect).
+REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE"}
+#: Votes: one answer for the whole warp, whatever the sources.
+VOTES = frozenset({"ANY", "ALL", "BALLOT"})
+COMPARISONS = frozenset({"EQ", "NE", "LT", "LE", "GT", "GE"})
+COMMUTATIVE = frozenset({"ADD", "MUL", "AND", "OR", "XOR", "EQ", "NE"})

@@ -1,0 +1,308 @@
+"""Checks and optimisations on the intermediate form."""
+
+from __future__ import annotations
+
+from gpucoh.lang import flow
+from gpucoh.lang.folding import fold
+from gpucoh.lang.ir import (
+    COMMUTATIVE,
+    PURE,
+    REMOVABLE,
+    Block,
+    Branch,
+    Constant,
+    Function,
+    Instruction,
+    Jump,
+    LocalArray,
+    Operand,
+    Place,
+    Register,
+)
+from gpucoh.lang.types import F32, I32, U32
+
+#: Rounds of the passes; each one enables the next, few are needed.
+MAX_ROUNDS = 6
+_SAME = object()
+
+
+def optimise(function: Function) -> None:
+    """Make a checked function smaller; what it does to memory stays the same, access for access."""
+    flow.simplify(function)
+    replace_local_arrays(function)
+    for _ in range(MAX_ROUNDS):
+        changed = propagate(function)
+        changed |= number_values(function)
+        changed |= fold_branches(function)
+        changed |= remove_dead(function)
+        flow.simplify(function)
+        if not changed:
+            break
+
+
+def find_unassigned(function: Function) -> tuple[Register, Place] | None:
+    """A variable that may be read before it is assigned, and where."""
+    flow.remove_unreachable(function)
+    before = flow.predecessors(function)
+    everything = (1 << function.registers) - 1
+    assigned_out = dict.fromkeys(function.blocks, everything)
+
+    def at_start(block: Block) -> int:
+        if block is function.blocks[0]:
+            return 0
+        known = everything
+        for p in before[block]:
+            known &= assigned_out[p]
+        return known
+
+    changed = True
+    while changed:
+        changed = False
+        for block in function.blocks:
+            known = at_start(block)
+            for instruction in block.instructions:
+                if instruction.dest is not None:
+                    known |= 1 << instruction.dest.number
+            if known != assigned_out[block]:
+                assigned_out[block] = known
+                changed = True
+    for block in function.blocks:
+        known = at_start(block)
+        for instruction in block.instructions:
+            for register in instruction.used():
+                if not known >> register.number & 1:
+                    return register, instruction.place
+            if instruction.dest is not None:
+                known |= 1 << instruction.dest.number
+        condition = block.condition()
+        if condition is not None and not known >> condition.number & 1:
+            assert block.terminator is not None
+            return condition, block.terminator.place
+    return None
+
+
+def replace_local_arrays(function: Function) -> None:
+    """Local arrays whose every index is a constant become plain registers."""
+    accesses: dict[LocalArray, list[Instruction]] = {}
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.array is not None:
+                accesses.setdefault(instruction.array, []).append(instruction)
+    for array, instructions in accesses.items():
+        if not all(isinstance(instruction.sources[0], Constant) for instruction in instructions):
+            continue
+        elements = [function.new_register(f"{array.name}[{k}]") for k in range(array.words)]
+        for instruction in instructions:
+            index = instruction.sources[0]
+            assert isinstance(index, Constant)
+            if instruction.op == "LOCAL_LOAD":
+                instruction.sources = [elements[index.bits]]
+            else:
+                instruction.dest = elements[index.bits]
+                instruction.sources = [instruction.sources[1]]
+            instruction.op, instruction.array = "MOVE", None
+
+
+def propagate(function: Function) -> bool:
+    """Replace single-definition registers that are copies of constants, arguments or other such registers."""
+    definitions = function.definitions()
+    copies: dict[Register, Operand] = {}
+    for register, places in definitions.items():
+        instruction = places[0][1]
+        if len(places) != 1 or instruction.op != "MOVE":
+            continue
+        source = instruction.sources[0]
+        assert source is not None
+        if not isinstance(source, Register) or len(definitions.get(source, ())) == 1:
+            copies[register] = source
+
+    def final(operand: Operand | None) -> Operand | None:
+        while isinstance(operand, Register) and operand in copies:
+            operand = copies[operand]
+        return operand
+
+    changed = False
+    for block in function.blocks:
+        for instruction in block.instructions:
+            for k, operand in enumerate(instruction.sources):
+                better = final(operand)
+                if better is not operand:
+                    instruction.sources[k] = better
+                    changed = True
+        if isinstance(block.terminator, Branch):
+            condition = final(block.terminator.condition)
+            assert condition is not None
+            changed |= condition is not block.terminator.condition
+            block.terminator.condition = condition
+    return changed
+
+
+class _Numbering:
+    """Common subexpressions and copies: block-wide for variables, tree-wide for single-definition registers."""
+
+    def __init__(self, function: Function) -> None:
+        self.single = {r for r, places in function.definitions().items() if len(places) == 1}
+        self.children = flow.dominator_children(function)
+        self.changed = False
+
+    def walk(self, entry: Block) -> None:
+        """Number the dominator tree from ``entry`` on, without recursion."""
+        pending: list[tuple[Block, dict[object, Register]]] = [(entry, {})]
+        while pending:
+            block, known = pending.pop()
+            known = dict(known)
+            self._block(block, known)
+            pending.extend((child, known) for child in self.children[block])
+
+    def _stable(self, operand: Operand | None) -> bool:
+        return not isinstance(operand, Register) or operand in self.single
+
+    def _block(self, block: Block, known: dict[object, Register]) -> None:
+        local: dict[object, Register] = {}
+        copies: dict[Register, Operand] = {}
+        for instruction in block.instructions:
+            for k, source in enumerate(instruction.sources):
+                if isinstance(source, Register) and source in copies:
+                    instruction.sources[k] = copies[source]
+                    self.changed = True
+            self._simplify(instruction)
+            dest = instruction.dest
+            if dest is None:
+                continue
+            key = self._key(instruction)
+            previous = None
+            if key is not None:
+                previous = known.get(key) or local.get(key)
+                if previous is not None and previous is not dest:
+                    instruction.op, instruction.sources = "MOVE", [previous]
+                    instruction.immediate = instruction.flags = 0
+                    self.changed = True
+                    key = None
+            self._forget(dest, local, copies)
+            if instruction.op == "MOVE":
+                source = instruction.sources[0]
+                if source is not dest and source is not None:
+                    copies[dest] = source
+            elif key is not None and dest not in instruction.sources:
+                stable = dest in self.single and all(self._stable(s) for s in instruction.sources)
+                (known if stable else local)[key] = dest
+        condition = block.condition()
+        if condition is not None and condition in copies:
+            assert isinstance(block.terminator, Branch)
+            block.terminator.condition = copies[condition]
+            self.changed = True
+
+    def _forget(self, dest: Register, local: dict[object, Register], copies: dict[Register, Operand]) -> None:
+        if dest in self.single:
+            return  # a new trip of a loop starts a new block, with empty tables
+        copies.pop(dest, None)
+        for target in [t for t, source in copies.items() if source is dest]:
+            del copies[target]
+        for key in [k for k, value in local.items() if value is dest or dest in k[3]]:  # type: ignore[index]
+            del local[key]
+
+    def _key(self, instruction: Instruction) -> object:
+        if instruction.op == "SPECIAL" and instruction.type is not U32:  # u32: the clock
+            return ("SPECIAL", instruction.type, instruction.immediate, ())
+        if instruction.op not in PURE or instruction.op == "MOVE":
+            return None
+        sources = tuple(instruction.sources)
+        if instruction.op in COMMUTATIVE and instruction.type is not F32:
+            sources = tuple(sorted(sources, key=repr))
+        return (instruction.op, instruction.type, instruction.flags, sources)
+
+    def _simplify(self, instruction: Instruction) -> None:
+        """Fold constants and identities in place."""
+        if instruction.op not in PURE or instruction.op == "MOVE":
+            return
+        words = [source.bits for source in instruction.sources if isinstance(source, Constant)]
+        result: Operand | None = None
+        if len(words) == len(instruction.sources):
+            to = (I32, U32, F32)[instruction.flags & 3] if instruction.op == "CONVERT" else None
+            bits = fold(instruction.op, instruction.type, words, to)
+            result = None if bits is None else Constant(bits)
+        else:
+            result = identity(instruction)
+        if result is not None:
+            instruction.op, instruction.sources, instruction.flags = "MOVE", [result], 0
+            self.changed = True
+
+
+def identity(instruction: Instruction) -> Operand | None:
+    """The operand that an integer operation leaves as it is, or zero; None where there is none."""
+    op, sources = instruction.op, instruction.sources
+    if op == "SELECT" and isinstance(sources[0], Constant):
+        return sources[1] if sources[0].bits else sources[2]
+    if instruction.type is F32 or len(sources) != 2:
+        return None
+    a, b = sources
+    if op in COMMUTATIVE and isinstance(a, Constant):
+        a, b = b, a
+    if not isinstance(b, Constant):
+        return None
+    if b.bits == 0 and op in ("ADD", "SUB", "OR", "XOR", "SHL", "SHR"):
+        return a
+    if b.bits == 0 and op in ("MUL", "AND"):
+        return Constant(0)
+    if b.bits == 1 and op in ("MUL", "DIV"):
+        return a
+    return None
+
+
+def number_values(function: Function) -> bool:
+    """Remove common subexpressions, propagate copies, fold constants."""
+    numbering = _Numbering(function)
+    numbering.walk(function.blocks[0])
+    return numbering.changed
+
+
+def fold_branches(function: Function) -> bool:
+    """Branches on constants become jumps; a branch on ``x == 0`` or ``x != 0`` of an integer tests x itself."""
+    changed = False
+    definitions = function.definitions()
+    for block in function.blocks:
+        terminator = block.terminator
+        if not isinstance(terminator, Branch):
+            continue
+        if isinstance(terminator.condition, Constant):
+            target = terminator.if_true if terminator.condition.bits else terminator.if_false
+            block.terminator = Jump(target, terminator.place)
+            changed = True
+            continue
+        last = block.instructions[-1] if block.instructions else None
+        if (
+            last is not None
+            and last.dest is terminator.condition
+            and last.op in ("EQ", "NE")
+            and last.type is not F32
+            and last.sources[1] == Constant(0)
+            and isinstance(last.sources[0], Register)
+            and len(definitions[last.dest]) == 1
+        ):
+            terminator.condition = last.sources[0]
+            if last.op == "EQ":
+                terminator.if_true, terminator.if_false = terminator.if_false, terminator.if_true
+            changed = True
+    return changed
+
+
+def remove_dead(function: Function) -> bool:
+    """Drop instructions whose result nobody reads and that do nothing else; atomics lose their destination."""
+    live = flow.Liveness(function)
+    changed = False
+    for block in function.blocks:
+        alive = live.live_out[block] | live.condition(block)
+        kept: list[Instruction] = []
+        for instruction in reversed(block.instructions):
+            dest = instruction.dest
+            unread = dest is not None and not alive >> dest.number & 1
+            copy_of_itself = instruction.op == "MOVE" and instruction.sources[0] is dest
+            if copy_of_itself or (unread and instruction.op in REMOVABLE):
+                changed = True
+                continue
+            if unread and instruction.op == "ATOMIC":
+                instruction.dest = None
+            alive = (alive & ~live.defines(instruction)) | live.uses(instruction)
+            kept.append(instruction)
+        block.instructions = kept[::-1]
+    return changed

@@ -1,0 +1,148 @@
+"""What an expression of a kernel stands for while it is being compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpucoh.lang.ir import Block, LocalArray, Operand, Place, Register
+from gpucoh.lang.source import SourceUnit
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
+
+
+@dataclass(frozen=True)
+class Value:
+    """A typed word: a register, an immediate or a scalar argument."""
+
+    operand: Operand
+    type: Scalar
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A Python number; it takes the type of what it meets."""
+
+    value: bool | int | float
+
+    @property
+    def natural(self) -> Scalar:
+        """The type it has on its own."""
+        if isinstance(self.value, bool):
+            return BOOL
+        return I32 if isinstance(self.value, int) else F32
+
+
+@dataclass(frozen=True)
+class TupleValue:
+    """A tuple of values; exists only while compiling."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class BufferValue:
+    """A buffer parameter."""
+
+    name: str
+    slot: int
+    type: Scalar
+    readonly: bool
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """A scratchpad array: ``base`` and ``words`` count words of the block's scratchpad."""
+
+    name: str
+    base: int
+    type: Scalar
+    shape: tuple[int, ...]
+    words: int
+
+
+@dataclass(frozen=True)
+class PythonObject:
+    """Anything else that a name of the surroundings refers to: a module, a function, a type, a string."""
+
+    value: Any
+
+
+Array = BufferValue | SharedArray | LocalArray
+AnyValue = Value | Literal | TupleValue | BufferValue | SharedArray | LocalArray | PythonObject
+
+
+@dataclass
+class Variable:
+    """A scalar variable of the program."""
+
+    name: str
+    register: Register
+    type: Scalar
+    line: int
+
+
+@dataclass
+class Loop:
+    """Where break and continue go."""
+
+    exit: Block
+    next: Block
+
+
+@dataclass
+class Frame:
+    """One function being lowered: the kernel, or a device function at one call."""
+
+    unit: SourceUnit
+    file: int
+    names: dict[str, Variable | AnyValue] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+    copied_loop_names: set[str] = field(default_factory=set)
+    exit: Block | None = None  # of an inlined function
+    result: tuple[Variable, ...] | None = None
+    single_result: bool = True
+    returned: bool = False
+    returns_value: bool = False
+    call_place: Place | None = None
+
+
+def describe(value: AnyValue) -> str:
+    """A few words for messages."""
+    if isinstance(value, Value):
+        return value.type.name
+    if isinstance(value, Literal):
+        return repr(value.value)
+    if isinstance(value, TupleValue):
+        return "a tuple"
+    if isinstance(value, BufferValue):
+        return f"the buffer '{value.name}'"
+    if isinstance(value, SharedArray):
+        return f"the shared array '{value.name}'"
+    if isinstance(value, LocalArray):
+        return f"the local array '{value.name}'"
+    name = getattr(value.value, "__name__", None)
+    return f"'{name}'" if name else f"{value.value!r} ({type(value.value).__name__})"
+
+
+def from_python(value: Any) -> AnyValue:
+    """A constant of the surroundings as a value; what is no number stays a :class:`PythonObject`."""
+    from gpucoh.lang.folding import float_bits
+    from gpucoh.lang.ir import Constant
+
+    if isinstance(value, np.int32):
+        return Value(Constant(int(value) & 0xFFFFFFFF), I32)
+    if isinstance(value, np.uint32):
+        return Value(Constant(int(value)), U32)
+    if isinstance(value, np.float32):
+        return Value(Constant(float_bits(value)), F32)
+    if isinstance(value, (bool, np.bool_)):
+        return Literal(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return Literal(int(value))
+    if isinstance(value, (float, np.floating)):
+        return Literal(float(value))
+    if isinstance(value, tuple):
+        return TupleValue(tuple(from_python(item) for item in value))
+    return PythonObject(value)
