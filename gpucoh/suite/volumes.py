@@ -57,7 +57,7 @@ def laplace_step(
     if inside:
         here = source[at]
         above = source[area + at]
-    for z in range(1, nz - 1):
+    for _ in range(1, nz - 1):
         at += area
         below = here
         here = above

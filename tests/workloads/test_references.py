@@ -6,14 +6,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_gpu import PlainGPU
 
 from gpucoh.suite import inputs, workload
+from gpucoh.suite.alignment import reference_alignment
 from gpucoh.suite.clustering import reference_kmeans
+from gpucoh.suite.diffusion import reference_step
 from gpucoh.suite.graphs import reference_distances
 from gpucoh.suite.images import gaussian_weights
 from gpucoh.suite.ledger import LANES, Ledger, replay
 from gpucoh.suite.matrices import reference_product
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
+from gpucoh.suite.volumes import reference_laplace, reference_wave
 
 
 def test_distances_on_a_path_with_an_island() -> None:
@@ -150,3 +154,51 @@ def test_product_in_f32_is_close_to_the_product_in_f64() -> None:
         rng.uniform(-1, 1, (50, 7)).astype(np.float32),
     )
     assert np.allclose(reference_product(a, b), a.astype(float) @ b.astype(float), atol=1e-5)
+
+
+def test_alignment_of_a_word_with_itself_is_its_diagonal() -> None:
+    side = 5
+    similarity = np.where(np.eye(side, dtype=bool), 3, -3).astype(np.int32)
+    score = reference_alignment(similarity, 2)
+    assert score[-1, -1] == 3 * side and score[0, -1] == -2 * side
+    assert score[1].tolist() == [-2, 3, 1, -1, -3, -5]
+
+
+def test_even_ground_is_not_diffused() -> None:
+    image = np.full((6, 6), 2.0, np.float32)
+    assert np.array_equal(reference_step(image, np.float32(0.5)), image)
+
+
+def test_speckle_shrinks() -> None:
+    image = np.random.default_rng(0).gamma(20, 1 / 20, (32, 32)).astype(np.float32)
+    assert reference_step(image, np.float32(0.5)).var() < 0.9 * image.var()
+
+
+def test_a_linear_field_solves_the_laplace_equation() -> None:
+    field = np.add.outer(np.add.outer(np.arange(6), 2 * np.arange(5)), 4 * np.arange(7))
+    field = field.astype(np.float32)
+    assert np.allclose(reference_laplace(field, 3), field, rtol=1e-6)
+
+
+def test_a_wave_at_rest_on_a_point_spreads_evenly_along_the_axes() -> None:
+    start = np.zeros((2, 19, 19, 19), np.float32)
+    start[:, 9, 9, 9] = 1
+    after = reference_wave(start, 1, np.float32(0.1))[1]
+    assert after[9, 9, 13] == after[9, 5, 9] == after[13, 9, 9] != 0
+    assert after[9, 9, 14] == 0 and after[8, 8, 9] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("lps", {"nx": 33, "ny": 5, "nz": 4, "steps": 2}),
+        ("lps", {"nx": 3, "ny": 3, "nz": 3}),
+        ("stn", {"nx": 3, "ny": 5, "nz": 3, "steps": 3}),
+        ("sr", {"rows": 5, "columns": 35, "iterations": 2}),
+        ("ndl", {"tiles": 1}),
+    ],
+    ids=str,
+)
+def test_sizes_that_fill_no_tile_are_right(name: str, params: dict[str, object]) -> None:
+    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
