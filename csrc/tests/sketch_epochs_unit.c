@@ -1,0 +1,182 @@
+/* sketch_epochs_unit.c: STC's epoch management unit, one a machine, and the protocol.
+ *
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6 (64 ERV bytes, 4-bit epoch counter, 8-bit wake-up
+ *          counter).
+ * Inferred a tick in an epoch change is ignored; the next set is fixed at the tick.
+ * Fits     a controller at the global position: unit table, broadcast, a free-running timer, its own star of links.
+ */
+#include "tests/sketch_epochs.h"
+
+/* ---- states and events ------------------------------------------------------------------------------------------- */
+
+#define EMU_STATES(X)                                                                                                  \
+    X(EMU_SLEEP, STABLE, "an epoch runs")                                                                              \
+    X(EMU_PREPARING, TRANSIENT_COHERENCE, "waits until no core has a store outstanding")                               \
+    X(EMU_CHANGING, TRANSIENT_COHERENCE, "waits until every core is in the next epochs")
+
+#define EMU_EVENTS(X)                                                                                                  \
+    X(EMU_BEGIN, "a launch starts: the timer runs")                                                                    \
+    X(EMU_TICK, "the wake-up timer, and an epoch is to come")                                                          \
+    X(EMU_TICK_IDLE, "the wake-up timer, and no epoch is demanded")                                                    \
+    X(EMU_READY, "a core has no store outstanding, others have")                                                       \
+    X(EMU_LAST_READY, "no core has")                                                                                   \
+    X(EMU_DONE, "a core is in the next epochs, others are not")                                                        \
+    X(EMU_LAST_DONE, "every core is")                                                                                  \
+    X(EMU_DEMAND, "a store waits for its band")                                                                        \
+    X(EMU_CONFLICT, "a load shares its band with a store that waits")
+
+GPC_FSM(EMU, EMU_STATES, EMU_EVENTS)
+
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
+
+#define EMU_UNIT(FIELD)                                                                                                \
+    FIELD(PLAIN, uint8_t, epoch)     /* the last of the current ones: the round robin starts behind it */              \
+    FIELD(PLAIN, uint16_t, next)     /* epochs that the change under way grants, one bit each */                       \
+    FIELD(PLAIN, uint8_t, seb)                                                                                         \
+    FIELD(PLAIN, int8_t, step)       /* of the start epoch bit, at the next change */                                  \
+    FIELD(PLAIN, uint16_t, answers)  /* still to come */                                                               \
+    FIELD(PLAIN, uint16_t, demanded) /* ERV: demand bits, and the first write address of each band */                  \
+    FIELD(DATA, sketch_words_t, addresses)                                                                             \
+    FIELD(PLAIN, uint16_t, stepped)  /* ETV: bands whose conflict has moved the start epoch bit */
+
+GPC_DESCRIBE(emu, unit, EMU_UNIT)
+
+/* ---- classification ---------------------------------------------------------------------------------------------- */
+
+static gpc_event_id_t
+emu_classify(const gpc_step_t *x)
+{
+    const emu_unit_t *unit = x->unit->unit_fields;
+
+    switch (x->cause) {
+        case GPC_MSG_KERNEL_BEGIN: return EMU_BEGIN;
+        case GPC_MSG_TIMER: return unit->demanded ? EMU_TICK : EMU_TICK_IDLE;
+        case STC_READY: return unit->answers == 1 ? EMU_LAST_READY : EMU_READY;
+        case STC_DONE: return unit->answers == 1 ? EMU_LAST_DONE : EMU_DONE;
+        case STC_DEMAND: return EMU_DEMAND;
+        case STC_CONFLICT: return EMU_CONFLICT;
+        default: return GPC_NO_EVENT;
+    }
+}
+
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
+
+SKETCH_ACTION(act_choose_next, "demanded epochs in round robin, at most four; their demand bits are cleared")
+SKETCH_ACTION(act_acknowledge_demand, "DEMAND_ACK")
+SKETCH_ACTION(act_adapt, "the start epoch bit's next step, by the first conflicting bit")
+SKETCH_ACTION(act_next_current, "the next epochs are the current ones")
+
+static int
+act_set_timer(gpc_step_t *x)
+{
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0);
+}
+
+static int
+broadcast(gpc_step_t *x, uint8_t type)
+{
+    emu_unit_t *unit = x->unit->unit_fields;
+    gpc_nodeset_t cores = {{0}};
+    gpc_index_t message = gpc_new_message(x, type, GPC_NO_NODE);
+
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    for (uint32_t core = 0; core < x->unit->machine->cores; core++) {
+        cores.bits[core / 64] |= UINT64_C(1) << core % 64;
+    }
+    stc_message_t *fields = (stc_message_t *) (void *) gpc_msg_at(x->unit->messages, message)->fields;
+    *fields = (stc_message_t){.epochs = unit->next, .seb = unit->seb};
+    unit->answers = (uint16_t) x->unit->machine->cores;
+    return x->unit->ports->broadcast(x->unit->world, x->unit, message, &cores);
+}
+
+static int
+act_broadcast_prepare(gpc_step_t *x)
+{
+    return broadcast(x, STC_PREPARE);
+}
+
+static int
+act_broadcast_change(gpc_step_t *x)
+{
+    return broadcast(x, STC_CHANGE);
+}
+
+static int
+act_count(gpc_step_t *x)
+{
+    ((emu_unit_t *) x->unit->unit_fields)->answers--;
+    return GPC_OK;
+}
+
+static int
+act_note_demand(gpc_step_t *x)
+{
+    emu_unit_t *unit = x->unit->unit_fields;
+    uint64_t address = stc_fields(x->msg)->address;
+    uint32_t band = stc_band(address, unit->seb);
+    if ((unit->demanded >> band & 1) == 0) {
+        unit->addresses.word[band] = (uint32_t) address;
+        unit->demanded = (uint16_t) (unit->demanded | 1u << band);
+    }
+    return GPC_OK;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t emu_table[EMU_NUM_STATES][EMU_NUM_EVENTS] = {
+    [EMU_SLEEP] = {
+        [EMU_BEGIN]      = GO(EMU_SLEEP, act_set_timer),
+        [EMU_TICK]       = GO(EMU_PREPARING, act_set_timer, act_choose_next, act_broadcast_prepare),
+        [EMU_TICK_IDLE]  = GO(EMU_SLEEP, act_set_timer),
+        [EMU_DEMAND]     = GO(EMU_SLEEP, act_note_demand, act_acknowledge_demand),
+        [EMU_CONFLICT]   = GO(EMU_SLEEP, act_adapt),
+    },
+    [EMU_PREPARING] = {
+        [EMU_TICK]       = GO(EMU_PREPARING, act_set_timer), /* ignored */
+        [EMU_TICK_IDLE]  = GO(EMU_PREPARING, act_set_timer),
+        [EMU_READY]      = GO(EMU_PREPARING, act_count),
+        [EMU_LAST_READY] = GO(EMU_CHANGING, act_broadcast_change),
+        [EMU_DEMAND]     = GO(EMU_PREPARING, act_note_demand, act_acknowledge_demand),
+        [EMU_CONFLICT]   = GO(EMU_PREPARING, act_adapt),
+    },
+    [EMU_CHANGING] = {
+        [EMU_TICK]       = GO(EMU_CHANGING, act_set_timer),
+        [EMU_TICK_IDLE]  = GO(EMU_CHANGING, act_set_timer),
+        [EMU_DONE]       = GO(EMU_CHANGING, act_count),
+        [EMU_LAST_DONE]  = GO(EMU_SLEEP, act_next_current),
+        [EMU_DEMAND]     = GO(EMU_CHANGING, act_note_demand, act_acknowledge_demand),
+        [EMU_CONFLICT]   = GO(EMU_CHANGING, act_adapt),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t emu = {GPC_TABLE("EMU", OVER_UNIT, EMU, emu_table, emu_classify)};
+
+const gpc_controller_type_t sketch_stc_emu = {
+    .name = "EMU",
+    .position = GPC_AT_GLOBAL,
+    .tables = {&emu},
+    .unit = emu_unit_described,
+};
+
+const gpc_protocol_t sketch_epochs = {
+    .id = "stc-mb",
+    .name = "STC-MB",
+    .family = "stc",
+    .model = {[GPC_RULE_RC] = "RC-MCA", [GPC_RULE_SC] = "SC"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&sketch_stc_core, &sketch_stc_emu},
+    .messages = STC_info,
+    .num_messages = GPC_COUNT_OF(STC_info),
+    .message = stc_message_described,
+    .networks = {{.name = "request"},
+                 {.name = "response"},
+                 {.name = "to cores", .ordered = true, .star = true},
+                 {.name = "from cores", .ordered = true, .star = true}},
+    .options =
+        {{.name = "epoch", .standard = 100, .smallest = 1, .largest = 1000000, .text = "core cycles between wake-ups"},
+         {.name = "epochs", .standard = 16, .smallest = 2, .largest = 16, .text = "bands"}},
+};

@@ -1,0 +1,29 @@
+/* sketches.h: protocols of later parts as tables, before they are built: do they fit the seam (fsm.h, protocol.h,
+ * describe.h)? States, events, cells, guards and metadata are real; an action that would only move data is a stub
+ * that says its effect. */
+#ifndef GPC_TESTS_SKETCHES_H
+#define GPC_TESTS_SKETCHES_H
+
+#include <string.h>
+
+#include "core/isa.h"
+#include "protocol/protocol.h"
+
+#define SKETCH_ACTION(name, effect)                                                                                    \
+    static int name(gpc_step_t *x)                                                                                     \
+    {                                                                                                                  \
+        (void) x;                                                                                                      \
+        return GPC_OK;                                                                                                 \
+    }
+
+typedef struct {
+    uint32_t word[GPC_MAX_LINE_WORDS];
+} sketch_words_t;
+
+typedef struct {
+    gpc_node_t node[GPC_MAX_LINE_WORDS];
+} sketch_word_nodes_t;
+
+extern const gpc_protocol_t sketch_tc_weak, sketch_denovo, sketch_quickrelease, sketch_epochs;
+
+#endif

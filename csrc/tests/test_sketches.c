@@ -1,0 +1,217 @@
+/* test_sketches.c: do the tables of later parts fit the seam? Each is checked, printed and counted against its paper;
+ * described structs are printed and encoded. test_sketch_steps.c leads them through steps. */
+#include "tests/harness.h"
+#include "tests/sketches.h"
+
+static const gpc_protocol_t *const all[] = {&sketch_tc_weak, &sketch_denovo, &sketch_quickrelease, &sketch_epochs};
+
+/* ---- every table ------------------------------------------------------------------------------------------------- */
+
+static void
+every_table_is_whole(void)
+{
+    for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
+        for (uint32_t c = 0; all[p]->controllers[c]; c++) {
+            for (uint32_t t = 0; t < GPC_MAX_TABLES && all[p]->controllers[c]->tables[t]; t++) {
+                gpc_text_t text;
+                gpc_text_init(&text);
+                int status = gpc_fsm_check(all[p]->controllers[c]->tables[t], &text);
+                CHECK_EQUAL_I64(status, 0);
+                if (status) {
+                    printf("# %s\n", text.bytes);
+                }
+                gpc_text_free(&text);
+            }
+        }
+    }
+}
+
+static void
+every_table_prints_its_states_and_events(void)
+{
+    for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
+        for (uint32_t c = 0; all[p]->controllers[c]; c++) {
+            for (uint32_t t = 0; t < GPC_MAX_TABLES && all[p]->controllers[c]->tables[t]; t++) {
+                const gpc_table_t *table = all[p]->controllers[c]->tables[t];
+                gpc_text_t text;
+                gpc_text_init(&text);
+                gpc_fsm_print(&text, table);
+                CHECK_EQUAL_I64(gpc_text_status(&text), 0);
+                REQUIRE(text.bytes != NULL);
+                CHECK(strstr(text.bytes, table->name) != NULL);
+                for (uint8_t s = 0; s < table->num_states; s++) {
+                    CHECK(strstr(text.bytes, table->states[s].text) != NULL);
+                }
+                for (uint8_t e = 0; e < table->num_events; e++) {
+                    CHECK(strstr(text.bytes, table->events[e].text) != NULL);
+                }
+                gpc_text_free(&text);
+            }
+        }
+    }
+}
+
+/* An event that no cell knows, or a state that no event enters or leaves, would be a fault of the sketch. */
+static void
+every_event_stands_in_some_cell(void)
+{
+    for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
+        for (uint32_t c = 0; all[p]->controllers[c]; c++) {
+            for (uint32_t t = 0; t < GPC_MAX_TABLES && all[p]->controllers[c]->tables[t]; t++) {
+                const gpc_table_t *table = all[p]->controllers[c]->tables[t];
+                for (uint8_t e = 0; e < table->num_events; e++) {
+                    bool known = false;
+                    for (uint8_t s = 0; s < table->num_states; s++) {
+                        known |= gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
+                    }
+                    CHECK(known);
+                }
+            }
+        }
+    }
+}
+
+typedef struct {
+    const gpc_protocol_t *protocol;
+    uint32_t controller, table;
+    uint32_t states, stable, transient_cache, transient_coherence;
+} counts_t;
+
+static void
+state_counts_are_the_papers(void)
+{
+    static const counts_t expected[] = {
+        {&sketch_tc_weak, 0, 0, 5, 2, 2, 1},      /* table 1, TC-Weak, L1 */
+        {&sketch_tc_weak, 1, 0, 7, 4, 2, 1},      /* table 1, TC-Weak, L2 */
+        {&sketch_denovo, 0, 0, 10, 3, 1, 6},      /* I V R; two bits a word */
+        {&sketch_denovo, 0, 1, 4, 2, 0, 2},       /* store-buffer entry */
+        {&sketch_denovo, 1, 0, 7, 3, 1, 3},       /* registry */
+        {&sketch_quickrelease, 0, 0, 5, 3, 1, 1}, /* rL1 */
+        {&sketch_quickrelease, 0, 1, 2, 2, 0, 0}, /* wL1 */
+        {&sketch_quickrelease, 0, 2, 5, 4, 0, 1}, /* S-FIFO entry */
+        {&sketch_epochs, 0, 0, 4, 2, 1, 1},       /* one transient state over SRC's */
+        {&sketch_epochs, 0, 1, 3, 1, 0, 2},       /* RUN DRAIN READY */
+        {&sketch_epochs, 0, 2, 3, 3, 0, 0},       /* blocked-store entry */
+        {&sketch_epochs, 1, 0, 3, 1, 0, 2},       /* SLEEP PREP CHG */
+    };
+    for (size_t i = 0; i < GPC_COUNT_OF(expected); i++) {
+        const counts_t *e = &expected[i];
+        const gpc_table_t *table = e->protocol->controllers[e->controller]->tables[e->table];
+        uint32_t kinds[3] = {0};
+        for (uint8_t s = 0; s < table->num_states; s++) {
+            kinds[table->states[s].kind]++;
+        }
+        CHECK_EQUAL_U64(table->num_states, e->states);
+        CHECK_EQUAL_U64(kinds[GPC_STABLE], e->stable);
+        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_CACHE], e->transient_cache);
+        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_COHERENCE], e->transient_coherence);
+    }
+}
+
+static void
+hardened_cells_are_counted_apart(void)
+{
+    const gpc_table_t *l1 = sketch_tc_weak.controllers[0]->tables[0], *l2 = sketch_tc_weak.controllers[1]->tables[0];
+    CHECK_EQUAL_U64(gpc_fsm_transitions(l1, true), 2);
+    CHECK_EQUAL_U64(gpc_fsm_transitions(l2, true), 9);
+    CHECK(gpc_fsm_transitions(l1, false) > 2 * gpc_fsm_transitions(l1, true));
+}
+
+static void
+every_message_has_a_declared_network(void)
+{
+    for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
+        uint32_t networks = 0;
+        while (networks < GPC_MAX_NETWORKS && all[p]->networks[networks].name) {
+            networks++;
+        }
+        for (uint32_t i = 0; i < all[p]->num_messages; i++) {
+            CHECK(all[p]->messages[i].network < networks);
+        }
+        REQUIRE(all[p]->message != NULL);
+        /* the end mark may stand behind the fields */
+        CHECK(all[p]->message()->size <= sizeof(((gpc_msg_t *) 0)->fields) + 8);
+    }
+}
+
+/* ---- described structs ------------------------------------------------------------------------------------------- */
+
+static size_t
+encode(const gpc_described_t *described, const void *object, gpc_cycle_t now, const gpc_node_t *rename, uint8_t *bytes)
+{
+    gpc_encoder_t encoder = {.bytes = bytes, .capacity = 512, .now = now, .rename = rename};
+    gpc_encode_described(&encoder, described, object);
+    CHECK(!encoder.overflow);
+    return encoder.length;
+}
+
+static void
+described_structs_print_names_and_kinds(void)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_print_fields(&text, sketch_denovo.controllers[0]->mshr());
+    gpc_print_fields(&text, sketch_denovo.controllers[1]->arrays[0].line());
+    gpc_print_fields(&text, sketch_tc_weak.controllers[0]->warp());
+    REQUIRE(text.bytes != NULL);
+    CHECK(strstr(text.bytes, "\"taking\"") != NULL);
+    CHECK(strstr(text.bytes, "\"REQUEST\"") != NULL);
+    CHECK(strstr(text.bytes, "\"NODES\"") != NULL);
+    CHECK(strstr(text.bytes, "\"gwct\"") != NULL);
+    CHECK(strstr(text.bytes, "\"TIME\"") != NULL);
+    gpc_text_free(&text);
+}
+
+static void
+times_are_encoded_relative_to_now(void)
+{
+    const gpc_described_t *warp = sketch_tc_weak.controllers[0]->warp();
+    gpc_cycle_t early[2] = {130, 0}, late[2] = {1130, 0}, later[2] = {1131, 0}, past[2] = {7, 0}, older[2] = {5, 0};
+    uint8_t a[512], b[512];
+
+    size_t length = encode(warp, early, 100, NULL, a);
+    CHECK_EQUAL_U64(encode(warp, late, 1100, NULL, b), length);
+    CHECK(memcmp(a, b, length) == 0);
+    length = encode(warp, later, 1100, NULL, b);
+    CHECK(memcmp(a, b, length) != 0);
+    length = encode(warp, past, 100, NULL, a);
+    CHECK_EQUAL_U64(encode(warp, older, 100, NULL, b), length);
+    CHECK(memcmp(a, b, length) == 0);
+}
+
+static void
+owners_are_renamed_word_by_word(void)
+{
+    static const gpc_node_t swap[] = {1, 0, 2, 3};
+    const gpc_described_t *line = sketch_denovo.controllers[1]->arrays[0].line();
+    struct {
+        gpc_node_t owner[GPC_MAX_LINE_WORDS];
+        uint64_t rest[2];
+    } one, other;
+    uint8_t a[512], b[512];
+
+    memset(&one, 0xff, sizeof(one)); /* no node */
+    memset(&other, 0xff, sizeof(other));
+    one.owner[0] = other.owner[1] = 0;
+    one.owner[1] = other.owner[0] = 1;
+    size_t length = encode(line, &one, 0, swap, a);
+    CHECK_EQUAL_U64(encode(line, &other, 0, NULL, b), length);
+    CHECK(memcmp(a, b, length) == 0);
+    (void) encode(line, &one, 0, NULL, a);
+    CHECK(memcmp(a, b, length) != 0);
+}
+
+int
+main(void)
+{
+    RUN(every_table_is_whole);
+    RUN(every_table_prints_its_states_and_events);
+    RUN(every_event_stands_in_some_cell);
+    RUN(state_counts_are_the_papers);
+    RUN(hardened_cells_are_counted_apart);
+    RUN(every_message_has_a_declared_network);
+    RUN(described_structs_print_names_and_kinds);
+    RUN(times_are_encoded_relative_to_now);
+    RUN(owners_are_renamed_word_by_word);
+    return harness_end();
+}
