@@ -160,7 +160,8 @@ def test_alignment_of_a_word_with_itself_is_its_diagonal() -> None:
     side = 5
     similarity = np.where(np.eye(side, dtype=bool), 3, -3).astype(np.int32)
     score = reference_alignment(similarity, 2)
-    assert score[-1, -1] == 3 * side and score[0, -1] == -2 * side
+    assert score[-1, -1] == 3 * side
+    assert score[0, -1] == -2 * side
     assert score[1].tolist() == [-2, 3, 1, -1, -3, -5]
 
 
@@ -185,7 +186,7 @@ def test_a_wave_at_rest_on_a_point_spreads_evenly_along_the_axes() -> None:
     start[:, 9, 9, 9] = 1
     after = reference_wave(start, 1, np.float32(0.1))[1]
     assert after[9, 9, 13] == after[9, 5, 9] == after[13, 9, 9] != 0
-    assert after[9, 9, 14] == 0 and after[8, 8, 9] == 0
+    assert after[9, 9, 14] == after[8, 8, 9] == 0
 
 
 @pytest.mark.parametrize(

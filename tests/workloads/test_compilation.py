@@ -1,0 +1,26 @@
+"""Every kernel of the suite compiles for both warp sizes, in few registers."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import gpucoh.suite
+from gpucoh.lang import Kernel
+
+KERNELS = {
+    f"{module.name}.{name}": value
+    for module in pkgutil.iter_modules(gpucoh.suite.__path__)
+    for name, value in vars(importlib.import_module(f"gpucoh.suite.{module.name}")).items()
+    if isinstance(value, Kernel)
+}
+
+
+@pytest.mark.parametrize("lanes", [32, 64])
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_kernel_compiles_in_few_registers(name: str, lanes: int) -> None:
+    program = KERNELS[name].compile(lanes)
+    assert program.code
+    assert program.vector_registers <= 24
