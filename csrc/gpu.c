@@ -676,8 +676,9 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
     snapshot->bytes = gpc_arena_bytes(&gpu->arena);
     snapshot->arena = malloc(snapshot->bytes);
     if (!snapshot->arena || gpc_memory_save(gpu->memory, &snapshot->memory)) {
+        status = gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot of %zu bytes", snapshot->bytes);
         gpc_snapshot_free(snapshot);
-        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot of %zu bytes", snapshot->bytes);
+        return status;
     }
     gpc_arena_save(&gpu->arena, snapshot->arena);
     *out = snapshot;
