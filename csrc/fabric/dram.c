@@ -44,7 +44,8 @@ gpc_dram_clear(gpc_dram_t *self)
 {
     for (uint32_t c = 0; c < self->config.channels; c++) {
         gpc_dram_channel_t *channel = &self->state[c];
-        *channel = (gpc_dram_channel_t){.head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER};
+        *channel = (gpc_dram_channel_t){.head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER,
+                                         .burst_first = GPC_NEVER};
         for (uint32_t i = 0; i < self->config.queue; i++) {
             gpc_dram_request_at(self, c, i)->next = i + 1 < self->config.queue ? i + 1 : GPC_NONE;
         }

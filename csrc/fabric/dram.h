@@ -31,6 +31,11 @@ typedef struct {
 /* The answer to a read: the same message, data filled in, delivered to this function. */
 typedef int (*gpc_dram_answer_t)(void *world, uint32_t channel, gpc_index_t message);
 
+/* Model 1's commands, for who wants to watch them. A line's column accesses are told one by one. */
+typedef enum { GPC_DRAM_ACTIVATE, GPC_DRAM_PRECHARGE, GPC_DRAM_READ_COLUMN, GPC_DRAM_WRITE_COLUMN } gpc_dram_command_t;
+typedef void (*gpc_dram_watch_t)(void *world, uint32_t channel, gpc_dram_command_t command, uint32_t bank, uint64_t row,
+                                 gpc_tick_t tick);
+
 typedef struct gpc_dram_channel gpc_dram_channel_t;
 typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
@@ -43,6 +48,7 @@ typedef struct {
     gpc_wheel_t *wheel;                /* borrowed */
     gpc_dram_answer_t answer;
     int (*room)(void *world, uint32_t channel); /* optional, set after init: a request has left the full queue */
+    gpc_dram_watch_t watch;                     /* optional, set after init */
     void *world;
 } gpc_dram_t;
 

@@ -91,20 +91,21 @@ free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t ti
 
 /* ---- what to do next ---------------------------------------------------------------------------------------------------- */
 
+/* The request's next command and the first slot for it from now on. */
 static choice_t
-next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_request_t *request)
+next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_request_t *request, gpc_tick_t now)
 {
     const gpc_dram_bank_t *bank = &state->banks[request->bank];
 
     if (bank->open_row == request->row) {
         gpc_tick_t tick = later(bank->column, request->message == GPC_NONE ? state->write : state->read);
-        return (choice_t){.command = COLUMN, .tick = later(tick, state->command)};
+        return (choice_t){.command = COLUMN, .tick = later(later(tick, state->command), now)};
     }
     if (bank->open_row == GPC_DRAM_NO_ROW) {
         gpc_tick_t tick = later(bank->activate, state->activate);
-        return (choice_t){.command = ACTIVATE, .tick = free_slot(self, state, tick)};
+        return (choice_t){.command = ACTIVATE, .tick = free_slot(self, state, later(tick, now))};
     }
-    return (choice_t){.command = PRECHARGE, .tick = free_slot(self, state, bank->precharge)};
+    return (choice_t){.command = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
 }
 
 /* Banks whose open row is waited for, one bit each. */
@@ -140,10 +141,9 @@ choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
         bool starved = i == state->head && request->passed_by >= PASSES_ALLOWED;
 
         if (starved || (!(asked & bank) && (hit || !(hits & bank)))) {
-            choice_t choice = next_command(self, state, request);
+            choice_t choice = next_command(self, state, request, now);
             choice.request = i;
             choice.previous = previous;
-            choice.tick = later(choice.tick, now);
             asked |= bank;
             if (starved) {
                 return choice;
@@ -176,6 +176,15 @@ count_row(gpc_dram_statistics_t *statistics, const gpc_dram_request_t *request)
     }
 }
 
+static void
+tell(const gpc_dram_t *self, uint32_t channel, gpc_dram_command_t command, const gpc_dram_request_t *request,
+     gpc_tick_t tick)
+{
+    if (self->watch) {
+        self->watch(self->world, channel, command, request->bank, request->row, tick);
+    }
+}
+
 /* The column commands of a line, from now on. */
 static int
 give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
@@ -193,6 +202,9 @@ give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tic
     state->burst_last = last;
     self->statistics[channel].busy_cycles += accesses(config) * burst_cycles(config);
     count_row(&self->statistics[channel], request);
+    for (gpc_tick_t tick = now; tick <= last; tick += spacing_cycles(config) * period) {
+        tell(self, channel, message == GPC_NONE ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
+    }
     for (gpc_index_t i = state->head; i != choice->request;) {
         gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
         older->passed_by++;
@@ -227,6 +239,7 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
     state->command = now + period;
     switch (choice->command) {
         case ACTIVATE:
+            tell(self, channel, GPC_DRAM_ACTIVATE, request, now);
             request->needed_activate = true;
             bank->open_row = request->row;
             bank->column = now + config->t_rcd * period;
@@ -235,6 +248,7 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
             state->activate = now + config->t_rrd * period;
             return 0;
         case PRECHARGE:
+            tell(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->activate = later(bank->activate, now + config->t_rp * period);

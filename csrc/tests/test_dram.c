@@ -1,0 +1,541 @@
+/* Do DRAM channels answer exactly in time, keep their queue's size and every line's order, and break no timing? */
+#include "base/errors.h"
+#include "fabric/dram.h"
+#include "harness.h"
+
+enum { PERIOD = 3, MESSAGES = 512, LOG = 1 << 17 };
+
+typedef struct {
+    gpc_dram_command_t command;
+    uint32_t bank;
+    uint64_t row;
+    gpc_tick_t tick;
+} command_t;
+
+static gpc_arena_t arena;
+static gpc_pool_t messages;
+static gpc_wheel_t wheel;
+static gpc_memory_t *memory;
+static gpc_dram_t dram;
+static gpc_tick_t answered[MESSAGES]; /* by the message's request, GPC_NEVER before */
+static uint32_t order[MESSAGES], num_answers, num_rooms;
+static command_t commands[LOG];
+static uint32_t num_commands;
+static uint32_t last_word; /* of the last answer */
+
+/* The GDDR5 numbers of the paper's machine. */
+static const gpc_dram_config_t gddr5 = {.channels = 2,
+                                        .model = 1,
+                                        .queue = 32,
+                                        .line_bytes = 128,
+                                        .bytes_per_cycle = 16,
+                                        .banks = 16,
+                                        .row_bytes = 2048,
+                                        .burst_bytes = 32,
+                                        .interleave_bytes = 256,
+                                        .t_cl = 12,
+                                        .t_rp = 12,
+                                        .t_rc = 40,
+                                        .t_ras = 28,
+                                        .t_ccd = 2,
+                                        .t_wl = 4,
+                                        .t_rcd = 12,
+                                        .t_rrd = 6,
+                                        .t_cdlr = 5,
+                                        .t_wr = 12,
+                                        .t_ccdl = 3,
+                                        .t_rtpl = 2,
+                                        .clock = {PERIOD},
+                                        .latency = 10};
+
+static int
+answer(void *world, uint32_t channel, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(&messages, message);
+    (void) world;
+    (void) channel;
+    answered[msg->request] = gpc_wheel_now(&wheel);
+    order[num_answers++ % MESSAGES] = msg->request;
+    last_word = msg->data[0];
+    gpc_pool_give(&messages, message);
+    return 0;
+}
+
+static int
+room(void *world, uint32_t channel)
+{
+    (void) world;
+    (void) channel;
+    num_rooms++;
+    return 0;
+}
+
+static void
+watch(void *world, uint32_t channel, gpc_dram_command_t command, uint32_t bank, uint64_t row, gpc_tick_t tick)
+{
+    (void) world;
+    if (channel == 0 && num_commands < LOG) {
+        commands[num_commands++] = (command_t){command, bank, row, tick};
+    }
+}
+
+static void
+begin(const gpc_dram_config_t *config)
+{
+    gpc_arena_free(&arena);
+    gpc_memory_free(memory);
+    gpc_arena_init(&arena, 1u << 16);
+    num_answers = num_rooms = num_commands = 0;
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        answered[i] = GPC_NEVER;
+    }
+    CHECK_EQUAL_I64(gpc_memory_create(&memory), 0);
+    CHECK_EQUAL_I64(gpc_pool_init(&messages, &arena, MESSAGES, sizeof(gpc_msg_t)), 0);
+    CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 4096), 0);
+    CHECK_EQUAL_I64(gpc_dram_init(&dram, config, &arena, &messages, memory, &wheel, answer, NULL), 0);
+    dram.room = room;
+    dram.watch = watch;
+}
+
+/* Carries out all events up to and with tick; time ends there. */
+static void
+run_to(gpc_tick_t tick)
+{
+    gpc_event_t event;
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, 0, 0), 0);
+    while (gpc_wheel_next(&wheel, &event) && event.kind != GPC_EVENT_LAUNCH) {
+        CHECK_EQUAL_I64(gpc_dram_event(&dram, &event), 0);
+    }
+}
+
+static void
+run_dry(void)
+{
+    gpc_event_t event;
+    while (gpc_wheel_next(&wheel, &event)) {
+        CHECK_EQUAL_I64(gpc_dram_event(&dram, &event), 0);
+    }
+    CHECK(gpc_dram_idle(&dram));
+    CHECK_EQUAL_U64(messages.state->in_use, 0);
+}
+
+static void
+read_line(uint32_t channel, gpc_address_t line, uint32_t name)
+{
+    gpc_index_t i = gpc_pool_take(&messages);
+    *gpc_msg_at(&messages, i) = (gpc_msg_t){.line = line, .request = name};
+    CHECK_EQUAL_I64(gpc_dram_read(&dram, channel, i), 0);
+}
+
+static void
+write_word(uint32_t channel, gpc_address_t line, uint32_t value)
+{
+    CHECK_EQUAL_I64(gpc_dram_write(&dram, channel, line, 1, &value), 0);
+}
+
+static gpc_dram_config_t
+fixed(void)
+{
+    gpc_dram_config_t config = gddr5;
+    config.model = 0;
+    config.latency = 100;
+    return config;
+}
+
+/* ---- the fixed model ---------------------------------------------------------------------------------------------------- */
+
+static void
+fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
+{
+    gpc_dram_config_t config = fixed();
+    begin(&config);
+    run_to(7);
+    read_line(0, 0, 0);
+    run_to(106);
+    CHECK_EQUAL_U64(answered[0], GPC_NEVER);
+    run_to(107);
+    CHECK_EQUAL_U64(answered[0], 107);
+    run_dry();
+}
+
+static void
+fixed_passes_a_line_every_transfer_and_channels_apart(void)
+{
+    gpc_dram_config_t config = fixed();
+    begin(&config);
+    for (uint32_t i = 0; i < 10; i++) {
+        read_line(i % 2, i * 128, i);
+    }
+    run_dry();
+    for (uint32_t i = 0; i < 10; i++) {
+        CHECK_EQUAL_U64(answered[i], 100 + i / 2 * (128 / 16) * PERIOD);
+    }
+    CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, 5 * 8);
+    CHECK_EQUAL_U64(dram.statistics[0].queue_cycles, (1 + 2 + 3 + 4) * 8);
+}
+
+static void
+a_full_queue_has_no_room_until_one_leaves_for_the_pins(void)
+{
+    gpc_dram_config_t config = fixed();
+    config.queue = 4;
+    begin(&config);
+    for (uint32_t i = 0; i < 5; i++) { /* the first goes to the pins at once */
+        CHECK(gpc_dram_room(&dram, 0) > 0);
+        read_line(0, i * 512, i);
+    }
+    CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 0);
+    run_to(8 * PERIOD - 1);
+    CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 0);
+    CHECK_EQUAL_U64(num_rooms, 0);
+    run_to(8 * PERIOD);
+    CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 1);
+    CHECK_EQUAL_U64(num_rooms, 1);
+    run_dry();
+    CHECK_EQUAL_U64(num_rooms, 1);
+}
+
+static void
+a_read_sees_the_writes_before_it_and_not_those_after(void)
+{
+    for (uint32_t model = 0; model < 2; model++) {
+        gpc_dram_config_t config = gddr5;
+        config.model = model;
+        begin(&config);
+        write_word(0, 0, 1);
+        read_line(0, 0, 0);
+        write_word(0, 0, 2);
+        run_dry();
+        CHECK_EQUAL_U64(last_word, 1);
+        read_line(0, 0, 1);
+        run_dry();
+        CHECK_EQUAL_U64(last_word, 2);
+        CHECK_EQUAL_U64(dram.statistics[0].writes, 2);
+        CHECK_EQUAL_U64(dram.statistics[0].reads, 2);
+    }
+}
+
+static void
+clear_empties_the_queue_and_later_requests_are_served(void)
+{
+    for (uint32_t model = 0; model < 2; model++) {
+        gpc_dram_config_t config = gddr5;
+        config.model = model;
+        begin(&config);
+        for (uint32_t i = 0; i < 20; i++) {
+            write_word(0, i * 8192, i);
+        }
+        gpc_wheel_clear(&wheel);
+        gpc_dram_clear(&dram);
+        CHECK(gpc_dram_idle(&dram));
+        CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 32);
+        read_line(0, 19 * 8192, 0);
+        run_dry();
+        CHECK_EQUAL_U64(last_word, 19);
+    }
+}
+
+/* ---- banks and rows ------------------------------------------------------------------------------------------------------ */
+
+static void
+a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner(void)
+{
+    /* tRCD 12 + three more columns at tCCD 2 + tCL 12 + the last column's 2 cycles of data */
+    gpc_tick_t expected = (12 + 3 * 2 + 12 + 2) * PERIOD;
+    begin(&gddr5);
+    CHECK_EQUAL_U64(gpc_dram_closed_row_ticks(&gddr5), expected);
+    read_line(0, 0, 0);
+    run_to(expected + 10 - 1);
+    CHECK_EQUAL_U64(answered[0], GPC_NEVER);
+    run_to(expected + 10);
+    CHECK_EQUAL_U64(answered[0], expected + 10);
+    CHECK_EQUAL_U64(dram.statistics[0].row_misses, 1);
+}
+
+static void
+an_open_row_answers_after_tcl_and_the_data(void)
+{
+    begin(&gddr5);
+    read_line(0, 0, 0);
+    run_to(300);
+    read_line(0, 128, 1);
+    run_dry();
+    CHECK_EQUAL_U64(answered[1], 300 + (3 * 2 + 12 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(dram.statistics[0].row_hits, 1);
+}
+
+static void
+another_row_of_the_bank_pays_precharge_and_activate(void)
+{
+    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16; /* channels x row x banks */
+    begin(&gddr5);
+    read_line(0, 0, 0);
+    run_to(300);
+    read_line(0, other_row, 1);
+    run_dry();
+    CHECK_EQUAL_U64(answered[1], 300 + (12 + 12 + 3 * 2 + 12 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(dram.statistics[0].row_conflicts, 1);
+}
+
+static void
+a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits(void)
+{
+    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
+    begin(&gddr5);
+    read_line(0, 0, 0);
+    read_line(0, other_row, 1);
+    read_line(0, 128, 2);
+    read_line(0, 512, 3);
+    run_dry();
+    CHECK_EQUAL_U64(order[0], 0);
+    CHECK_EQUAL_U64(order[1], 2);
+    CHECK_EQUAL_U64(order[2], 3);
+    CHECK_EQUAL_U64(order[3], 1);
+}
+
+static void
+a_conflict_is_not_passed_for_ever(void)
+{
+    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
+    uint32_t passed = 0;
+    begin(&gddr5);
+    read_line(0, 0, 0);
+    read_line(0, other_row, 1);
+    while (answered[1] == GPC_NEVER && passed < 400) { /* an endless stream of hits of the open row */
+        while (gpc_dram_room(&dram, 0) > 16) {
+            read_line(0, 128 * (passed % 2), 2 + passed % 400);
+            passed++;
+        }
+        run_to(gpc_wheel_now(&wheel) + PERIOD);
+    }
+    CHECK(answered[1] != GPC_NEVER);
+    CHECK(passed >= 64 && passed < 110);
+    run_dry();
+}
+
+static void
+row_hits_reach_85_percent_of_the_pins(void)
+{
+    enum { LINES = 2000 };
+    begin(&gddr5);
+    for (uint32_t i = 0; i < LINES;) {
+        while (gpc_dram_room(&dram, 0) && i < LINES) {
+            read_line(0, (gpc_address_t) (i / 2) * 512 + i % 2 * 128, i % MESSAGES);
+            i++;
+        }
+        run_to(gpc_wheel_now(&wheel) + PERIOD);
+    }
+    run_dry();
+    uint64_t cycles = gpc_wheel_now(&wheel) / PERIOD, bytes = (uint64_t) LINES * 128;
+    printf("# %.1f%% of the pin bandwidth\n", 100.0 * (double) bytes / (double) (cycles * 16));
+    CHECK(bytes * 100 >= cycles * 16 * 85);
+    CHECK(bytes <= cycles * 16);
+    CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, LINES * 8);
+}
+
+/* ---- an independent checker of the timings: every pair of commands, against the rules as JEDEC's tables tell them -------- */
+
+static uint64_t
+least_distance(const command_t *a, const command_t *b, const gpc_dram_config_t *c)
+{
+    bool same_bank = a->bank == b->bank;
+    uint32_t data = c->burst_bytes / c->bytes_per_cycle;
+    switch (a->command) {
+        case GPC_DRAM_ACTIVATE:
+            if (b->command == GPC_DRAM_ACTIVATE) {
+                return same_bank ? c->t_rc : c->t_rrd;
+            }
+            return !same_bank ? 1 : b->command == GPC_DRAM_PRECHARGE ? c->t_ras : c->t_rcd;
+        case GPC_DRAM_PRECHARGE: return same_bank && b->command == GPC_DRAM_ACTIVATE ? c->t_rp : 1;
+        case GPC_DRAM_READ_COLUMN:
+            if (b->command == GPC_DRAM_PRECHARGE) {
+                return same_bank ? c->t_rtpl : 1;
+            }
+            if (b->command == GPC_DRAM_READ_COLUMN) {
+                return c->t_ccd;
+            }
+            return b->command == GPC_DRAM_WRITE_COLUMN ? c->t_cl + data + 2 - c->t_wl : 1;
+        case GPC_DRAM_WRITE_COLUMN:
+            if (b->command == GPC_DRAM_PRECHARGE) {
+                return same_bank ? c->t_wl + data + c->t_wr : 1;
+            }
+            if (b->command == GPC_DRAM_WRITE_COLUMN) {
+                return c->t_ccd;
+            }
+            return b->command == GPC_DRAM_READ_COLUMN ? c->t_wl + data + c->t_cdlr : 1;
+    }
+    return 1;
+}
+
+static int
+by_tick(const void *a, const void *b)
+{
+    gpc_tick_t first = ((const command_t *) a)->tick, second = ((const command_t *) b)->tick;
+    return first < second ? -1 : first > second;
+}
+
+/* Violations among the commands of channel 0; the log is put into order of time first. */
+static uint32_t
+violations(const gpc_dram_config_t *config)
+{
+    uint64_t open[64];
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        open[i] = UINT64_MAX;
+    }
+    qsort(commands, num_commands, sizeof(*commands), by_tick);
+    for (uint32_t i = 0; i < num_commands; i++) {
+        const command_t *b = &commands[i];
+        bad += b->tick % PERIOD != 0;
+        for (uint32_t back = 1; back <= 64 && back <= i; back++) {
+            const command_t *a = &commands[i - back];
+            bad += b->tick - a->tick < least_distance(a, b, config) * PERIOD;
+        }
+        if (b->command == GPC_DRAM_ACTIVATE) {
+            bad += open[b->bank] != UINT64_MAX;
+            open[b->bank] = b->row;
+        } else if (b->command == GPC_DRAM_PRECHARGE) {
+            bad += open[b->bank] == UINT64_MAX;
+            open[b->bank] = UINT64_MAX;
+        } else {
+            bad += open[b->bank] != b->row;
+        }
+    }
+    return bad;
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static uint32_t
+random_below(uint32_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t) (seed % limit);
+}
+
+/* Random reads and writes over `lines` lines of channel 0, in bursts and pauses. */
+static void
+random_traffic(const gpc_dram_config_t *config, uint32_t lines, uint32_t count)
+{
+    uint32_t reads = 0;
+    begin(config);
+    for (uint32_t i = 0; i < count;) {
+        uint32_t burst = random_below(40);
+        while (burst-- && gpc_dram_room(&dram, 0)) {
+            gpc_address_t piece = random_below(lines);
+            gpc_address_t line = piece / 2 * 512 + piece % 2 * 128;
+            if (random_below(3)) {
+                read_line(0, line, reads++ % MESSAGES);
+            } else {
+                write_word(0, line, i);
+            }
+            i++;
+        }
+        run_to(gpc_wheel_now(&wheel) + random_below(300));
+    }
+    run_dry();
+    CHECK_EQUAL_U64(num_answers, reads);
+    CHECK_EQUAL_U64(dram.statistics[0].row_hits + dram.statistics[0].row_misses + dram.statistics[0].row_conflicts,
+                    dram.statistics[0].reads + dram.statistics[0].writes);
+}
+
+static void
+no_timing_is_broken_by_random_traffic(void)
+{
+    gpc_dram_config_t config = gddr5;
+    random_traffic(&config, 100000, 4000);
+    CHECK(num_commands > 16000);
+    CHECK_EQUAL_U64(violations(&config), 0);
+    random_traffic(&config, 64, 4000); /* mostly hits */
+    CHECK_EQUAL_U64(violations(&config), 0);
+    config.banks = 2; /* mostly conflicts */
+    random_traffic(&config, 4000, 4000);
+    CHECK_EQUAL_U64(violations(&config), 0);
+}
+
+static void
+no_timing_is_broken_with_a_column_every_cycle_or_wide_gaps(void)
+{
+    gpc_dram_config_t config = gddr5;
+    config.t_ccd = 1;
+    config.bytes_per_cycle = 32;
+    random_traffic(&config, 4000, 3000);
+    CHECK_EQUAL_U64(violations(&config), 0);
+    config.t_ccd = 7;
+    random_traffic(&config, 4000, 3000);
+    CHECK_EQUAL_U64(violations(&config), 0);
+}
+
+static void
+the_checker_sees_a_broken_timing(void)
+{
+    gpc_dram_config_t strict = gddr5;
+    random_traffic(&gddr5, 4000, 500);
+    strict.t_rrd++;
+    CHECK(violations(&strict) > 0);
+    strict = gddr5;
+    strict.t_cdlr++;
+    CHECK(violations(&strict) > 0);
+    strict = gddr5;
+    strict.t_rtpl += 40;
+    CHECK(violations(&strict) > 0);
+}
+
+/* A write and a read of one line in turns: their columns come in the order of acceptance. */
+static void
+columns_of_one_line_keep_their_order(void)
+{
+    uint32_t expected_write = 1, columns = 0;
+    begin(&gddr5);
+    for (uint32_t i = 0; i < 16; i++) {
+        write_word(0, 0, i);
+        read_line(0, 0, i);
+    }
+    run_dry();
+    for (uint32_t i = 0; i < num_commands; i++) {
+        if (commands[i].command >= GPC_DRAM_READ_COLUMN) {
+            CHECK_EQUAL_U64(commands[i].command == GPC_DRAM_WRITE_COLUMN, expected_write);
+            expected_write ^= ++columns % 4 == 0;
+        }
+    }
+    CHECK_EQUAL_U64(columns, 32 * 4);
+}
+
+static void
+a_configuration_that_does_not_fit_is_refused(void)
+{
+    gpc_dram_config_t config = gddr5;
+    gpc_arena_free(&arena);
+    gpc_arena_init(&arena, 1u << 16);
+    config.banks = 65;
+    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+    config = gddr5;
+    config.row_bytes = 64;
+    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+}
+
+int
+main(void)
+{
+    RUN(fixed_answers_after_its_latency_and_not_a_tick_sooner);
+    RUN(fixed_passes_a_line_every_transfer_and_channels_apart);
+    RUN(a_full_queue_has_no_room_until_one_leaves_for_the_pins);
+    RUN(a_read_sees_the_writes_before_it_and_not_those_after);
+    RUN(clear_empties_the_queue_and_later_requests_are_served);
+    RUN(a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner);
+    RUN(an_open_row_answers_after_tcl_and_the_data);
+    RUN(another_row_of_the_bank_pays_precharge_and_activate);
+    RUN(a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits);
+    RUN(a_conflict_is_not_passed_for_ever);
+    RUN(row_hits_reach_85_percent_of_the_pins);
+    RUN(no_timing_is_broken_by_random_traffic);
+    RUN(no_timing_is_broken_with_a_column_every_cycle_or_wide_gaps);
+    RUN(the_checker_sees_a_broken_timing);
+    RUN(columns_of_one_line_keep_their_order);
+    RUN(a_configuration_that_does_not_fit_is_refused);
+    gpc_arena_free(&arena);
+    gpc_memory_free(memory);
+    return harness_end();
+}
