@@ -1,7 +1,8 @@
 """What all tests share.
 
 Helpers of tests are imported by their path below ``tests/`` (pytest's ``pythonpath``), as in
-``from core_api.programs import Assembler``. Random tests are seeded in CI, so that the same commit gives the same verdict.
+``from core_api.programs import Assembler``. Random tests are seeded in CI: the same commit gives
+the same verdict.
 """
 
 import os

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Dependencies point down this order and never up; fabric and cache stand side by side.
 LAYERS = {
-    "base": 0, "engine": 1, "fabric": 2, "cache": 2, "protocol": 3, "core": 4, "check": 5, "": 6, "python": 7, "tests": 8,
+    "base": 0, "engine": 1, "fabric": 2, "cache": 2, "protocol": 3, "core": 4, "check": 5, "": 6,
+    "python": 7, "tests": 8,
 }  # fmt: skip
 # Plain numbers and structs that every layer shares; they include nothing above base.
 SHARED_HEADERS = {"gpu.h", "core/isa.h", "core/order.h"}
@@ -31,7 +32,8 @@ FORBIDDEN_CALLS = {
 ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"}
 # Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop.
 MAY_ALLOCATE = {
-    "base/arena.c", "base/text.c", "core/launch.c", "core/parts.c", "fabric/memory.c", "fabric/network.c", "engine/wheel.c",
+    "base/arena.c", "base/text.c", "core/launch.c", "core/parts.c", "core/program.c",
+    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
     "gpu.c", "check/explorer.c",
 }  # fmt: skip
 
@@ -67,7 +69,11 @@ def check_includes(root: Path) -> Iterator[str]:
             if found[1] == "<":
                 if header in ("Python.h", "structmember.h") and not name.startswith("python/"):
                     yield f"{where}: {header} is for csrc/python only"
-            elif header not in SHARED_HEADERS and (csrc / header).exists() and layer_of(header) > layer_of(name):
+            elif (
+                header not in SHARED_HEADERS
+                and (csrc / header).exists()
+                and layer_of(header) > layer_of(name)
+            ):
                 yield f'{where}: "{header}" stands above this file: dependencies point down'
 
 
@@ -82,7 +88,11 @@ def check_listed(root: Path) -> Iterator[str]:
         elif f"'{name}'" not in build:
             yield f"{name}: not in meson.build"
     for path in sorted((root / "gpucoh").rglob("*")):
-        if path.is_file() and path.suffix not in (".so", ".pyc") and f"'{path.relative_to(root).as_posix()}'" not in build:
+        if (
+            path.is_file()
+            and path.suffix not in (".so", ".pyc")
+            and f"'{path.relative_to(root).as_posix()}'" not in build
+        ):
             yield f"{path.relative_to(root).as_posix()}: not in meson.build: it would not be installed"
 
 
@@ -99,7 +109,10 @@ def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
             if len(base) > 1:
                 yield number, base[1]
             elif base:
-                yield from ((number, name) for name in ([found[2]] if found[2] else re.findall(r"\w+", found[3])))
+                yield from (
+                    (number, name)
+                    for name in ([found[2]] if found[2] else re.findall(r"\w+", found[3]))
+                )
 
 
 def check_imports(root: Path) -> Iterator[str]:
@@ -133,7 +146,10 @@ def check_objects(library: Path) -> Iterator[str]:
     source = "?"
     for line in run("objdump", "-t", str(library)):
         source = object_name(line) or source
-        if found := re.match(r"[0-9a-f]+ .{7} (\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.ro)\S*)?\s+[0-9a-f]+\s+(.+)", line):
+        if found := re.match(
+            r"[0-9a-f]+ .{7} (\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.ro)\S*)?\s+[0-9a-f]+\s+(.+)",
+            line,
+        ):
             name = found[3].removeprefix(".hidden ")
             if not name.startswith("."):  # the section itself
                 yield f"{library}: csrc/{source}: {name} is a global that can change"

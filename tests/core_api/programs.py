@@ -51,7 +51,15 @@ class Assembler:
         self.constants.append(value & 0xFFFFFFFF)
         return CONSTANT | (len(self.constants) - 1)
 
-    def add(self, opcode: str, destination: int = NONE, a: int = NONE, b: int = NONE, c: int = NONE, **rest: int) -> int:
+    def add(
+        self,
+        opcode: str,
+        destination: int = NONE,
+        a: int = NONE,
+        b: int = NONE,
+        c: int = NONE,
+        **rest: int,
+    ) -> int:
         """Adds an instruction and tells its number. Rest: type order width flags immediate target reconverge."""
         code = struct.pack(
             ISA["format"],
@@ -84,7 +92,16 @@ class Assembler:
         self.add("SPECIAL", register + 1, immediate=specials["THREAD_X"])
         self.add("ADD", register, register, register + 1)
 
-    def launch(self, gpu: _core.GPU, address: int, words: int, *, grid: int = 4, block: int = 64, **changes: Any) -> None:
+    def launch(
+        self,
+        gpu: _core.GPU,
+        address: int,
+        words: int,
+        *,
+        grid: int = 4,
+        block: int = 64,
+        **changes: Any,
+    ) -> None:
         given = {
             "kernel": "by_hand", "program": b"".join(self.code), "vector_registers": 8, "uniform_registers": 4,
             "shared_words": 0, "constants": np.array(self.constants, np.uint32),
@@ -109,7 +126,15 @@ def increment() -> Assembler:
     asm.add("FENCE", order=ISA["orders"]["SC"])
     asm.add("BARRIER", NONE, zero)
     asm.add("MOVE", 3, zero)
-    asm.add("ATOMIC", 4, 3, one, immediate=0, order=ISA["orders"]["RELAXED"], flags=ISA["atomics"]["ADD"] << ISA["flags"]["ATOMIC_SHIFT"])
+    asm.add(
+        "ATOMIC",
+        4,
+        3,
+        one,
+        immediate=0,
+        order=ISA["orders"]["RELAXED"],
+        flags=ISA["atomics"]["ADD"] << ISA["flags"]["ATOMIC_SHIFT"],
+    )
     asm.add("EXIT")
     return asm
 

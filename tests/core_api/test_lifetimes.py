@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from core_api.programs import endless, finish, increment, make_gpu, small_machine
 
+from core_api.programs import endless, finish, increment, make_gpu, small_machine
 from gpucoh import _core
 from gpucoh.errors import ConfigError, Error
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from core_api.programs import endless, finish, increment, make_gpu
 
+from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.errors import SimulationError
 

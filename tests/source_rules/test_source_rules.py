@@ -8,7 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("source_rules", ROOT / "tools" / "source_rules.py")
-assert SPEC is not None and SPEC.loader is not None
+assert SPEC is not None
+assert SPEC.loader is not None
 rules = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(rules)
 
@@ -29,7 +30,9 @@ def tree(tmp_path):
 
 def test_an_include_that_points_up_is_found(tree):
     (tree / "csrc/base/a.c").write_text('\n#include "core/warp.h"\n')
-    assert list(rules.check_includes(tree)) == ['csrc/base/a.c:2: "core/warp.h" stands above this file: dependencies point down']
+    assert list(rules.check_includes(tree)) == [
+        'csrc/base/a.c:2: "core/warp.h" stands above this file: dependencies point down'
+    ]
 
 
 def test_python_outside_the_binding_is_found(tree):
@@ -64,10 +67,19 @@ def test_an_import_across_a_wall_is_found(tree, name, line):
     ("source", "said"),
     [
         ("int counter;", "counter is a global that can change"),
-        ("static int last = 7; int next(void); int next(void) { return last++; }", "last is a global that can change"),
-        ("int next(void); int next(void) { static int n; return n++; }", "is a global that can change"),
+        (
+            "static int last = 7; int next(void); int next(void) { return last++; }",
+            "last is a global that can change",
+        ),
+        (
+            "int next(void); int next(void) { static int n; return n++; }",
+            "is a global that can change",
+        ),
         ('#include <stdio.h>\nvoid say(int n);\nvoid say(int n) { printf("%d", n); }', "no I/O"),
-        ("#include <math.h>\ndouble e(double x);\ndouble e(double x) { return exp(x); }", "no libm"),
+        (
+            "#include <math.h>\ndouble e(double x);\ndouble e(double x) { return exp(x); }",
+            "no libm",
+        ),
         ("#include <stdlib.h>\nvoid *get(void);\nvoid *get(void) { return malloc(8); }", "arena"),
         ('extern const char *const names[]; const char *const names[] = {"a", "b"};', ""),
     ],
