@@ -1,0 +1,178 @@
+/* test_base.c: arenas, pools, text, errors, described structs, lists of messages. */
+#include "base/arena.h"
+#include "base/describe.h"
+#include "base/errors.h"
+#include "base/failure.h"
+#include "base/text.h"
+#include "harness.h"
+
+static void
+an_arena_comes_back_as_it_was_saved(void)
+{
+    gpc_arena_t arena;
+    gpc_arena_init(&arena, 256);
+    uint32_t *a = GPC_ARENA_TAKE(&arena, 10, uint32_t);
+    uint32_t *b = GPC_ARENA_TAKE(&arena, 1000, uint32_t); /* larger than a chunk */
+    REQUIRE(a && b);
+    CHECK_EQUAL_U64((uintptr_t) a % 64, 0);
+    CHECK_EQUAL_U64((uintptr_t) b % 64, 0);
+    CHECK_EQUAL_U64(b[999], 0);
+    a[3] = 7;
+    b[999] = 8;
+    uint8_t *image = malloc(gpc_arena_bytes(&arena));
+    gpc_arena_save(&arena, image);
+    a[3] = b[999] = 0;
+    gpc_arena_load(&arena, image);
+    CHECK_EQUAL_U64(a[3], 7);
+    CHECK_EQUAL_U64(b[999], 8);
+    free(image);
+    gpc_arena_free(&arena);
+    gpc_arena_free(&arena); /* twice is safe */
+}
+
+static void
+an_arena_refuses_what_overflows(void)
+{
+    gpc_arena_t arena;
+    gpc_arena_init(&arena, 256);
+    CHECK(gpc_arena_take(&arena, SIZE_MAX / 4, 16) == NULL);
+    CHECK(arena.failed);
+    gpc_arena_free(&arena);
+}
+
+static void
+a_pool_gives_each_item_once_and_knows_how_many_are_out(void)
+{
+    gpc_arena_t arena;
+    gpc_pool_t pool;
+    gpc_arena_init(&arena, 4096);
+    REQUIRE(gpc_pool_init(&pool, &arena, 3, 12) == 0);
+    gpc_index_t a = gpc_pool_take(&pool), b = gpc_pool_take(&pool), c = gpc_pool_take(&pool);
+    CHECK(a != b && b != c && a != c);
+    CHECK_EQUAL_U64(gpc_pool_take(&pool), GPC_NONE);
+    gpc_pool_give(&pool, b);
+    CHECK_EQUAL_U64(pool.state->in_use, 2);
+    CHECK_EQUAL_U64(gpc_pool_take(&pool), b);
+    CHECK_EQUAL_U64(pool.state->most, 3);
+    gpc_arena_free(&arena);
+}
+
+static void
+lists_keep_order_and_lose_nothing(void)
+{
+    gpc_arena_t arena;
+    gpc_pool_t pool;
+    gpc_list_t list, more;
+    gpc_index_t i[4];
+    gpc_arena_init(&arena, 4096);
+    REQUIRE(gpc_pool_init(&pool, &arena, 4, sizeof(gpc_msg_t)) == 0);
+    gpc_list_clear(&list);
+    gpc_list_clear(&more);
+    for (int n = 0; n < 4; n++) {
+        i[n] = gpc_pool_take(&pool);
+        gpc_list_push(n < 3 ? &list : &more, &pool, i[n]);
+    }
+    gpc_list_remove_after(&list, &pool, i[1], i[2]); /* the tail */
+    gpc_list_append(&list, &pool, &more);
+    CHECK_EQUAL_U64(list.count, 3);
+    CHECK_EQUAL_U64(more.count, 0);
+    CHECK_EQUAL_U64(gpc_list_pop(&list, &pool), i[0]);
+    CHECK_EQUAL_U64(gpc_list_pop(&list, &pool), i[1]);
+    CHECK_EQUAL_U64(gpc_list_pop(&list, &pool), i[3]);
+    CHECK_EQUAL_U64(gpc_list_pop(&list, &pool), GPC_NONE);
+    gpc_arena_free(&arena);
+}
+
+static void
+text_is_valid_json_where_it_should_be(void)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_text_add(&text, "{");
+    gpc_text_add_key(&text, "a");
+    gpc_text_add_string(&text, "say \"x\\y\"\n");
+    gpc_text_add_key(&text, "b");
+    gpc_text_add(&text, "%d}", 2);
+    CHECK_EQUAL_TEXT(text.bytes, "{\"a\": \"say \\\"x\\\\y\\\"\\u000a\", \"b\": 2}");
+    gpc_text_free(&text);
+    gpc_text_free(&text);
+}
+
+static void
+the_first_failure_stays(void)
+{
+    gpc_failure_t failure;
+    gpc_failure_clear(&failure);
+    CHECK_EQUAL_I64(gpc_fail(&failure, GPC_ERROR_BOUNDS, "index %d", 9), GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(gpc_fail(&failure, GPC_ERROR_MEMORY, "later"), GPC_ERROR_MEMORY);
+    CHECK_EQUAL_TEXT(failure.text, "index 9");
+    CHECK_EQUAL_TEXT(gpc_error_exception(failure.code), "KernelError");
+    CHECK_EQUAL_TEXT(gpc_error_name(12345), "NONE");
+}
+
+#define EXAMPLE(FIELD)                                                                                                     \
+    FIELD(PLAIN, uint16_t, count)                                                                                          \
+    FIELD(TIME, uint64_t, lease)                                                                                           \
+    FIELD(NODE, gpc_node_t, owner)                                                                                         \
+    FIELD(NODESET, gpc_nodeset_t, sharers)                                                                                 \
+    FIELD(STATISTIC, uint64_t, hits)
+GPC_DESCRIBE(example, line, EXAMPLE)
+
+static size_t
+encode(const example_line_t *line, gpc_cycle_t now, const gpc_node_t *rename, uint8_t *bytes)
+{
+    gpc_encoder_t encoder = {.bytes = bytes, .capacity = 256, .now = now, .rename = rename};
+    gpc_encode_described(&encoder, example_line_described(), line);
+    return encoder.length;
+}
+
+static void
+described_structs_encode_alike_when_they_mean_the_same(void)
+{
+    static const gpc_node_t swap[GPC_NODESET_WORDS * 64] = {1, 0};
+    example_line_t a = {.count = 3, .lease = 100, .owner = 0, .sharers = {{1}}, .hits = 5};
+    example_line_t later = {.count = 3, .lease = 150, .owner = 1, .sharers = {{2}}, .hits = 9};
+    uint8_t x[256], y[256];
+    size_t n = encode(&a, 90, NULL, x);
+    CHECK_EQUAL_U64(encode(&later, 140, swap, y), n);
+    CHECK(memcmp(x, y, n) == 0);
+    later.lease++; /* and can tell what does not */
+    size_t m = encode(&later, 140, swap, y);
+    CHECK(m != n || memcmp(x, y, n) != 0);
+}
+
+static void
+all_past_times_are_one(void)
+{
+    example_line_t a = {.lease = 10}, b = {.lease = 20};
+    uint8_t x[256], y[256];
+    size_t n = encode(&a, 90, NULL, x);
+    CHECK_EQUAL_U64(encode(&b, 90, NULL, y), n);
+    CHECK(memcmp(x, y, n) == 0);
+}
+
+static void
+described_structs_print(void)
+{
+    example_line_t a = {.count = 3, .lease = 100, .owner = 2, .sharers = {{5}}};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_print_described(&text, example_line_described(), &a);
+    CHECK_EQUAL_TEXT(text.bytes, "count=3 lease=100 owner=2 sharers={0,2} hits=0");
+    gpc_text_free(&text);
+}
+
+int
+main(void)
+{
+    RUN(an_arena_comes_back_as_it_was_saved);
+    RUN(an_arena_refuses_what_overflows);
+    RUN(a_pool_gives_each_item_once_and_knows_how_many_are_out);
+    RUN(lists_keep_order_and_lose_nothing);
+    RUN(text_is_valid_json_where_it_should_be);
+    RUN(the_first_failure_stays);
+    RUN(described_structs_encode_alike_when_they_mean_the_same);
+    RUN(all_past_times_are_one);
+    RUN(described_structs_print);
+    return harness_end();
+}

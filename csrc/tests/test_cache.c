@@ -1,0 +1,108 @@
+/* test_cache.c: tag arrays, transaction tables, the read-modify-write unit. */
+#include "cache/mshr.h"
+#include "cache/rmw.h"
+#include "cache/tags.h"
+#include "core/isa.h"
+#include "harness.h"
+
+static void
+banks_index_with_what_the_interleaving_leaves(void)
+{
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 256, 8}, 0, false) == 0);
+    /* bank 0 holds bytes 0..255, 2048..2303, ..: its lines are 0, 128, 2048, 2176, 4096 in a row */
+    CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 0), 0);
+    CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 128), 1);
+    CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 2048), 2);
+    CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 2176), 3);
+    CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 4096), 0);
+    gpc_arena_free(&arena);
+}
+
+static void
+a_flash_invalidation_empties_the_array_and_only_it(void)
+{
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 128, 1}, 8, false) == 0);
+    gpc_tags_place(&tags, 0, 0, 1);
+    CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), 0);
+    gpc_tags_flash(&tags);
+    CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), GPC_NONE);
+    CHECK(!gpc_tags_present(&tags, 0));
+    gpc_tags_place(&tags, 1, 512, 1);
+    CHECK_EQUAL_U64(gpc_tags_find(&tags, 512), 1);
+    gpc_arena_free(&arena);
+}
+
+static void
+transactions_are_found_by_line_until_given_back(void)
+{
+    gpc_arena_t arena;
+    gpc_mshr_table_t table;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_mshr_init(&table, &arena, 3, 4, 32, 128, true) == 0);
+    gpc_index_t a = gpc_mshr_take(&table, 128, 2), b = gpc_mshr_take(&table, 256, 2), c = gpc_mshr_take(&table, 4096, 1);
+    CHECK_EQUAL_U64(gpc_mshr_take(&table, 8192, 1), GPC_NONE);
+    CHECK_EQUAL_U64(gpc_mshr_find(&table, 128), a);
+    CHECK_EQUAL_U64(gpc_mshr_find(&table, 4096), c);
+    *(uint32_t *) gpc_mshr_fields(&table, b) = 99;
+    gpc_mshr_word_states(&table, b)[31] = 7;
+    gpc_mshr_give(&table, b);
+    CHECK_EQUAL_U64(gpc_mshr_find(&table, 256), GPC_NONE);
+    gpc_index_t d = gpc_mshr_take(&table, 384, 1);
+    CHECK_EQUAL_U64(*(uint32_t *) gpc_mshr_fields(&table, d), 0); /* fresh */
+    CHECK_EQUAL_U64(gpc_mshr_word_states(&table, d)[31], 0);
+    CHECK_EQUAL_U64(gpc_mshr_room(&table), 0);
+    gpc_arena_free(&arena);
+}
+
+static void
+atomics_perform_in_lane_order_each_with_its_old_value(void)
+{
+    uint32_t words[32] = {5, 100};
+    gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_ADD, .type = GPC_U32, .count = 3, .word = {0, 0, 1}, .operand = {1, 2, 3}};
+    CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 3);
+    CHECK_EQUAL_U64(lanes.old[0], 5);
+    CHECK_EQUAL_U64(lanes.old[1], 6);
+    CHECK_EQUAL_U64(lanes.old[2], 100);
+    CHECK_EQUAL_U64(words[0], 8);
+    CHECK_EQUAL_U64(words[1], 103);
+}
+
+static void
+a_failing_compare_and_swap_writes_nothing(void)
+{
+    uint32_t words[32] = {5};
+    gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_CAS, .type = GPC_U32, .count = 1, .operand = {4}, .replacement = {9}};
+    CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 0);
+    CHECK_EQUAL_U64(words[0], 5);
+    lanes.operand[0] = 5;
+    CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 1);
+    CHECK_EQUAL_U64(words[0], 9);
+}
+
+static void
+minimum_and_maximum_know_signs(void)
+{
+    uint32_t minus_one = UINT32_MAX;
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_I32, 3, minus_one, 0), minus_one);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_U32, 3, minus_one, 0), 3);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_I32, 3, minus_one, 0), 3);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_U32, 3, minus_one, 0), minus_one);
+}
+
+int
+main(void)
+{
+    RUN(banks_index_with_what_the_interleaving_leaves);
+    RUN(a_flash_invalidation_empties_the_array_and_only_it);
+    RUN(transactions_are_found_by_line_until_given_back);
+    RUN(atomics_perform_in_lane_order_each_with_its_old_value);
+    RUN(a_failing_compare_and_swap_writes_nothing);
+    RUN(minimum_and_maximum_know_signs);
+    return harness_end();
+}

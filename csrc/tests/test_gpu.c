@@ -1,0 +1,301 @@
+/* test_gpu.c: does the whole machine keep its times, its data and its messages? */
+#include "gpu.h"
+#include "harness.h"
+#include "machines.h"
+
+/* ---- programs by hand ------------------------------------------------------------------------------------------------------------ */
+
+enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
+#define CONSTANT(n) (GPC_OPERAND_CONSTANT | (n))
+#define NONE GPC_OPERAND_NONE
+
+#define OP(op, d, x, y)                                                                                                  \
+    {                                                                                                                    \
+        .opcode = GPC_OP_##op, .type = GPC_U32, .scope = GPC_SCOPE_GPU, .width = 1, .destination = (uint16_t) (d),       \
+        .a = (uint16_t) (x), .b = (uint16_t) (y), .c = NONE                                                              \
+    }
+#define SPECIAL(d, which)                                                                                                \
+    {                                                                                                                    \
+        .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
+        .immediate = GPC_SPECIAL_##which                                                                                 \
+    }
+#define EXIT OP(EXIT, NONE, NONE, NONE)
+#define NOP OP(NOP, NONE, NONE, NONE)
+
+typedef struct {
+    gpc_gpu_t *gpu;
+    gpc_address_t address;
+} bench_t;
+
+static bench_t
+bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
+{
+    bench_t it = {0};
+    gpc_setup_t setup = {
+        .machine = machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = UINT64_C(1000000000)};
+    if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
+        printf("# %s\n", gpc_gpu_error_text(it.gpu));
+        CHECK(false);
+    }
+    return it;
+}
+
+static int
+run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
+{
+    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128};
+    gpc_buffer_t buffer = {it->address, words, false, "x"};
+    gpc_launch_t launch = {.program = {.instructions = program,
+                                       .count = count,
+                                       .vector_registers = 8,
+                                       .uniform_registers = 1,
+                                       .constants = GPC_COUNT_OF(constants),
+                                       .buffers = 1},
+                           .kernel = "by_hand",
+                           .grid = {grid, 1, 1},
+                           .block = {block, 1, 1},
+                           .constants = constants,
+                           .buffers = &buffer,
+                           .num_constants = GPC_COUNT_OF(constants),
+                           .num_buffers = 1};
+    int status = gpc_gpu_launch(it->gpu, &launch);
+    while (status == 0 && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
+        status = 0;
+    }
+    return status;
+}
+#define RUN_PROGRAM(it, program, words, grid, block) run((it), (program), GPC_COUNT_OF(program), (words), (grid), (block))
+
+/* Core cycles from a load's issue to the issue of what uses it: `padding` NOPs shift the issue against the clocks' edges. */
+static uint32_t
+load_to_use(bench_t *it, uint64_t words, uint32_t padding)
+{
+    gpc_instruction_t program[16];
+    uint32_t n = 0, times[2] = {0, 0};
+    gpc_instruction_t head[] = {SPECIAL(R0, CLOCK), OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), SPECIAL(R3, CLOCK),
+                                OP(STORE, NONE, CONSTANT(5), R0), OP(STORE, NONE, CONSTANT(6), R3), EXIT};
+    gpc_instruction_t nop = NOP;
+
+    while (padding--) {
+        program[n++] = nop;
+    }
+    for (uint32_t i = 0; i < GPC_COUNT_OF(head); i++) {
+        program[n++] = head[i];
+    }
+    CHECK_EQUAL_I64(run(it, program, n, words, 1, 1), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 32, 1, &times[0]), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 64, 1, &times[1]), 0);
+    return times[1] - times[0] - 2; /* the load issues one cycle after the first clock, the move one before the second */
+}
+
+/* ---- times -------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+unloaded_latencies_are_the_machines(void)
+{
+    static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
+    for (int i = 0; i < 3; i++) {
+        bench_t it = bench(&test_fermi, protocols[i], 1024);
+        /* issued on a common edge: clock at an odd cycle, the load at the next, an even one */
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460); /* DRAM, row closed */
+        gpc_gpu_free(it.gpu);
+        it = bench(&test_fermi, "no-l1", 1024);
+        (void) load_to_use(&it, 1024, 1);
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340); /* L2 hit */
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 0), 341); /* half a network cycle late */
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static void
+an_l1_hit_takes_the_l1s_latency(void)
+{
+    bench_t it = bench(&test_fermi, "ideal", 1024);
+    (void) load_to_use(&it, 1024, 1);
+    (void) load_to_use(&it, 1024, 1); /* its own stores went to other lines */
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), test_fermi.l1_latency);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
+{
+    bench_t it = bench(&test_fermi, "no-coh", 1024);
+    (void) load_to_use(&it, 1024, 1);
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);
+    gpc_gpu_free(it.gpu);
+}
+
+/* ---- data and conservation ------------------------------------------------------------------------------------------------------------- */
+
+/* Every thread adds 1 to word 0 and stores its number + word to its own word. */
+static const gpc_instruction_t add_and_store[] = {
+    SPECIAL(R0, THREAD_X),
+    SPECIAL(R1, BLOCK_X),
+    SPECIAL(R2, BLOCK_DIM_X),
+    OP(MUL, R1, R1, R2),
+    OP(ADD, R0, R0, R1),
+    {.opcode = GPC_OP_ATOMIC, .type = GPC_U32, .order = GPC_ORDER_RELAXED, .scope = GPC_SCOPE_GPU, .width = 1,
+     .destination = R3, .a = CONSTANT(0), .b = CONSTANT(1), .c = NONE, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
+    OP(ADD, R4, R0, CONSTANT(5)),
+    OP(STORE, NONE, R4, R3),
+    EXIT,
+};
+
+static void
+atomics_count_every_thread_once(void)
+{
+    static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
+    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
+    static uint32_t words[THREADS + 32];
+    for (int i = 0; i < 3; i++) {
+        bench_t it = bench(&test_fermi, protocols[i], THREADS + 32);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
+        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, THREADS + 32, words), 0);
+        CHECK_EQUAL_U64(words[0], THREADS);
+        static bool seen[THREADS];
+        memset(seen, 0, sizeof(seen));
+        bool once = true;
+        for (uint32_t t = 0; t < THREADS; t++) {
+            uint32_t old = words[32 + t];
+            once = once && old < THREADS && !seen[old < THREADS ? old : 0];
+            seen[old < THREADS ? old : 0] = true;
+        }
+        CHECK(once);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static char *
+statistics_of(const char *protocol)
+{
+    bench_t it = bench(&test_fermi, protocol, 4096);
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 40, 96), 0);
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &text), 0);
+    gpc_gpu_free(it.gpu);
+    return text.bytes;
+}
+
+static void
+the_same_run_gives_the_same_statistics(void)
+{
+    char *once = statistics_of("ideal"), *again = statistics_of("ideal");
+    CHECK_EQUAL_TEXT(once, again);
+    free(once);
+    free(again);
+}
+
+static void
+a_snapshot_brings_everything_back(void)
+{
+    bench_t it = bench(&test_fermi, "ideal", 4096);
+    gpc_snapshot_t *snapshot;
+    gpc_text_t first, second;
+    uint32_t word = 0;
+    gpc_text_init(&first);
+    gpc_text_init(&second);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
+    CHECK_EQUAL_I64(gpc_gpu_snapshot(it.gpu, &snapshot), 0);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 40, 96), 0);
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &first), 0);
+    CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, snapshot), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+    CHECK_EQUAL_U64(word, 256);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 40, 96), 0);
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &second), 0);
+    CHECK_EQUAL_TEXT(first.bytes, second.bytes);
+    gpc_text_free(&first);
+    gpc_text_free(&second);
+    gpc_snapshot_free(snapshot);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+an_aborted_launch_leaves_a_usable_gpu(void)
+{
+    static const gpc_instruction_t forever[] = {OP(LOAD, R1, CONSTANT(0), NONE), {.opcode = GPC_OP_JUMP, .width = 1,
+        .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
+    bench_t it = bench(&test_fermi, "ideal", 4096);
+    uint32_t word = 0;
+    gpc_buffer_t buffer = {it.address, 4096, false, "x"};
+    uint32_t constant = 0;
+    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1}, .kernel = "forever", .grid = {4, 1, 1}, .block = {64, 1, 1},
+                           .constants = &constant, .buffers = &buffer, .num_constants = 1, .num_buffers = 1};
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
+    CHECK_EQUAL_I64(gpc_gpu_launch(it.gpu, &launch), 0);
+    CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 5000), GPC_RUN_MORE);
+    gpc_gpu_abort(it.gpu);
+    CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+    CHECK_EQUAL_U64(word, 256); /* what was in dirty L2 lines is in memory */
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+    CHECK_EQUAL_U64(word, 512);
+    gpc_gpu_free(it.gpu);
+}
+
+/* ---- bad input ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+bad_machines_are_refused_by_name(void)
+{
+    gpc_machine_t machine = test_fermi;
+    gpc_gpu_t *gpu;
+    machine.cores = 0;
+    gpc_setup_t setup = {.machine = &machine, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "cores is 0") != NULL);
+    gpc_gpu_free(gpu);
+    machine = test_fermi;
+    machine.l2_round_trip = 10;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "l2_round_trip is 10") != NULL);
+    gpc_gpu_free(gpu);
+    machine = test_fermi;
+    setup.protocol = "mesif";
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_PROTOCOL_ID);
+    gpc_gpu_free(gpu);
+}
+
+static void
+an_index_out_of_bounds_is_told_and_the_gpu_stays_usable(void)
+{
+    static const gpc_instruction_t far[] = {OP(LOAD, R1, CONSTANT(7), NONE), EXIT};
+    bench_t it = bench(&test_fermi, "ideal", 64);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, far, 64, 1, 1), GPC_ERROR_BOUNDS);
+    CHECK(strstr(gpc_gpu_error_text(it.gpu), "128") != NULL && strstr(gpc_gpu_error_text(it.gpu), "'x'") != NULL);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 64, 1, 32), 0);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_used_up_budget_is_told(void)
+{
+    static const gpc_instruction_t forever[] = {{.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE,
+        .c = NONE, .target = 0}, EXIT};
+    gpc_setup_t setup = {.machine = &test_fermi, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 10000};
+    bench_t it = {0};
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, 64, &it.address), 0);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, forever, 64, 1, 32), GPC_ERROR_BUDGET);
+    gpc_gpu_free(it.gpu);
+}
+
+int
+main(void)
+{
+    RUN(unloaded_latencies_are_the_machines);
+    RUN(an_l1_hit_takes_the_l1s_latency);
+    RUN(l1_copies_survive_a_launch_where_coherent_and_go_where_not);
+    RUN(atomics_count_every_thread_once);
+    RUN(the_same_run_gives_the_same_statistics);
+    RUN(a_snapshot_brings_everything_back);
+    RUN(an_aborted_launch_leaves_a_usable_gpu);
+    RUN(bad_machines_are_refused_by_name);
+    RUN(an_index_out_of_bounds_is_told_and_the_gpu_stays_usable);
+    RUN(a_used_up_budget_is_told);
+    return harness_end();
+}

@@ -1,0 +1,221 @@
+/* test_order.c: does order.c let through what it may and nothing else? Rules, releases and acquires, barriers. */
+#include "core/order.h"
+#include "harness.h"
+
+enum { WARPS = 4 };
+
+/* A core-position controller that has nothing but the warps' metadata. */
+typedef struct {
+    gpc_arena_t arena;
+    gpc_controller_t l1;
+    gpc_controller_t *l1s[1];
+    gpc_order_traits_t traits;
+    gpc_order_t order;
+    uint64_t metadata[WARPS];
+} rig_t;
+
+static void
+set_up(rig_t *rig, gpc_rule_t rule, gpc_order_traits_t traits)
+{
+    *rig = (rig_t){.traits = traits};
+    gpc_arena_init(&rig->arena, 4096);
+    rig->l1.warp_fields = (uint8_t *) rig->metadata;
+    rig->l1.warp_fields_size = sizeof(uint64_t);
+    rig->l1.unit_fields = rig->metadata;
+    rig->l1s[0] = &rig->l1;
+    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, 1, WARPS, 2, &rig->arena), 0);
+}
+
+static int
+ask(rig_t *rig, uint32_t warp, gpc_access_kind_t kind, gpc_memory_order_t order)
+{
+    gpc_cycle_t until;
+    gpc_access_t access = {(uint8_t) kind, (uint8_t) order, GPC_SCOPE_GPU};
+    return gpc_order_may_issue(&rig->order, 0, warp, &access, &until);
+}
+
+static void
+issue(rig_t *rig, gpc_access_kind_t kind, gpc_memory_order_t order)
+{
+    gpc_access_t access = {(uint8_t) kind, (uint8_t) order, GPC_SCOPE_GPU};
+    gpc_order_issued(&rig->order, 0, 0, &access);
+}
+
+static void
+complete(rig_t *rig, gpc_access_kind_t kind, gpc_memory_order_t order)
+{
+    gpc_access_t access = {(uint8_t) kind, (uint8_t) order, GPC_SCOPE_GPU};
+    CHECK_EQUAL_I64(gpc_order_completed(&rig->order, 0, 0, &access), 0);
+}
+
+static void
+one_access_at_a_time_under_sc(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){0});
+    issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_OLDER_STORE);
+    CHECK_EQUAL_I64(ask(&rig, 1, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_GO); /* another warp may */
+    complete(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+weak_accesses_overlap_under_rc_and_fences_wait_for_all(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+    issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_STORE, GPC_ORDER_RELAXED), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_ACQUIRE), GPC_ORDER_VERDICT_OLDER_LOAD);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_SC), GPC_ORDER_VERDICT_OLDER_STORE);
+    complete(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_SC), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_release_waits_for_what_is_older(void)
+{
+    static const gpc_access_t waits[] = {{GPC_ACCESS_STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU},
+                                         {GPC_ACCESS_ATOMIC, GPC_ORDER_ACQ_REL, GPC_SCOPE_GPU},
+                                         {GPC_ACCESS_LOAD, GPC_ORDER_SC, GPC_SCOPE_GPU},
+                                         {GPC_ACCESS_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA},
+                                         {GPC_ACCESS_EXIT, GPC_ORDER_WEAK, GPC_SCOPE_SYS}};
+    for (size_t i = 0; i < GPC_COUNT_OF(waits); i++) {
+        rig_t rig;
+        gpc_cycle_t until;
+        set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+        issue(&rig, GPC_ACCESS_ATOMIC, GPC_ORDER_RELAXED);
+        CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &waits[i], &until), GPC_ORDER_VERDICT_OLDER_ATOMIC);
+        gpc_arena_free(&rig.arena);
+    }
+}
+
+static int
+count_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    (void) warp, (void) scope;
+    ++*(uint64_t *) l1->unit_fields;
+    return GPC_OK;
+}
+
+static void
+nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.acquire = count_acquire});
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_OLDER_LOAD);
+    CHECK_EQUAL_U64(rig.metadata[0], 0);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE);
+    CHECK_EQUAL_U64(rig.metadata[0], 1);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_U64(rig.metadata[0], 1);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart(void)
+{
+    rig_t rig;
+    gpc_cycle_t until;
+    gpc_access_t local = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_CU}, global = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU};
+    set_up(&rig, GPC_RULE_HRF, (gpc_order_traits_t){.acquire = count_acquire, .local_scopes = true});
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &local, &until), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_U64(rig.metadata[0], 0);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &global, &until), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_U64(rig.metadata[0], 1);
+    gpc_arena_free(&rig.arena);
+}
+
+static int
+release_at_100(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) warp, (void) scope;
+    *until = 100;
+    return *(uint64_t *) l1->unit_fields < 100 ? GPC_HOLD : GPC_OK;
+}
+
+static void
+a_release_part_that_waits_for_a_time_tells_it(void)
+{
+    rig_t rig;
+    gpc_cycle_t until;
+    gpc_access_t fence = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU};
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.release = release_at_100});
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &fence, &until), GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(until, 100);
+    rig.metadata[0] = 100;
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &fence, &until), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+take_larger(gpc_controller_t *l1, void *into, const void *from)
+{
+    uint64_t *a = into;
+    const uint64_t *b = from;
+    (void) l1;
+    *a = *a > *b ? *a : *b;
+}
+
+static void
+a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
+{
+    rig_t rig;
+    uint64_t released;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
+    rig.metadata[0] = 5;
+    rig.metadata[2] = 9;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released), 0);
+    CHECK_EQUAL_U64(released, 0);
+    CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 1);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released), 0);
+    CHECK_EQUAL_U64(released, 5);
+    CHECK_EQUAL_U64(rig.metadata[0], 9);
+    CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 0);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+an_arrival_that_does_not_wait_counts(void)
+{
+    rig_t rig;
+    uint64_t released;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 1, 32, 64, false, &released), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 3, 32, 64, true, &released), 0);
+    CHECK_EQUAL_U64(released, 8);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+counts_that_disagree_are_refused(void)
+{
+    rig_t rig;
+    uint64_t released;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released), GPC_ERROR_BARRIER);
+    gpc_arena_free(&rig.arena);
+}
+
+int
+main(void)
+{
+    RUN(one_access_at_a_time_under_sc);
+    RUN(weak_accesses_overlap_under_rc_and_fences_wait_for_all);
+    RUN(a_release_waits_for_what_is_older);
+    RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
+    RUN(local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart);
+    RUN(a_release_part_that_waits_for_a_time_tells_it);
+    RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
+    RUN(an_arrival_that_does_not_wait_counts);
+    RUN(counts_that_disagree_are_refused);
+    return harness_end();
+}
