@@ -70,14 +70,22 @@ reg_classify(const gpc_step_t *x)
     switch (x->cause) {
         case DENOVO_READ:
             return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_READ; /* an owner hits, or waits */
-        case DENOVO_REGISTER: return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER;
-        case DENOVO_REGISTER_SYNC: return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER_SYNC;
-        case DENOVO_WRITE_BACK: return is_from_owner(x) ? REG_WRITE_BACK : REG_WRITE_BACK_STALE;
-        case DENOVO_RECALLED: return REG_RECALLED;
-        case DENOVO_RECALLED_NONE: return REG_RECALLED_NONE;
-        case GPC_MSG_FILL: return REG_FILL;
-        case GPC_MSG_EVICT: return classify_eviction(x);
-        default: return GPC_NO_EVENT;
+        case DENOVO_REGISTER:
+            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER;
+        case DENOVO_REGISTER_SYNC:
+            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER_SYNC;
+        case DENOVO_WRITE_BACK:
+            return is_from_owner(x) ? REG_WRITE_BACK : REG_WRITE_BACK_STALE;
+        case DENOVO_RECALLED:
+            return REG_RECALLED;
+        case DENOVO_RECALLED_NONE:
+            return REG_RECALLED_NONE;
+        case GPC_MSG_FILL:
+            return REG_FILL;
+        case GPC_MSG_EVICT:
+            return classify_eviction(x);
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

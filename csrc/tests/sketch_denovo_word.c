@@ -115,21 +115,33 @@ word_classify(const gpc_step_t *x)
     switch (x->cause) {
         case GPC_MSG_LOAD:
         case GPC_MSG_STORE:
-        case GPC_MSG_ATOMIC: return classify_request(x);
-        case GPC_MSG_REPLAY: return WORD_DRAIN;
+        case GPC_MSG_ATOMIC:
+            return classify_request(x);
+        case GPC_MSG_REPLAY:
+            return WORD_DRAIN;
         case GPC_MSG_ACQUIRE:
-        case GPC_MSG_KERNEL_BEGIN: return WORD_ACQUIRE;
-        case GPC_MSG_EVICT: return WORD_EVICT;
-        case DENOVO_DATA: return classify_data(x);
+        case GPC_MSG_KERNEL_BEGIN:
+            return WORD_ACQUIRE;
+        case GPC_MSG_EVICT:
+            return WORD_EVICT;
+        case DENOVO_DATA:
+            return classify_data(x);
         case DENOVO_REGISTERED:
-        case DENOVO_REGISTERED_SYNC: return classify_registered(x);
-        case DENOVO_FORWARD_READ: return WORD_FORWARD_READ;
+        case DENOVO_REGISTERED_SYNC:
+            return classify_registered(x);
+        case DENOVO_FORWARD_READ:
+            return WORD_FORWARD_READ;
         case DENOVO_FORWARD_TAKE:
-        case DENOVO_FORWARD_TAKE_SYNC: return WORD_FORWARD_TAKE;
-        case DENOVO_RECALL: return WORD_RECALL;
-        case DENOVO_WRITE_BACK_OK: return WORD_WRITTEN_BACK;
-        case DENOVO_WRITE_BACK_STALE: return WORD_STALE;
-        default: return GPC_NO_EVENT;
+        case DENOVO_FORWARD_TAKE_SYNC:
+            return WORD_FORWARD_TAKE;
+        case DENOVO_RECALL:
+            return WORD_RECALL;
+        case DENOVO_WRITE_BACK_OK:
+            return WORD_WRITTEN_BACK;
+        case DENOVO_WRITE_BACK_STALE:
+            return WORD_STALE;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

@@ -141,6 +141,9 @@ l1_classify(const gpc_step_t *x)
     if (x->cause == CAUSE_EPOCH) {
         return L1_EPOCH;
     }
+    if (x->cause == GPC_MSG_EVICT) { /* the pre-event would leave nothing to evict */
+        return L1_EVICT;
+    }
     if (x->state == L1_V && uncached) {
         return GPC_PRE_EVENT(L1_EPOCH);
     }
@@ -155,11 +158,14 @@ l1_classify(const gpc_step_t *x)
                 return x->cause == GPC_MSG_STORE ? L1_STORE : L1_ATOMIC;
             }
             return uncached ? L1_LOAD_UNCACHED : L1_LOAD;
-        case GPC_MSG_EVICT: return L1_EVICT;
-        case STC_DATA: return uncached ? L1_DATA_EPOCH : L1_DATA;
-        case STC_WRITE_ACK: return L1_WRITE_ACK;
-        case STC_OLD_VALUES: return L1_OLD_VALUES;
-        default: return GPC_NO_EVENT;
+        case STC_DATA:
+            return uncached ? L1_DATA_EPOCH : L1_DATA;
+        case STC_WRITE_ACK:
+            return L1_WRITE_ACK;
+        case STC_OLD_VALUES:
+            return L1_OLD_VALUES;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 
@@ -167,15 +173,22 @@ static gpc_event_id_t
 cu_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case GPC_MSG_LOAD: return is_uncached(x, x->line) ? CU_LOAD_UNCACHED : CU_LOAD;
+        case GPC_MSG_LOAD:
+            return is_uncached(x, x->line) ? CU_LOAD_UNCACHED : CU_LOAD;
         case GPC_MSG_STORE:
-        case GPC_MSG_ATOMIC: return is_current(x, x->line) ? CU_STORE : CU_STORE_OTHER;
+        case GPC_MSG_ATOMIC:
+            return is_current(x, x->line) ? CU_STORE : CU_STORE_OTHER;
         case STC_WRITE_ACK:
-        case STC_OLD_VALUES: return unit_of(x)->writes == 1 ? CU_LAST_ACK : CU_ACK;
-        case STC_PREPARE: return unit_of(x)->writes == 0 ? CU_PREPARE_IDLE : CU_PREPARE;
-        case STC_CHANGE: return CU_CHANGE;
-        case STC_DEMAND_ACK: return CU_DEMAND_ACK;
-        default: return GPC_NO_EVENT;
+        case STC_OLD_VALUES:
+            return unit_of(x)->writes == 1 ? CU_LAST_ACK : CU_ACK;
+        case STC_PREPARE:
+            return unit_of(x)->writes == 0 ? CU_PREPARE_IDLE : CU_PREPARE;
+        case STC_CHANGE:
+            return CU_CHANGE;
+        case STC_DEMAND_ACK:
+            return CU_DEMAND_ACK;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 
@@ -185,11 +198,16 @@ bsq_classify(const gpc_step_t *x)
     const bsq_entry_t *entry = gpc_part_fields(&x->unit->parts[PART_BLOCKED], x->entry);
 
     switch (x->cause) {
-        case CAUSE_PUSH: return BSQ_PUSH;
-        case CAUSE_EPOCH: return is_current(x, entry->address) ? BSQ_GRANTED : BSQ_NOT_GRANTED;
-        case GPC_MSG_REPLAY: return BSQ_TURN;
-        case STC_PREPARE: return BSQ_STOP;
-        default: return GPC_NO_EVENT;
+        case CAUSE_PUSH:
+            return BSQ_PUSH;
+        case CAUSE_EPOCH:
+            return is_current(x, entry->address) ? BSQ_GRANTED : BSQ_NOT_GRANTED;
+        case GPC_MSG_REPLAY:
+            return BSQ_TURN;
+        case STC_PREPARE:
+            return BSQ_STOP;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

@@ -49,13 +49,20 @@ emu_classify(const gpc_step_t *x)
     const emu_unit_t *unit = x->unit->unit_fields;
 
     switch (x->cause) {
-        case GPC_MSG_KERNEL_BEGIN: return EMU_BEGIN;
-        case GPC_MSG_TIMER: return unit->demanded ? EMU_TICK : EMU_TICK_IDLE;
-        case STC_READY: return unit->answers == 1 ? EMU_LAST_READY : EMU_READY;
-        case STC_DONE: return unit->answers == 1 ? EMU_LAST_DONE : EMU_DONE;
-        case STC_DEMAND: return EMU_DEMAND;
-        case STC_CONFLICT: return EMU_CONFLICT;
-        default: return GPC_NO_EVENT;
+        case GPC_MSG_KERNEL_BEGIN:
+            return EMU_BEGIN;
+        case GPC_MSG_TIMER:
+            return unit->demanded ? EMU_TICK : EMU_TICK_IDLE;
+        case STC_READY:
+            return unit->answers == 1 ? EMU_LAST_READY : EMU_READY;
+        case STC_DONE:
+            return unit->answers == 1 ? EMU_LAST_DONE : EMU_DONE;
+        case STC_DEMAND:
+            return EMU_DEMAND;
+        case STC_CONFLICT:
+            return EMU_CONFLICT;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

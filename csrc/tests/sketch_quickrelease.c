@@ -148,14 +148,22 @@ rl1_classify(const gpc_step_t *x)
                 return RL1_LOAD_NONE;
             }
             return (x->mask & ~dirty) == 0 ? RL1_LOAD_COVERED : RL1_LOAD_SOME;
-        case GPC_MSG_STORE: return x->msg->order == GPC_ORDER_WEAK ? RL1_STORE : RL1_STORE_RELEASE;
-        case GPC_MSG_ATOMIC: return present ? RL1_ATOMIC_DIRTY : RL1_ATOMIC;
-        case CAUSE_BLOCK_EVICTED: return RL1_BLOCK_EVICTED;
-        case QR_DATA: return present ? RL1_FILL_DIRTY : RL1_FILL;
-        case QR_INVALIDATE: return RL1_INVALIDATE;
-        case QR_OLD_VALUES: return RL1_OLD_VALUES;
-        case GPC_MSG_EVICT: return RL1_EVICT;
-        default: return GPC_NO_EVENT;
+        case GPC_MSG_STORE:
+            return x->msg->order == GPC_ORDER_WEAK ? RL1_STORE : RL1_STORE_RELEASE;
+        case GPC_MSG_ATOMIC:
+            return present ? RL1_ATOMIC_DIRTY : RL1_ATOMIC;
+        case CAUSE_BLOCK_EVICTED:
+            return RL1_BLOCK_EVICTED;
+        case QR_DATA:
+            return present ? RL1_FILL_DIRTY : RL1_FILL;
+        case QR_INVALIDATE:
+            return RL1_INVALIDATE;
+        case QR_OLD_VALUES:
+            return RL1_OLD_VALUES;
+        case GPC_MSG_EVICT:
+            return RL1_EVICT;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 
@@ -163,11 +171,16 @@ static gpc_event_id_t
 wl1_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case GPC_MSG_STORE: return WL1_WRITE;
-        case GPC_MSG_EVICT: return WL1_EVICT;
-        case GPC_MSG_REPLAY: return WL1_POP;
-        case CAUSE_FLUSH_OWN: return WL1_FLUSH;
-        default: return GPC_NO_EVENT;
+        case GPC_MSG_STORE:
+            return WL1_WRITE;
+        case GPC_MSG_EVICT:
+            return WL1_EVICT;
+        case GPC_MSG_REPLAY:
+            return WL1_POP;
+        case CAUSE_FLUSH_OWN:
+            return WL1_FLUSH;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 
@@ -208,13 +221,19 @@ static gpc_event_id_t
 fifo_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case CAUSE_PUSH: return FIFO_PUSH_BLOCK;
+        case CAUSE_PUSH:
+            return FIFO_PUSH_BLOCK;
         case GPC_MSG_RELEASE:
-        case QR_MARKER: return FIFO_PUSH_MARKER;
-        case GPC_MSG_ATOMIC: return FIFO_PUSH_ATOMIC;
-        case QR_OLD_VALUES: return FIFO_ANSWER;
-        case GPC_MSG_REPLAY: return classify_head(x);
-        default: return GPC_NO_EVENT;
+        case QR_MARKER:
+            return FIFO_PUSH_MARKER;
+        case GPC_MSG_ATOMIC:
+            return FIFO_PUSH_ATOMIC;
+        case QR_OLD_VALUES:
+            return FIFO_ANSWER;
+        case GPC_MSG_REPLAY:
+            return classify_head(x);
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

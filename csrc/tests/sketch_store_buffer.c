@@ -35,14 +35,19 @@ static gpc_event_id_t
 sb_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case GPC_MSG_STORE: return SB_STORE;
-        case GPC_MSG_LOAD: return SB_LOOKUP;
+        case GPC_MSG_STORE:
+            return SB_STORE;
+        case GPC_MSG_LOAD:
+            return SB_LOOKUP;
         case GPC_MSG_RELEASE:
         case GPC_MSG_EVICT:
-        case GPC_MSG_REPLAY: return SB_DRAIN;
+        case GPC_MSG_REPLAY:
+            return SB_DRAIN;
         case DENOVO_REGISTERED:
-        case DENOVO_REGISTERED_SYNC: return entry_of(x)->drain_wanted ? SB_ANSWER_DRAINING : SB_ANSWER;
-        default: return GPC_NO_EVENT;
+        case DENOVO_REGISTERED_SYNC:
+            return entry_of(x)->drain_wanted ? SB_ANSWER_DRAINING : SB_ANSWER;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

@@ -92,26 +92,37 @@ classify_answer(const gpc_step_t *x)
                 return expired ? L1_READ_EXPIRED : L1_READ;
             }
             return last ? L1_LAST_READ : L1_READ;
-        case TCW_ACK: return last ? L1_LAST_ACK : L1_ACK;
-        case TCW_ACK_G: return last ? L1_LAST_ACK_G : L1_ACK_G;
-        case TCW_LINE_G: return last ? L1_LAST_LINE_G : L1_LINE_G;
-        case TCW_OLD_G: return last ? L1_LAST_OLD_G : L1_OLD_G;
-        default: return GPC_NO_EVENT;
+        case TCW_ACK:
+            return last ? L1_LAST_ACK : L1_ACK;
+        case TCW_ACK_G:
+            return last ? L1_LAST_ACK_G : L1_ACK_G;
+        case TCW_LINE_G:
+            return last ? L1_LAST_LINE_G : L1_LINE_G;
+        case TCW_OLD_G:
+            return last ? L1_LAST_OLD_G : L1_OLD_G;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
+    if (x->cause == GPC_MSG_EVICT) { /* expired or not: the pre-event would leave nothing to evict */
+        return L1_EVICT;
+    }
     if ((x->state == L1_V || x->state == L1_VM) && tcw_expired(x, ((l1_line_t *) gpc_line_fields(x))->timestamp)) {
         return GPC_PRE_EVENT(L1_EXPIRE);
     }
     switch (x->cause) {
-        case GPC_MSG_LOAD: return L1_LOAD;
-        case GPC_MSG_STORE: return L1_STORE;
-        case GPC_MSG_ATOMIC: return L1_ATOMIC;
-        case GPC_MSG_EVICT: return L1_EVICT;
-        default: return classify_answer(x);
+        case GPC_MSG_LOAD:
+            return L1_LOAD;
+        case GPC_MSG_STORE:
+            return L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return L1_ATOMIC;
+        default:
+            return classify_answer(x);
     }
 }
 

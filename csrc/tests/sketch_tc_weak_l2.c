@@ -69,14 +69,17 @@ classify_fill(const gpc_step_t *x)
     gpc_msg_t *first = gpc_msg_at(x->unit->messages, pending->head);
 
     switch (first->type) {
-        case TCW_GETS: return live || pending->count > 1 ? L2_FILL_READ_SHARED : L2_FILL_READ;
-        case TCW_ATOMIC: return live ? L2_FILL_LIVE_ATOMIC : L2_FILL_ATOMIC;
+        case TCW_GETS:
+            return live || pending->count > 1 ? L2_FILL_READ_SHARED : L2_FILL_READ;
+        case TCW_ATOMIC:
+            return live ? L2_FILL_LIVE_ATOMIC : L2_FILL_ATOMIC;
         case TCW_UPGRADE:
             if (live && tcw_fields(first)->timestamp != old) {
                 return L2_FILL_LIVE_MISMATCH;
             }
             return live ? L2_FILL_LIVE_WRITE : L2_FILL_WRITE;
-        default: return live ? L2_FILL_LIVE_WRITE : L2_FILL_WRITE;
+        default:
+            return live ? L2_FILL_LIVE_WRITE : L2_FILL_WRITE;
     }
 }
 
@@ -100,13 +103,20 @@ l2_classify(const gpc_step_t *x)
         return GPC_PRE_EVENT(L2_EXPIRE);
     }
     switch (x->cause) {
-        case TCW_GETS: return L2_GETS;
-        case TCW_GETX: return L2_GETX;
-        case TCW_UPGRADE: return classify_upgrade(x);
-        case TCW_ATOMIC: return L2_ATOMIC;
-        case GPC_MSG_FILL: return classify_fill(x);
-        case GPC_MSG_EVICT: return ((l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT;
-        default: return GPC_NO_EVENT;
+        case TCW_GETS:
+            return L2_GETS;
+        case TCW_GETX:
+            return L2_GETX;
+        case TCW_UPGRADE:
+            return classify_upgrade(x);
+        case TCW_ATOMIC:
+            return L2_ATOMIC;
+        case GPC_MSG_FILL:
+            return classify_fill(x);
+        case GPC_MSG_EVICT:
+            return ((l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT;
+        default:
+            return GPC_NO_EVENT;
     }
 }
 

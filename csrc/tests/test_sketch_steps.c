@@ -151,6 +151,21 @@ an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
 }
 
 static void
+an_expired_copy_is_evicted_as_any_other(void)
+{
+    bench_t bench;
+    bench_begin(&bench, &sketch_tc_weak, 0);
+    gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], place(&bench, 0, 0, "L1_V"));
+    *timestamp = 50;
+    bench.world.now = 51;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, 0x1000), GPC_OK);
+    CHECK_EQUAL_U64(entered(&bench, 0, "L1_V", "L1_EXPIRE"), 0);
+    CHECK_EQUAL_U64(entered(&bench, 0, "L1_V", "L1_EVICT"), 1);
+    CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], 0x1000), GPC_NONE);
+    bench_end(&bench);
+}
+
+static void
 a_release_waits_until_the_gwct_has_passed(void)
 {
     bench_t bench;
@@ -390,6 +405,7 @@ int
 main(void)
 {
     RUN(an_expired_copy_is_dropped_before_the_load_is_looked_up);
+    RUN(an_expired_copy_is_evicted_as_any_other);
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
     RUN(words_of_one_request_take_each_their_own_cell);
