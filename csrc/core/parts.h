@@ -1,0 +1,320 @@
+/* parts.h: what the files of the core share and nobody else sees.
+ *
+ * State of warps, registers, accesses and blocks lies in the arena and names itself by index. The launch (program, decoded
+ * instructions, constants, buffers) is ordinary memory: snapshots are taken between launches only, when there is none. */
+#ifndef GPC_CORE_PARTS_H
+#define GPC_CORE_PARTS_H
+
+#include "core/alu.h"
+#include "core/core.h"
+
+typedef enum {
+#define X(name, text) GPC_STALL_##name,
+    GPC_STALLS(X)
+#undef X
+    GPC_NUM_STALLS
+} gpc_stall_t;
+
+#define GPC_UNIFORM_REGISTERS 256u /* most of one warp */
+#define GPC_CALENDAR_SLOTS 64u
+#define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */
+
+/* ---- the launch, decoded ------------------------------------------------------------------------------------------------ */
+
+typedef enum { GPC_NO_OPERAND, GPC_VECTOR, GPC_UNIFORM, GPC_CONSTANT } gpc_operand_kind_t;
+
+typedef struct {
+    uint8_t kind;    /* gpc_operand_kind_t */
+    uint32_t number; /* register or constant */
+    uint32_t offset; /* in words: of a vector register in its warp's, of a constant in the bank spread over the lanes */
+} gpc_operand_t;
+
+/* Which function carries an instruction out. */
+typedef enum {
+    GPC_GROUP_NOP,
+    GPC_GROUP_ALU,
+    GPC_GROUP_MOVEMENT, /* LANES SPECIAL SHUFFLE ANY ALL BALLOT */
+    GPC_GROUP_LOCAL,
+    GPC_GROUP_BRANCH,
+    GPC_GROUP_JUMP,
+    GPC_GROUP_EXIT,
+    GPC_GROUP_MEMORY,
+    GPC_GROUP_SHARED,
+    GPC_GROUP_FENCE,
+    GPC_GROUP_BARRIER,
+    GPC_GROUP_SLEEP
+} gpc_group_t;
+
+typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_NUM_UNITS } gpc_unit_t;
+
+typedef struct {
+    uint8_t group, opcode, type, width;
+    uint8_t unit;
+    uint8_t num_waits;
+    uint8_t atomic; /* gpc_atomic_t */
+    uint16_t flags;
+    gpc_access_t access; /* of memory instructions, fences, barriers and exits */
+    gpc_alu_t alu;
+    gpc_operand_t destination, a, b, c;
+    uint32_t latency;    /* until the destination may be read */
+    uint32_t unit_holds; /* cycles its unit is busy */
+    uint32_t immediate, target, reconverge;
+    uint32_t local_words; /* LOCAL_*: length of the array */
+    uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
+} gpc_decoded_t;
+
+typedef struct {
+    gpc_launch_t launch; /* its pointers are owned here */
+    gpc_decoded_t *code;
+    uint32_t *spread;         /* [constants][lanes]: every constant as a vector */
+    uint32_t *thread_axis[3]; /* [threads, rounded up to warps]: coordinates of a block's threads */
+    uint32_t threads_per_block, warps_per_block, blocks_per_core;
+    uint32_t blocks, next_block, blocks_done;
+    uint32_t scoreboard_stride; /* registers of a warp, both sorts */
+    gpc_cycle_t begin;
+} gpc_core_launch_t;
+
+/* ---- state in the arena -------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    GPC_WARP_FREE,
+    GPC_WARP_READY,
+    GPC_WARP_WAITS_TIME,     /* wake_at is a cycle */
+    GPC_WARP_WAITS_REGISTER, /* for a load or atomic of its own */
+    GPC_WARP_WAITS_ORDER,    /* order.c has not let it; asks again when something of it completes, or at wake_at */
+    GPC_WARP_WAITS_QUEUE,    /* for room in the load-store queue */
+    GPC_WARP_WAITS_BARRIER
+} gpc_warp_state_t;
+
+/* Lanes that go on at pc until they come to reconverge. */
+typedef struct {
+    uint32_t pc, reconverge;
+    gpc_lanes_t lanes;
+} gpc_stack_entry_t;
+
+typedef struct {
+    gpc_stack_entry_t top; /* of the reconvergence stack; top.lanes are the active lanes */
+    gpc_lanes_t live;      /* lanes that have not ended */
+    gpc_cycle_t wake_at;   /* GPC_NEVER: woken by an event */
+    gpc_cycle_t not_before;
+    gpc_cycle_t waits_since;
+    uint64_t age;         /* of its block, smaller is older */
+    uint32_t depth;       /* entries below the top */
+    uint32_t outstanding; /* accesses */
+    uint16_t block;       /* slot on the core */
+    uint16_t index;       /* in its block */
+    uint8_t state;        /* gpc_warp_state_t */
+    uint8_t reason;       /* gpc_stall_t, while it waits */
+    uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order */
+    uint8_t barrier;      /* id, while it waits at one */
+} gpc_warp_t;
+
+/* A warp's load, store or atomic on its way: one or more line requests. */
+typedef struct {
+    gpc_index_t next; /* link: free, or in the list of those due */
+    uint32_t remaining, to_offer;
+    uint32_t pc;
+    gpc_cycle_t issued, done_at;
+    gpc_address_t line; /* of its first request, for reports */
+    gpc_operand_t destination;
+    uint8_t kind; /* gpc_access_kind_t */
+    uint8_t width;
+    uint8_t warp;
+    bool live;
+    uint8_t word[GPC_MAX_LANES]; /* first word of each lane, in its line */
+} gpc_core_access_t;
+
+typedef struct {
+    gpc_index_t next; /* link while free */
+    gpc_index_t access;
+    gpc_lanes_t lanes;
+} gpc_core_request_t;
+
+typedef struct {
+    uint64_t warps; /* that still run */
+    uint64_t age;
+    uint32_t number; /* linear, x fastest */
+    uint32_t coordinates[3];
+    bool resident;
+} gpc_block_t;
+
+typedef struct {
+    gpc_cycle_t accounted;     /* every cycle before this one has been counted */
+    gpc_cycle_t calendar_next; /* first cycle whose calendar slot has not been emptied */
+    gpc_cycle_t turn_allowed;  /* one turn a cycle */
+    gpc_cycle_t turn_asked;    /* GPC_NEVER: none */
+    gpc_cycle_t empty_since;
+    gpc_cycle_t port_free[4];
+    gpc_cycle_t unit_free[GPC_NUM_UNITS];
+    gpc_cycle_t far_at; /* earliest of `far` */
+    uint64_t calendar[GPC_CALENDAR_SLOTS];
+    uint64_t calendar_used; /* slots with a warp */
+    uint64_t far;           /* warps that wake later than the calendar reaches */
+    uint64_t resident, ready, waits_queue;
+    uint64_t ages;
+    uint32_t last_warp; /* issued last */
+    uint32_t in_flight; /* line requests */
+    uint32_t queued;    /* memory instructions with requests not yet taken by the L1 */
+    uint32_t blocks_resident;
+    gpc_list_t queue; /* requests in order */
+    gpc_index_t due_head, due_tail;
+    uint8_t idle_reason; /* gpc_stall_t */
+    bool held;           /* the L1 did not take the queue's head */
+    bool in_turn;
+} gpc_core_t;
+
+struct gpc_core_parts {
+    gpc_core_launch_t *launch; /* owned; NULL: none */
+    /* In the arena: */
+    gpc_core_t *cores;
+    gpc_warp_t *warps;           /* [cores][warps_per_core] */
+    gpc_stack_entry_t *stacks;   /* [cores][warps_per_core][stack_entries] */
+    uint32_t *vectors;           /* [cores][registers_per_core] */
+    uint32_t *uniforms;          /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
+    gpc_cycle_t *scoreboard;     /* [cores][scoreboard_entries]: first cycle in which a register may be used */
+    uint32_t *scratchpad;        /* [cores][scratchpad words] */
+    gpc_block_t *blocks;         /* [cores][blocks_per_core] */
+    gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
+    uint32_t stack_entries, scoreboard_entries, scratchpad_words;
+};
+
+/* One warp about to issue: where everything of it is. */
+typedef struct {
+    gpc_cores_t *cores;
+    gpc_core_parts_t *parts;
+    const gpc_core_launch_t *launch;
+    gpc_core_t *core;
+    gpc_core_statistics_t *statistics;
+    gpc_warp_t *warp;
+    uint32_t *vectors, *uniforms;
+    gpc_cycle_t *scoreboard;
+    gpc_cycle_t now;
+    uint32_t core_index, warp_index, lanes;
+} gpc_issue_t;
+
+enum { GPC_ISSUED = 0, GPC_BLOCKED = 1 };
+
+static inline gpc_warp_t *
+gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->parts->warps[core * self->machine->warps_per_core + warp];
+}
+
+static inline gpc_block_t *
+gpc_core_block(const gpc_cores_t *self, uint32_t core, uint32_t block)
+{
+    return &self->parts->blocks[core * self->machine->blocks_per_core + block];
+}
+
+static inline uint32_t
+gpc_lowest_bit(uint64_t bits)
+{
+    return (uint32_t) __builtin_ctzll(bits);
+}
+
+static inline uint32_t
+gpc_count_bits(uint64_t bits)
+{
+    return (uint32_t) __builtin_popcountll(bits);
+}
+
+/* The lanes of an operand, as a vector; room is used where it is none yet. */
+static inline const uint32_t *
+gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *room)
+{
+    if (operand->kind == GPC_VECTOR) {
+        return x->vectors + operand->offset;
+    }
+    if (operand->kind == GPC_CONSTANT) {
+        return x->launch->spread + operand->offset;
+    }
+    uint32_t word = operand->kind == GPC_UNIFORM ? x->uniforms[operand->number] : 0;
+    for (uint32_t l = 0; l < x->lanes; l++) {
+        room[l] = word;
+    }
+    return room;
+}
+
+/* The operand `words` behind this one: the rest of a wide value. */
+static inline gpc_operand_t
+gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
+{
+    operand.number += words;
+    operand.offset += words * x->lanes;
+    return operand;
+}
+
+/* A uniform register's or constant's word; of a vector operand lane 0's. */
+static inline uint32_t
+gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
+{
+    switch (operand->kind) {
+    case GPC_VECTOR:
+        return x->vectors[operand->offset];
+    case GPC_UNIFORM:
+        return x->uniforms[operand->number];
+    case GPC_CONSTANT:
+        return x->launch->launch.constants[operand->number];
+    default:
+        return 0;
+    }
+}
+
+static inline uint32_t
+gpc_scoreboard_entry(const gpc_core_launch_t *launch, const gpc_operand_t *operand)
+{
+    return operand->kind == GPC_UNIFORM ? launch->launch.program.vector_registers + operand->number : operand->number;
+}
+
+static inline void
+gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t at)
+{
+    if (operand->kind != GPC_NO_OPERAND) {
+        x->scoreboard[gpc_scoreboard_entry(x->launch, operand)] = at;
+    }
+}
+
+/* decode.c */
+GPC_MUST_CHECK int gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *launch, gpc_core_launch_t **out);
+void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL too */
+
+/* scheduler.c */
+void gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now);
+/* The warp has a new next instruction, or a register of it has come: says when it can issue. */
+void gpc_core_settle(gpc_issue_t *x);
+void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
+GPC_MUST_CHECK int gpc_core_ask_turn(gpc_cores_t *self, uint32_t core, gpc_cycle_t at);
+/* The warp waits: an issue that did not happen. */
+int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
+
+/* issue.c: carry out the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
+GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
+/* Result words into the destination's active lanes. */
+void gpc_core_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, const uint32_t *result);
+
+/* warp.c: the reconvergence stack. */
+void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
+void gpc_warp_go_to(gpc_issue_t *x, uint32_t pc);
+void gpc_warp_end_lanes(gpc_issue_t *x); /* the active ones; the warp goes on with others if there are any */
+
+/* memory_unit.c, scratchpad.c, sync.c */
+GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
+GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d);
+GPC_MUST_CHECK int gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d);
+/* Asks order.c; GPC_ISSUED: go on. */
+GPC_MUST_CHECK int gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d);
+GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core); /* the load-store stage's cycle */
+void gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
+
+/* dispatch.c */
+void gpc_core_warp_ended(gpc_issue_t *x);
+
+/* report.c: "kernel 'f' at line 7", "thread (3,0,0) of block (2,0,0)" into text of `size` bytes; they return text. */
+const char *gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t size);
+const char *gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size);
+/* The error of a block whose warps all wait at barriers or have ended. */
+int gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t block);
+/* Whether every warp of the block that has not ended waits at a barrier. */
+bool gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t block);
+
+#endif

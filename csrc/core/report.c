@@ -1,0 +1,155 @@
+/* report.c: words about where things are and who waits for what. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/parts.h"
+
+const char *
+gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t size)
+{
+    const gpc_instruction_t *in = &launch->launch.program.instructions[pc < launch->launch.program.count ? pc : 0];
+    int length = snprintf(text, size, "kernel '%s' at line %u", launch->launch.kernel, (unsigned) in->line);
+    if (in->file != 0 && length > 0 && (size_t) length < size) {
+        snprintf(text + length, size - (size_t) length, " of file %u", (unsigned) in->file);
+    }
+    return text;
+}
+
+const char *
+gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size)
+{
+    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
+    uint32_t thread = x->warp->index * x->lanes + lane;
+    snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u)", x->launch->thread_axis[0][thread],
+             x->launch->thread_axis[1][thread], x->launch->thread_axis[2][thread], block->coordinates[0],
+             block->coordinates[1], block->coordinates[2]);
+    return text;
+}
+
+static uint64_t
+waiting_at_barriers(const gpc_cores_t *self, uint32_t core, const gpc_block_t *block)
+{
+    uint64_t waiting = 0;
+    for (uint64_t left = block->warps; left != 0; left &= left - 1) {
+        uint32_t w = gpc_lowest_bit(left);
+        if (gpc_core_warp(self, core, w)->state == GPC_WARP_WAITS_BARRIER) {
+            waiting |= UINT64_C(1) << w;
+        }
+    }
+    return waiting;
+}
+
+bool
+gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t slot)
+{
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    return block->warps != 0 && waiting_at_barriers(self, core, block) == block->warps;
+}
+
+int
+gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
+{
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    const gpc_warp_t *warp = gpc_core_warp(self, core, gpc_lowest_bit(waiting_at_barriers(self, core, block)));
+    const gpc_order_barrier_t *barrier =
+        &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
+    char where[160];
+    return gpc_fail(self->failure, GPC_ERROR_BARRIER,
+                    "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
+                    "and every other warp of the block has ended or waits at a barrier",
+                    gpc_core_where(self->parts->launch, warp->top.pc == 0 ? 0 : warp->top.pc - 1, where, sizeof where),
+                    (unsigned) warp->barrier, block->coordinates[0], block->coordinates[1], block->coordinates[2],
+                    (unsigned) warp->index, barrier->arrived, barrier->expected);
+}
+
+/* The oldest access of a warp that is still on its way. */
+static const gpc_core_access_t *
+oldest_access(const gpc_cores_t *self, uint32_t core, uint32_t w)
+{
+    const gpc_pool_t *pool = &self->parts->accesses[core];
+    const gpc_core_access_t *oldest = NULL;
+    for (uint32_t i = 0; i < pool->state->high; i++) {
+        const gpc_core_access_t *access = gpc_pool_at(pool, i);
+        if (access->live && access->warp == w && (oldest == NULL || access->issued < oldest->issued)) {
+            oldest = access;
+        }
+    }
+    return oldest;
+}
+
+static void
+explain_access(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out)
+{
+    static const char *const kinds[] = {"load", "store", "atomic"};
+    const gpc_core_access_t *access = oldest_access(self, core, w);
+    if (access == NULL) {
+        return;
+    }
+    gpc_text_add(out, "; its oldest access under way: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64,
+                 access->kind < 3 ? kinds[access->kind] : "?", access->line, access->issued);
+}
+
+static void
+explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out)
+{
+    static const char *const stalls[GPC_NUM_STALLS] = {
+#define X(name, text) [GPC_STALL_##name] = text,
+        GPC_STALLS(X)
+#undef X
+    };
+    const gpc_warp_t *warp = gpc_core_warp(self, core, w);
+    const gpc_block_t *block = gpc_core_block(self, core, warp->block);
+    char where[160];
+    bool at_barrier = warp->state == GPC_WARP_WAITS_BARRIER;
+    uint32_t pc = at_barrier && warp->top.pc > 0 ? warp->top.pc - 1 : warp->top.pc;
+    gpc_text_add(out, "core %u warp %u (block %u,%u,%u) in %s ", core, w, block->coordinates[0], block->coordinates[1],
+                 block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
+    switch (warp->state) {
+    case GPC_WARP_READY:
+        gpc_text_add(out, "is ready to issue");
+        break;
+    case GPC_WARP_WAITS_ORDER:
+        gpc_text_add(out, "%s", gpc_order_verdict_text((gpc_order_verdict_t) warp->verdict));
+        break;
+    case GPC_WARP_WAITS_BARRIER:
+        gpc_text_add(out, "waits at barrier %u for other warps of the block", (unsigned) warp->barrier);
+        break;
+    default:
+        gpc_text_add(out, "waits for %s", stalls[warp->reason]);
+        if (warp->wake_at != GPC_NEVER) {
+            gpc_text_add(out, " until cycle %" PRIu64, warp->wake_at);
+        }
+        break;
+    }
+    explain_access(self, core, w, out);
+    gpc_text_add(out, "\n");
+}
+
+int
+gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
+{
+    if (self->parts == NULL || self->parts->launch == NULL) {
+        return GPC_ERROR_DEADLOCK;
+    }
+    uint32_t told = 0, more = 0;
+    int code = GPC_ERROR_DEADLOCK;
+    for (uint32_t core = 0; core < self->machine->cores; core++) {
+        for (uint64_t left = self->parts->cores[core].resident; left != 0; left &= left - 1) {
+            if (told < most) {
+                explain_warp(self, core, gpc_lowest_bit(left), out);
+                told++;
+            } else {
+                more++;
+            }
+        }
+        for (uint32_t b = 0; b < self->machine->blocks_per_core; b++) {
+            if (gpc_core_block(self, core, b)->resident && gpc_core_block_stuck(self, core, b)) {
+                code = GPC_ERROR_BARRIER;
+            }
+        }
+    }
+    if (more != 0) {
+        gpc_text_add(out, "and %u more warps\n", more);
+    }
+    return code;
+}
