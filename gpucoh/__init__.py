@@ -1,0 +1,78 @@
+"""gpucoh: a simulated GPU, programmed from Python, that shows what its cache coherence protocol does.
+
+>>> import gpucoh, numpy as np
+>>> @gpucoh.kernel
+... def saxpy(a: gpucoh.f32, x: gpucoh.Buffer[gpucoh.f32], y: gpucoh.Buffer[gpucoh.f32], n: gpucoh.i32):
+...     i = gpucoh.global_id()
+...     if i < n:
+...         y[i] = a * x[i] + y[i]
+>>> gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
+>>> x = gpu.array(np.arange(4096, dtype=np.float32))
+>>> y = gpu.zeros(4096, np.float32)
+>>> gpu.launch(saxpy, grid=32, block=128, args=(2.0, x, y, 4096))
+>>> float(y[10])
+20.0
+
+All public names are here. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are functions, although modules of the same
+names exist: those are reached as ``from gpucoh.machines import Machine``.
+"""
+
+# The language first: workloads write their kernels with gpucoh's own names.
+from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
+from gpucoh.lang.intrinsics import *  # noqa: F403
+from gpucoh.lang.intrinsics import __all__ as _intrinsics
+
+# isort: split
+from gpucoh.array import Array
+from gpucoh.comparison import Comparison, compare
+from gpucoh.errors import (
+    BudgetError,
+    ConfigError,
+    DeadlockError,
+    Error,
+    KernelError,
+    ProtocolError,
+    SimulationError,
+)
+from gpucoh.gpu import GPU, Snapshot, protocols
+from gpucoh.gpu import VERSION as __version__
+from gpucoh.machines import Machine, machine, machines
+from gpucoh.protocols import Protocol
+from gpucoh.runner import RunResult, run
+from gpucoh.stats import Stats
+from gpucoh.suite import Workload, workload, workloads
+
+__all__ = [
+    "GPU",
+    "Array",
+    "BudgetError",
+    "Buffer",
+    "Comparison",
+    "ConfigError",
+    "DeadlockError",
+    "Error",
+    "Kernel",
+    "KernelError",
+    "Machine",
+    "Protocol",
+    "ProtocolError",
+    "RunResult",
+    "SimulationError",
+    "Snapshot",
+    "Stats",
+    "Workload",
+    "__version__",
+    "compare",
+    "device",
+    "f32",
+    "i32",
+    "kernel",
+    "machine",
+    "machines",
+    "protocols",
+    "run",
+    "u32",
+    "workload",
+    "workloads",
+]
+__all__ += _intrinsics

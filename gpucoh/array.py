@@ -1,0 +1,201 @@
+"""Arrays in simulated memory."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpucoh.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gpucoh.gpu import GPU
+
+# The word is the unit of coherence: elements are words.
+DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))
+LARGEST_WORDS = 2**32
+
+
+def dtype_of(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype that is meant by a dtype or by a type of the kernel language.
+
+    Raises
+    ------
+    ConfigError
+        If it is not int32, uint32 or float32.
+    """
+    meant = getattr(dtype, "numpy", dtype)
+    try:
+        out: np.dtype[Any] = np.dtype(meant)
+    except TypeError:
+        raise ConfigError(f"dtype {dtype!r} is not one of int32, uint32, float32") from None
+    if out not in DTYPES:
+        raise ConfigError(
+            f"dtype {out} is not one of int32, uint32, float32; convert with .astype(np.{_near(out)})"
+        )
+    return out
+
+
+def _near(dtype: np.dtype[Any]) -> str:
+    return {"f": "float32", "u": "uint32"}.get(dtype.kind, "int32")
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """A checked shape.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a shape, is empty, or has more elements than an array may have.
+    """
+    items = shape if isinstance(shape, tuple | list) else (shape,)
+    if (
+        not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in items)
+        or not items
+    ):
+        raise ConfigError(f"shape {shape!r} is not a whole number or a tuple of them")
+    out = tuple(int(n) for n in items)
+    words = 1
+    for extent in out:
+        words *= extent
+    if min(out) < 1:
+        raise ConfigError(f"shape {shape!r}: every extent must be at least 1")
+    if words > LARGEST_WORDS:
+        raise ConfigError(
+            f"an array of {words} elements is larger than the largest, {LARGEST_WORDS}"
+        )
+    return out
+
+
+class Array:
+    """An array in a GPU's global memory. Made by :meth:`gpucoh.GPU.array`, ``zeros``, ``full``.
+
+    Reading it (:meth:`numpy`, ``a[1:5]``) and writing it (``a[:] = 0``) are accesses of the host: coherent, in no time,
+    not counted.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+        int32, uint32 or float32.
+    size, nbytes : int
+        Elements; bytes.
+    address : int
+        Byte address of the first element in simulated memory.
+    """
+
+    def __init__(
+        self, gpu: GPU, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> None:
+        self._gpu = gpu
+        self._freed = False
+        self.address = address
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def gpu(self) -> GPU:
+        """The GPU whose memory it is in."""
+        return self._gpu
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+        return 4 * self.size
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        freed = ", freed" if self._freed else ""
+        return f"<gpucoh.Array {self.dtype} {self.shape} at {self.address:#x}{freed}>"
+
+    def check(self) -> None:
+        """Refuse an array that has been freed.
+
+        Raises
+        ------
+        ConfigError
+            If it has been.
+        """
+        if self._freed:
+            raise ConfigError(f"the {self.dtype} array of shape {self.shape} has been freed")
+
+    def numpy(self) -> NDArray[Any]:
+        """A copy of the content.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of this array's shape and dtype.
+
+        Raises
+        ------
+        ConfigError
+            If the array has been freed.
+        """
+        self.check()
+        out = np.empty(self.shape, dtype=np.uint32)
+        self._gpu.core.host_read(self.address, out)
+        return out.view(self.dtype)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array in simulated memory cannot be had without a copy")
+        out = self.numpy()
+        return out if dtype is None else out.astype(dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.numpy()[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.check()
+        if isinstance(value, Array):
+            value = value.numpy()
+        new = self._fitting(value)
+        if isinstance(key, slice) and key == slice(None):
+            self._write(0, np.ascontiguousarray(np.broadcast_to(new, self.shape)))
+            return
+        # Only the words that are meant may be written: copies of others in the caches stay.
+        places = np.arange(self.size).reshape(self.shape)[key]
+        words = np.broadcast_to(new, np.shape(places)).reshape(-1)
+        flat = np.reshape(places, -1)
+        if flat.size == 0:
+            return
+        breaks = np.flatnonzero(np.diff(flat) != 1) + 1
+        starts = [0, *breaks.tolist(), flat.size]
+        for first, last in itertools.pairwise(starts):
+            self._write(int(flat[first]), np.ascontiguousarray(words[first:last]))
+
+    def _write(self, first: int, words: NDArray[Any]) -> None:
+        self._gpu.core.host_write(self.address + 4 * first, words.view(np.uint32))
+
+    def _fitting(self, value: Any) -> NDArray[Any]:
+        """The value as this array's dtype; a value that would change is refused."""
+        given = np.asarray(value)
+        if given.dtype == self.dtype:
+            return given
+        if given.dtype.kind not in "iufb" or (given.dtype.kind == "f" and self.dtype.kind != "f"):
+            raise ConfigError(
+                f"a value of dtype {given.dtype} does not fit an array of {self.dtype}"
+            )
+        if self.dtype.kind != "f" and given.size:
+            info = np.iinfo(self.dtype)
+            if given.min() < info.min or given.max() > info.max:
+                raise ConfigError(
+                    f"a value from {given.min()} to {given.max()} does not fit an array of {self.dtype}"
+                )
+        return given.astype(self.dtype)
+
+    def free(self) -> None:
+        """Give the memory back; later use of the array is refused."""
+        if not self._freed:
+            self._gpu.core.release(self.address)
+            self._freed = True

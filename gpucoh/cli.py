@@ -1,0 +1,425 @@
+"""The command line: ``gpucoh``, also ``python -m gpucoh``.
+
+Exit status: 0 all well; 1 a wrong result or a violated invariant was found; 2 bad input, told in one plain line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from gpucoh import tables
+from gpucoh.bars import blocks_bar
+from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
+from gpucoh.errors import ConfigError, Error
+from gpucoh.gpu import VERSION, protocols, resolve
+from gpucoh.machines import machine, machines
+from gpucoh.protocols import split_list
+from gpucoh.runner import Run
+from gpucoh.suite import workload, workloads
+
+OK, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="gpucoh",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""A simulated GPU that shows what its cache coherence protocol does.
+
+Workloads are real algorithms on real input; every run checks its own result, so a wrong protocol gives wrong answers.
+
+[bold]Start here[/]
+
+  gpucoh compare                              a small matrix in under a minute, figures in ./figures
+
+  gpucoh run fg-share -p no-coh               see an incoherent cache give a wrong answer, and where
+
+  gpucoh run bfs -p ideal --param graph=road.mtx
+
+  gpucoh protocols no-coh                     its states and transition tables
+
+  gpucoh machines fermi                       every number of the machine, with its source
+""",
+)
+
+MachineOption = Annotated[
+    str, typer.Option("-m", "--machine", help="A preset's id or a TOML file.")
+]
+RuleOption = Annotated[
+    str | None,
+    typer.Option(
+        "-c",
+        "--consistency",
+        help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's for the protocol.",
+    ),
+]
+ScaleOption = Annotated[
+    str, typer.Option("--scale", help="Size of the input: tiny, small or paper.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same run.")]
+CheckOption = Annotated[
+    bool, typer.Option("--check", help="Run the protocol's monitors along (slower).")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a machine field, units allowed (l1_kib=16KiB); or budget=.",
+    ),
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="KEY=VALUE", help="Set a parameter of the workload."),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+]
+
+
+def _console() -> Console:
+    """Standard output; wide where it is no terminal, so that no table is cut."""
+    out = Console()
+    return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def _pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
+    """``key=value`` arguments as a dictionary."""
+    out: dict[str, str] = {}
+    for item in given or ():
+        key, equals, value = item.partition("=")
+        if not (equals and key.strip() and value):
+            raise ConfigError(f"{option} {item!r} is not of the form key=value")
+        out[key.strip()] = value
+    return out
+
+
+def _lists(
+    given: Sequence[str] | None, default: Sequence[str], everything: Sequence[str]
+) -> list[str]:
+    """Repeated comma lists, ``all`` among them."""
+    if not given:
+        return list(default)
+    names = [name for item in given for name in split_list(item)]
+    out = [one for name in names for one in (everything if name == "all" else [name])]
+    if not out:
+        raise ConfigError(f"{', '.join(repr(item) for item in given)} names nothing; ids, or all")
+    return out
+
+
+@app.command("protocols")
+def protocols_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One protocol; without: all.")
+    ] = None,
+    as_json: JsonOption = False,
+    dot: Annotated[
+        bool, typer.Option("--dot", help="Print the state graphs in Graphviz' language.")
+    ] = False,
+) -> None:
+    """List the protocols, or print one protocol's states and transition tables.
+
+    Examples:
+
+      gpucoh protocols
+
+      gpucoh protocols ideal
+
+      gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
+    """
+    chosen = protocols() if name is None else {name: resolve(name).protocol}
+    if dot:
+        if name is None:
+            raise ConfigError("--dot takes one protocol: gpucoh protocols ID --dot")
+        sys.stdout.write(chosen[name].dot())
+    elif as_json:
+        _print_json([item.to_dict() for item in chosen.values()])
+    elif name is None:
+        tables.print_protocols(_console(), chosen)
+    else:
+        tables.print_protocol(_console(), chosen[name])
+
+
+@app.command("machines")
+def machines_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One machine or TOML file; without: all.")
+    ] = None,
+    as_json: JsonOption = False,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print it as TOML, to edit and pass with -m.")
+    ] = False,
+) -> None:
+    """List the machines, or print one machine's numbers with their sources.
+
+    Examples:
+
+      gpucoh machines fermi
+
+      gpucoh machines fermi --toml > mine.toml; gpucoh run bfs -p ideal -m mine.toml
+    """
+    chosen = machines() if name is None else {name: machine(name)}
+    if toml:
+        if name is None:
+            raise ConfigError("--toml takes one machine: gpucoh machines ID --toml")
+        sys.stdout.write(chosen[name].toml())
+    elif as_json:
+        listed = [
+            {
+                "id": item.name,
+                "fields": item.numbers(),
+                "derived": item.derived,
+                "sources": {field: item.source(field) for field in item.numbers()},
+            }
+            for item in chosen.values()
+        ]
+        _print_json(listed if name is None else listed[0])
+    elif name is None:
+        tables.print_machines(_console(), chosen)
+    else:
+        tables.print_machine(_console(), chosen[name])
+
+
+@app.command("workloads")
+def workloads_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One workload; without: all.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the workloads, or print one workload's parameters.
+
+    Examples:
+
+      gpucoh workloads
+
+      gpucoh workloads bfs
+    """
+    chosen = workloads() if name is None else {name: workload(name)}
+    if as_json:
+        listed = [item.to_dict() for item in chosen.values()]
+        _print_json(listed if name is None else listed[0])
+    elif name is None:
+        tables.print_workloads(_console(), chosen)
+    else:
+        tables.print_workload(_console(), chosen[name])
+
+
+@app.command("run")
+def run_command(
+    workload_id: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="Its id: gpucoh workloads lists them.")
+    ],
+    protocol: Annotated[
+        str, typer.Option("-p", "--protocol", help="Its id, options in brackets: id[name=value].")
+    ],
+    machine_id: MachineOption = "fermi",
+    consistency: RuleOption = None,
+    scale: ScaleOption = "small",
+    seed: SeedOption = 0,
+    check: CheckOption = False,
+    changes: SetOption = None,
+    params: ParamOption = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Also print how the machine's and protocol's defaults were derived."
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run one workload under one protocol and check its result.
+
+    Exit status 1 when the result is wrong.
+
+    Examples:
+
+      gpucoh run bfs -p ideal
+
+      gpucoh run hsp -p no-l1 --set l1_kib=16KiB --param image=terrain.npy
+
+      gpucoh run fg-share -p no-coh --scale tiny --json
+    """
+    wanted = Run(
+        workload=workload_id,
+        protocol=protocol,
+        machine=machine_id,
+        consistency=consistency,
+        scale=scale,
+        seed=seed,
+        params=_pairs("--param", params),
+        check=check,
+        set=_pairs("--set", changes),
+    )
+    if explain and not as_json:
+        choice = resolve(protocol)
+        built, _ = wanted.machine_and_budget()
+        options = {name: option.default for name, option in choice.protocol.options.items()} | dict(
+            choice.options
+        )
+        tables.print_explanation(_console(), built, choice.text, choice.rule(consistency), options)
+    with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
+        result = wanted.carry_out(capture=True, progress=report)
+    if as_json:
+        _print_json(result.to_dict())
+    else:
+        tables.print_run(_console(), result)
+    if result.correct is False:
+        raise typer.Exit(WRONG)
+
+
+@app.command("compare")
+def compare_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Option("-w", "--workload", help="Workloads: repeat, comma lists, all."),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--protocol", help="Protocols: repeat, comma lists, all."),
+    ] = None,
+    machine_id: MachineOption = "fermi",
+    consistency: RuleOption = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", help="Protocol that results are relative to. Default: the first."
+        ),
+    ] = None,
+    scale: ScaleOption = "small",
+    seed: SeedOption = 0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of figures and table. Default: ./figures.")
+    ] = None,
+    changes: SetOption = None,
+    check: CheckOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run every workload under every protocol; print a table, draw speedup and traffic.
+
+    Without arguments: six workloads under no-l1, no-coh and ideal. Runs with wrong answers are marked. Exit status 1
+    when a run is wrong although its protocol promises a memory model (no-coh promises none).
+
+    Examples:
+
+      gpucoh compare
+
+      gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
+    """
+    comparison = compare(
+        _lists(names, DEFAULT_WORKLOADS, list(workloads())),
+        _lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
+        machine_id,
+        baseline=baseline,
+        scale=scale,
+        seed=seed,
+        jobs=jobs,
+        progress=not as_json,
+        consistency=consistency,
+        set=_pairs("--set", changes),
+        check=check,
+    )
+    if as_json:
+        _print_json(comparison.to_dict())
+    else:
+        tables.print_comparison(_console(), comparison)
+    if out is not None or not as_json:
+        files = _draw(comparison, out or Path("figures"))
+        if not as_json:
+            sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
+    if comparison.failures:
+        raise typer.Exit(WRONG)
+
+
+def _draw(comparison: Any, folder: Path) -> list[Path]:
+    """All figures of a comparison, and its table as CSV."""
+    from gpucoh import plots
+
+    files = plots.save(comparison.plot_speedup(), folder, "speedup")
+    files += plots.save(comparison.plot_traffic(), folder, "traffic")
+    if all(run.stats.get("energy") is not None for run in comparison.runs):
+        files += plots.save(comparison.plot_energy(), folder, "energy")
+    table = folder / "runs.csv"
+    comparison.table.to_csv(table, index=False)
+    return [path for path in files if path.suffix == ".png"] + [table]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"gpucoh {VERSION}\n")
+        raise typer.Exit(OK)
+
+
+@app.callback()
+def _global_options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
+    return BAD_INPUT
+
+
+def call(arguments: Sequence[str] | None = None) -> int:
+    """Carry out a command line and give its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the program's name; by default those of the process.
+    """
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="gpucoh",
+            standalone_mode=False,
+        )
+    except Error as error:
+        return _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (| head): nothing more to say, and nothing to be said at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except MemoryError:
+        return _fail("out of memory")
+    except Exception as error:
+        # Usage errors: typer's own exception classes moved between its versions; what they share is format_message.
+        told = getattr(error, "format_message", None)
+        if told is None:
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return BAD_INPUT
+        return _fail(f"{told()} (gpucoh --help tells more)")
+    return status if isinstance(status, int) else OK
+
+
+def main() -> NoReturn:
+    """The ``gpucoh`` program."""
+    sys.exit(call())

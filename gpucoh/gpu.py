@@ -1,0 +1,461 @@
+"""The simulated GPU that users hold: arrays, launches, statistics.
+
+This module and :mod:`gpucoh.verification` are the only ones that know the C core.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpucoh.array import Array, dtype_of, shape_of
+from gpucoh.errors import ConfigError, KernelError, SimulationError
+from gpucoh.lang.kernel import Kernel
+from gpucoh.lang.program import Program
+from gpucoh.machines import Machine, machine
+from gpucoh.protocols import Choice, Protocol, choose
+from gpucoh.stats import Stats
+
+
+class _NotBuilt:
+    """Stands in for the core where the package was not built, so that the kernel language can be used alone."""
+
+    VERSION = "not built"
+
+    def __getattr__(self, name: str) -> Any:
+        raise ImportError(
+            "the simulator's core is not built: install the package with pip install ."
+        )
+
+
+if TYPE_CHECKING:
+    from gpucoh import _core
+else:
+    try:
+        from gpucoh import _core
+    except ImportError:
+        _core = _NotBuilt()
+
+DEFAULT_BUDGET = 10**9
+PLACEMENTS = ("round_robin", "first_free")
+CHUNK_SECONDS = 0.05
+_FIRST_EVENTS = 20_000
+_LARGEST_EXTENT = 2**31 - 1
+
+Extent: TypeAlias = int | Sequence[int]
+# Called about 20 times a second with (blocks done, blocks of the launch).
+Progress: TypeAlias = Callable[[int, int], None]
+
+VERSION: str = _core.VERSION
+
+
+@functools.cache
+def protocols() -> dict[str, Protocol]:
+    """Every protocol: id -> :class:`gpucoh.protocols.Protocol`."""
+    return {
+        name: Protocol.from_json(json.loads(_core.describe_protocol(name)))
+        for name in _core.protocol_ids()
+    }
+
+
+def resolve(protocol: str) -> Choice:
+    """A protocol with its options in brackets.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or option (the nearest is named), or an unfit value.
+    """
+    return choose(protocol, protocols())
+
+
+class Snapshot:
+    """The whole state of a GPU between two launches; made by :meth:`GPU.snapshot`."""
+
+    def __init__(self, core: _core.Snapshot, arrays: list[Array]) -> None:
+        self.core = core
+        self.arrays = arrays
+
+
+class GPU:
+    """One simulated GPU.
+
+    Parameters
+    ----------
+    machine : str, Path or Machine, default "fermi"
+        A preset, a TOML file or a description.
+    protocol : str, default "no-l1"
+        Its id, options in brackets: ``"tc-weak[lifetime=3200]"``.
+    consistency : str, optional
+        Core rule: sc, rc (alias wo), drf, hrf; by default the paper's for that protocol.
+    seed : int, default 0
+        Of the choices that the machine leaves open. The same seed gives the same run.
+    check : bool, default False
+        Run the protocol's monitors along: slower; a violated invariant is a ProtocolError.
+    budget : int, default 10**9
+        Core cycles that one launch may take.
+
+    Raises
+    ------
+    ConfigError
+        If machine, protocol and consistency do not fit.
+
+    Examples
+    --------
+    >>> import gpucoh, numpy as np
+    >>> gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
+    >>> x = gpu.array(np.arange(8, dtype=np.int32))
+    >>> x[2:4]
+    array([2, 3], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        machine: str | Path | Machine = "fermi",
+        protocol: str = "no-l1",
+        consistency: str | None = None,
+        seed: int = 0,
+        check: bool = False,
+        *,
+        budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        self.machine = _machine(machine)
+        self.choice = resolve(protocol)
+        self.consistency = self.choice.rule(consistency)
+        self.protocol = self.choice.text
+        self.seed = _natural("seed", seed, 2**64 - 1)
+        self.budget = _natural("budget", budget, 2**62, smallest=1)
+        self.core = _core.GPU(
+            self.machine.to_core(),
+            self.choice.protocol.id,
+            self.consistency,
+            dict(self.choice.options),
+            self.seed,
+            self.budget,
+            bool(check),
+        )
+        # Set it from another thread to end a launch: launch then raises SimulationError.
+        self.stop: threading.Event | None = None
+        self.progress: Progress | None = None
+        self.occupancy: dict[str, dict[str, Any]] = {}
+        self._events = _FIRST_EVENTS
+        self._arrays: list[Array] = []
+
+    @property
+    def model(self) -> str:
+        """The memory model that the protocol promises under this GPU's consistency."""
+        return self.choice.protocol.model(self.consistency)
+
+    def __repr__(self) -> str:
+        return f"<gpucoh.GPU {self.machine.name} {self.protocol} {self.consistency}>"
+
+    # ---- memory
+
+    def array(self, data: ArrayLike | Array, dtype: Any = None) -> Array:
+        """Copy data into fresh simulated memory.
+
+        Parameters
+        ----------
+        data : array_like
+            int32, uint32 or float32, any shape with at least one element.
+        dtype : optional
+            Convert first.
+
+        Raises
+        ------
+        ConfigError
+            If dtype or shape are not possible.
+        """
+        given = np.asarray(data) if dtype is None else np.asarray(data).astype(dtype_of(dtype))
+        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype))
+        out[:] = given
+        return out
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
+        """Fresh simulated memory that reads 0.
+
+        Raises
+        ------
+        ConfigError
+            If dtype or shape are not possible.
+        """
+        return self._allocate(shape_of(shape), dtype_of(dtype))
+
+    def full(self, shape: int | tuple[int, ...], value: float, dtype: Any = np.float32) -> Array:
+        """Fresh simulated memory that reads ``value`` everywhere.
+
+        Raises
+        ------
+        ConfigError
+            If dtype, shape or value are not possible.
+        """
+        out = self.zeros(shape, dtype)
+        out[:] = value
+        return out
+
+    def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        words = int(np.prod(shape, dtype=np.int64))
+        try:
+            address = self.core.allocate(words)
+        except MemoryError:
+            raise ConfigError(f"no memory for an array of {words} elements") from None
+        self._arrays.append(Array(self, address, shape, dtype))
+        return self._arrays[-1]
+
+    # ---- launches
+
+    def launch(
+        self,
+        kernel: Kernel,
+        *,
+        grid: Extent,
+        block: Extent,
+        args: Sequence[Any] = (),
+        placement: str = "round_robin",
+    ) -> None:
+        """Run a kernel to its end.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            A function decorated with ``@gpucoh.kernel``.
+        grid, block : int or up to three int
+            Blocks in the grid; threads in a block.
+        args : sequence
+            One a parameter: numbers, and arrays of this GPU.
+        placement : {"round_robin", "first_free"}
+            How blocks are dealt to cores.
+
+        Raises
+        ------
+        ConfigError
+            If the arguments do not fit the kernel or the machine.
+        KernelError
+            If the kernel cannot be compiled, or does something illegal; with file and line.
+        SimulationError
+            If the run cannot go on (deadlock, budget, protocol error).
+        KeyboardInterrupt
+            On Ctrl-C; the launch has ended, the GPU is usable.
+        """
+        if not isinstance(kernel, Kernel):
+            raise ConfigError(
+                f"{kernel!r} is not a kernel: decorate the function with @gpucoh.kernel"
+            )
+        grid3, block3 = _extent("grid", grid), _extent("block", block)
+        threads, most = (
+            block3[0] * block3[1] * block3[2],
+            self.machine.warps_per_core * self.machine.lanes_per_warp,
+        )
+        if threads > most:
+            raise ConfigError(
+                f"block {block!r} has {threads} threads; a core of this machine holds {most}"
+            )
+        if placement not in PLACEMENTS:
+            raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
+        program = kernel.compile(self.machine.lanes_per_warp)
+        constants, buffers = program.bind(args)
+        slots = self._slots(program, buffers)
+        self._note_occupancy(program, threads)
+        try:
+            self.core.launch(
+                program.name,
+                program.code,
+                program.vector_registers,
+                program.uniform_registers,
+                program.shared_words,
+                np.ascontiguousarray(constants, dtype=np.uint32),
+                slots,
+                grid3,
+                block3,
+                PLACEMENTS.index(placement),
+            )
+            self._run()
+        except KernelError as error:
+            raise _located(error, program) from None
+
+    def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
+        """The buffers as the core takes them, checked against the kernel's signature."""
+        wanted = {parameter.name: parameter for parameter in program.parameters}
+        slots = []
+        for name, array in zip(program.buffers, given, strict=True):
+            where = f"argument {name!r} of kernel {program.name!r}"
+            parameter = wanted[name]
+            if not isinstance(array, Array):
+                raise ConfigError(
+                    f"{where} must be an array of this GPU, got {type(array).__name__}; make one with gpu.array(...)"
+                )
+            if array.gpu is not self:
+                raise ConfigError(f"{where} is an array of another GPU")
+            try:
+                array.check()
+            except ConfigError as error:
+                raise ConfigError(f"{where}: {error}") from None
+            if array.dtype != parameter.type.numpy:
+                raise ConfigError(
+                    f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
+                )
+            slots.append((array.address, array.size, parameter.readonly, name))
+        return slots
+
+    def _run(self) -> None:
+        """Run the launch in chunks of about 50 ms, so that Ctrl-C, stop and progress are seen."""
+        try:
+            while True:
+                start = time.perf_counter()
+                if self.core.run(self._events):
+                    break
+                taken = time.perf_counter() - start
+                scale = CHUNK_SECONDS / max(taken, CHUNK_SECONDS / 4)
+                self._events = max(1000, min(int(self._events * scale), 50_000_000))
+                if self.stop is not None and self.stop.is_set():
+                    self.core.abort()
+                    raise SimulationError("stopped")
+                if self.progress is not None:
+                    self.progress(*self.core.progress())
+        except KeyboardInterrupt:
+            self.core.abort()
+            raise
+
+    def _note_occupancy(self, program: Program, threads: int) -> None:
+        self.occupancy[program.name] = occupancy(self.machine, program, threads)
+
+    # ---- what it tells, and its whole state
+
+    def stats(self) -> Stats:
+        """Every counter since the GPU was made or its statistics were reset."""
+        return Stats.from_json(self.core.statistics())
+
+    def reset_stats(self) -> None:
+        """Start all counters at zero again."""
+        self.core.reset_statistics()
+
+    def verify(self) -> None:
+        """Let every part check itself; between launches also that nothing was lost.
+
+        Raises
+        ------
+        SimulationError
+            With what does not hold.
+        """
+        self.core.verify()
+
+    def snapshot(self) -> Snapshot:
+        """A copy of the whole state, between launches."""
+        return Snapshot(self.core.snapshot(), [array for array in self._arrays if not array._freed])
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot; arrays made since are gone, arrays freed since are back.
+
+        Raises
+        ------
+        ConfigError
+            If it is not a snapshot, or of another machine, protocol or options.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
+        self.core.restore(snapshot.core)
+        for array in self._arrays:
+            array._freed = array not in snapshot.arrays
+
+
+def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
+    """How many blocks of a kernel a core holds at once, and what limits it.
+
+    Parameters
+    ----------
+    machine : Machine
+    program : Program
+        The compiled kernel.
+    threads : int
+        Threads a block.
+
+    Returns
+    -------
+    dict
+        ``blocks``, ``warps`` (resident a core), ``limit`` (what binds), ``registers`` (a thread),
+        ``scratchpad_bytes`` (a block), ``instructions`` (of the program).
+    """
+    warps = -(-threads // machine.lanes_per_warp)
+    limits = {
+        "blocks_per_core": machine.blocks_per_core,
+        "warps_per_core": machine.warps_per_core // warps,
+    }
+    registers = max(program.vector_registers, 1) * warps * machine.lanes_per_warp
+    limits["registers_per_core"] = machine.registers_per_core // registers
+    scratchpad = 4 * program.shared_words
+    if scratchpad:
+        limits["scratchpad_kib"] = int(machine.scratchpad_kib * 1024) // scratchpad
+    limit = min(limits, key=lambda name: limits[name])
+    return {
+        "blocks": limits[limit],
+        "warps": limits[limit] * warps,
+        "limit": limit,
+        "registers": program.vector_registers,
+        "scratchpad_bytes": scratchpad,
+        "instructions": program.instructions,
+    }
+
+
+def _machine(given: str | Path | Machine) -> Machine:
+    if not isinstance(given, str | Path | Machine):
+        raise ConfigError(f"machine {given!r} is not a name, a TOML file or a Machine")
+    return machine(given)
+
+
+def _natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ConfigError(f"{name} = {value!r} is not a whole number")
+    if not smallest <= value <= largest:
+        raise ConfigError(f"{name} = {value} is out of range: {smallest} to {largest}")
+    return int(value)
+
+
+def _extent(name: str, value: Any) -> tuple[int, int, int]:
+    items = value if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(items) <= 3:
+        raise ConfigError(f"{name} {value!r} is not a number or up to three numbers")
+    out = [_natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
+    out += [1] * (3 - len(out))
+    return out[0], out[1], out[2]
+
+
+_LINE = re.compile(r"\bline (\d+)(?: of file (\d+))?")
+
+
+def _located(error: KernelError, program: Program) -> KernelError:
+    """The core counts lines from the kernel's first one: name the file and its line instead."""
+    text = str(error)
+    match = _LINE.search(text)
+    if match is None or error.filename is not None or not program.files:
+        return error
+    file = int(match.group(2) or 0)
+    if file >= len(program.files):
+        return error
+    filename, line = program.locate(file, int(match.group(1)))
+    text = text[: match.start()] + f"line {line}" + text[match.end() :]
+    return KernelError(f"{filename}:{line}: {text}", filename, line)
+
+
+def machine_fields() -> dict[str, tuple[int, int, str]]:
+    """The machine fields as the core has them: name -> (smallest, largest, text)."""
+    return _core.machine_fields()
+
+
+__all__ = [
+    "GPU",
+    "Array",
+    "Snapshot",
+    "machine_fields",
+    "occupancy",
+    "protocols",
+    "resolve",
+]

@@ -1,0 +1,299 @@
+"""Figures: legible in print without colour, with units, wrong answers marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from gpucoh.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gpucoh.comparison import Comparison
+    from gpucoh.runner import RunResult
+
+# Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
+_COLOURS = (
+    "#222222",
+    "#d9d9d9",
+    "#0072b2",
+    "#f0e442",
+    "#a6611a",
+    "#9ad0f3",
+    "#5e3c99",
+    "#e69f00",
+    "#1b7837",
+)
+_HATCHES = ("", "", "///", "...", "\\\\\\", "xxx", "---", "ooo", "++")
+_CLASS_NAMES = {
+    "REQ": "requests",
+    "LD": "load data",
+    "ST": "stores",
+    "ATO": "atomics",
+    "INV": "invalidations",
+    "RCL": "recalls",
+    "REG": "registrations",
+    "WB": "write-backs",
+    "EPOCH": "epoch changes",
+}
+FORMATS = ("png", "svg", "pdf")
+_WRONG = "wrong answer"
+
+
+def style(number: int) -> dict[str, object]:
+    """Colour and hatch of the n-th thing drawn."""
+    return {
+        "facecolor": _COLOURS[number % len(_COLOURS)],
+        "hatch": _HATCHES[number % len(_HATCHES)],
+        "edgecolor": "black",
+        "linewidth": 0.6,
+    }
+
+
+def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
+    """Write a figure as PNG, SVG and PDF.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    ConfigError
+        If the directory cannot be written to.
+    """
+    folder = Path(directory)
+    paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise ConfigError(
+            f"figures cannot be written to {folder}: {error.strerror or error}"
+        ) from None
+    return paths
+
+
+def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
+    """A figure wide enough that no label touches its neighbour."""
+    width = min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
+    figure = Figure(figsize=(width, 4.0), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _finish(axes: Axes, names: Sequence[str], label: str, title: str) -> None:
+    axes.set_xticks(
+        np.arange(len(names)),
+        names,
+        rotation=0 if len(names) <= 8 else 45,
+        ha="center" if len(names) <= 8 else "right",
+    )
+    axes.set_ylabel(label)
+    axes.set_title(title, fontsize=10)
+    axes.axhline(1.0, color="black", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.02)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+
+
+def _legend(axes: Axes, handles: list[Patch]) -> None:
+    axes.figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
+
+
+def _mark_wrong(axes: Axes, x: float, height: float) -> None:
+    """A cross above the bar of a run whose answer is wrong."""
+    axes.annotate(
+        "\N{MULTIPLICATION X}",
+        (x, height),
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=9,
+        color="#c00000",
+        fontfamily="DejaVu Sans",
+    )
+
+
+def _wrong_handle() -> Patch:
+    return Patch(facecolor="none", edgecolor="none", label=f"\N{MULTIPLICATION X} {_WRONG}")
+
+
+def _subtitle(comparison: Comparison) -> str:
+    first = comparison.runs[0]
+    return f"{first.machine}, scale {first.scale}, seed {first.seed}"
+
+
+def speedup_figure(comparison: Comparison) -> Figure:
+    """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names, protocols = comparison.workloads, comparison.protocols
+    heights = {
+        (row["workload"], row["protocol"]): row["speedup"] or 0.0 for row in comparison.summary
+    }
+    means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.means()}
+    figure, axes = _new(len(names) + 1, len(protocols))
+    width = 0.8 / len(protocols)
+    any_wrong = False
+    for number, protocol in enumerate(protocols):
+        offset = (number - (len(protocols) - 1) / 2) * width
+        values = [heights[name, protocol] for name in names] + [means[protocol]]
+        axes.bar(np.arange(len(values)) + offset, values, width, **style(number))  # type: ignore[arg-type]
+        for place, name in enumerate(names):
+            if comparison.run(name, protocol).correct is False:
+                any_wrong = True
+                _mark_wrong(axes, place + offset, values[place])
+    _finish(
+        axes,
+        [*names, "harmonic\nmean"],
+        f"speedup over {comparison.baseline}\n(ratio of core cycles, higher is better)",
+        f"Speedup ({_subtitle(comparison)})",
+    )
+    handles = [Patch(**style(number), label=protocol) for number, protocol in enumerate(protocols)]  # type: ignore[arg-type]
+    _legend(axes, handles + ([_wrong_handle()] if any_wrong else []))
+    return figure
+
+
+def traffic_figure(comparison: Comparison) -> Figure:
+    """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    parts = {id(run): run.stats.flits_by_class() for run in comparison.runs}
+    return _stacked(
+        comparison,
+        {key: dict(value) for key, value in parts.items()},
+        _CLASS_NAMES,
+        f"interconnect traffic relative to {comparison.baseline}\n(ratio of flits, lower is better)",
+        f"Traffic by message class ({_subtitle(comparison)})",
+    )
+
+
+def energy_figure(comparison: Comparison) -> Figure:
+    """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If the runs carry no energy.
+    """
+    parts: dict[int, dict[str, float]] = {}
+    for run in comparison.runs:
+        energy = run.stats.get("energy")
+        if energy is None:
+            raise ConfigError("these runs carry no energy")
+        parts[id(run)] = {name: float(value) for name, value in energy.items() if name != "total"}
+    return _stacked(
+        comparison,
+        parts,
+        {},
+        f"energy relative to {comparison.baseline}\n(ratio of joules, lower is better)",
+        f"Energy by part ({_subtitle(comparison)})",
+    )
+
+
+def _stacked(
+    comparison: Comparison,
+    parts: Mapping[int, Mapping[str, float]],
+    texts: Mapping[str, str],
+    label: str,
+    title: str,
+) -> Figure:
+    """Stacked bars of each run's parts, over the baseline's total; protocols are named under the bars."""
+    names, protocols = comparison.workloads, comparison.protocols
+    kinds = list(
+        dict.fromkeys(kind for values in parts.values() for kind, value in values.items() if value)
+    )
+    figure, axes = _new(len(names), len(protocols))
+    width = 0.8 / len(protocols)
+    any_wrong = False
+    ticks: list[tuple[float, str]] = []
+    for place, name in enumerate(names):
+        total = sum(parts[id(comparison.run(name, comparison.baseline))].values()) or 1
+        for number, protocol in enumerate(protocols):
+            run = comparison.run(name, protocol)
+            x = place + (number - (len(protocols) - 1) / 2) * width
+            top = _stack(axes, x, width, parts[id(run)], kinds, total)
+            ticks.append((x, protocol))
+            if run.correct is False:
+                any_wrong = True
+                _mark_wrong(axes, x, top)
+    _finish(axes, names, label, title)
+    axes.tick_params(
+        axis="x", length=0, pad=12 + 5.2 * max(len(protocol) for protocol in protocols)
+    )
+    for x, protocol in ticks:
+        axes.annotate(
+            protocol,
+            (x, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, -4),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            rotation=90,
+            fontsize=8,
+        )
+    handles = [
+        Patch(**style(number), label=texts.get(kind, kind.replace("_", " ")))  # type: ignore[arg-type]
+        for number, kind in enumerate(kinds)
+    ]
+    _legend(axes, handles[::-1] + ([_wrong_handle()] if any_wrong else []))
+    return figure
+
+
+def _stack(
+    axes: Axes,
+    x: float,
+    width: float,
+    values: Mapping[str, float],
+    kinds: Sequence[str],
+    total: float,
+) -> float:
+    """One stacked bar; its height."""
+    bottom = 0.0
+    for number, kind in enumerate(kinds):
+        height = values.get(kind, 0) / total
+        if height:
+            bars: BarContainer = axes.bar(x, height, width * 0.92, bottom=bottom, **style(number))  # type: ignore[arg-type]
+            bars[0].set_label(kind)
+        bottom += height
+    return bottom
+
+
+def verdict_text(run: RunResult) -> str:
+    """The verdict of a run in a few words."""
+    return (
+        run.verdict if run.correct is not False or run.error else f"wrong ({run.mismatches} words)"
+    )

@@ -1,0 +1,391 @@
+"""Protocols as Python sees them: what they are, their tables, their options in brackets.
+
+Everything here is made from the JSON that the core prints from the tables it runs; there is no second
+description of a protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpucoh.errors import ConfigError
+from gpucoh.units import nearest, parse_bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One cell of a table: what happens in a state at an event."""
+
+    state: str
+    event: str
+    actions: str
+    next: str
+    hardened: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One transition table of a controller.
+
+    Attributes
+    ----------
+    name : str
+        ``"L1"``, or ``"L1.store_buffer"`` for a controller's further tables.
+    states, stable, events : tuple of str
+        All states, the stable ones among them, all events.
+    transitions : int
+        Cells (each printed outcome once) that are neither impossible, nor hold, nor marked hardened.
+    hardened : int
+        Cells that are marked hardened: not in the paper's table, added to make it safe or complete.
+    texts : dict
+        One line on each state and event.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    stable: tuple[str, ...]
+    events: tuple[str, ...]
+    transitions: int
+    hardened: int
+    texts: Mapping[str, str] = field(default_factory=dict)
+    _cells: tuple[Cell, ...] = ()
+
+    def cells(self) -> Iterator[Cell]:
+        """Every possible cell, in the table's order."""
+        return iter(self._cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``gpucoh protocols --json`` prints it."""
+        return {
+            "states": list(self.states),
+            "stable": list(self.stable),
+            "events": list(self.events),
+            "transitions": self.transitions,
+            "hardened": self.hardened,
+            "table": [[cell.state, cell.event, cell.actions, cell.next] for cell in self._cells],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Table:
+        """From one table of the core's description."""
+        texts: dict[str, str] = {}
+        names: dict[str, list[str]] = {"states": [], "events": [], "stable": []}
+        for key, listed in names.items():
+            for item in data.get(key, ()):
+                listed.append(item["name"] if isinstance(item, Mapping) else str(item))
+                if isinstance(item, Mapping):
+                    texts[listed[-1]] = str(item.get("text", ""))
+        hardened = {(state, event) for state, event in data.get("hardened_cells", ())}
+        cells = tuple(
+            Cell(
+                state=state,
+                event=event,
+                actions=actions,
+                next=target or "",
+                hardened=(state, event) in hardened,
+            )
+            for state, event, actions, target in data["table"]
+        )
+        return cls(
+            name=str(data["name"]),
+            states=tuple(names["states"]),
+            stable=tuple(names["stable"]),
+            events=tuple(names["events"]),
+            transitions=int(data["transitions"]),
+            hardened=int(data["hardened"]),
+            texts=texts,
+            _cells=cells,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option of a protocol: what may stand in the brackets of ``tc-weak[lifetime=3200]``."""
+
+    name: str
+    smallest: int
+    largest: int
+    default: int
+    text: str
+    words: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off."""
+        return set(self.words) == {"off", "on"}
+
+    def parse(self, protocol: str, text: str) -> int:
+        """The option's value from its text.
+
+        Raises
+        ------
+        ConfigError
+            If it is not a value that the option takes.
+        """
+        if text in self.words:
+            return self.words[text]
+        try:
+            value = int(parse_bool(text)) if self.is_switch else int(text, 0)
+        except ValueError:
+            raise ConfigError(
+                f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
+            ) from None
+        if self.words and not self.is_switch:
+            raise ConfigError(
+                f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
+            )
+        if not self.smallest <= value <= self.largest:
+            raise ConfigError(
+                f"protocol {protocol!r}: option {self.name} = {value} is not {self.allowed()}"
+            )
+        return value
+
+    def allowed(self) -> str:
+        """What the option takes, for people."""
+        if self.words and not self.is_switch:
+            return "one of " + ", ".join(self.words)
+        if self.is_switch:
+            return "on or off"
+        return f"a whole number from {self.smallest} to {self.largest}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """One coherence protocol.
+
+    Attributes
+    ----------
+    id, name, paper, family : str
+        Its id, its name in words, the paper it is from, the family of its tables.
+    models : dict
+        Core rule -> the memory model it promises under that rule (``none``: no promise).
+    default_rule : str
+        The paper's core rule for it.
+    controllers : dict
+        ``"L1"``, ``"L2"``, ``"L1.store_buffer"`` .. -> :class:`Table`.
+    options : dict
+        Name -> :class:`Option`.
+    json : dict
+        Everything the core tells, as it tells it.
+    """
+
+    id: str
+    name: str
+    paper: str
+    family: str
+    models: Mapping[str, str]
+    default_rule: str
+    controllers: Mapping[str, Table]
+    options: Mapping[str, Option]
+    json: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Protocol:
+        """From the object that the core's ``describe_protocol`` gives."""
+        models = dict(data["models"])
+        tables = [table for controller in data["controllers"] for table in controller["tables"]]
+        return cls(
+            id=data["id"],
+            name=data["name"],
+            paper=data["paper"],
+            family=data["family"],
+            models=models,
+            default_rule=str(data["default_consistency"]),
+            controllers={table["name"]: Table.from_json(table) for table in tables},
+            options={item["name"]: _option(item) for item in data["options"]},
+            json=data,
+        )
+
+    def model(self, rule: str) -> str:
+        """The model promised under a core rule.
+
+        Raises
+        ------
+        ConfigError
+            If the protocol cannot keep that rule.
+        """
+        rule = rule_name(rule)
+        if rule not in self.models:
+            raise ConfigError(
+                f"protocol {self.id!r} cannot keep consistency {rule!r}; it keeps {', '.join(self.models)}"
+            )
+        return self.models[rule]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``gpucoh protocols --json`` prints it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "paper": self.paper,
+            "family": self.family,
+            "models": dict(self.models),
+            "default_consistency": self.default_rule,
+            "options": list(self.json["options"]),
+            "controllers": {name: table.to_dict() for name, table in self.controllers.items()},
+        }
+
+    def dot(self) -> str:
+        """The state graphs of all tables in Graphviz' language."""
+        lines = [
+            f'digraph "{self.id}" {{',
+            "  rankdir=LR;",
+            '  node [shape=ellipse, fontname="Helvetica"];',
+        ]
+        for number, (name, table) in enumerate(self.controllers.items()):
+            lines += [f"  subgraph cluster_{number} {{", f'    label="{name}";']
+            for state in table.states:
+                shape = ", peripheries=2" if state in table.stable else ""
+                lines.append(f'    "{name}.{state}" [label="{state}"{shape}];')
+            edges: dict[tuple[str, str], list[str]] = {}
+            for cell in table.cells():
+                target = cell.next if cell.next in table.states else cell.state
+                edges.setdefault((cell.state, target), []).append(cell.event)
+            for (start, end), events in edges.items():
+                label = "\\n".join(dict.fromkeys(events))
+                lines.append(f'    "{name}.{start}" -> "{name}.{end}" [label="{label}"];')
+            lines.append("  }")
+        return "\n".join([*lines, "}"]) + "\n"
+
+
+def _option(item: Mapping[str, Any]) -> Option:
+    words = str(item["choices"] or "").split()
+    return Option(
+        name=item["name"],
+        smallest=int(item["smallest"]),
+        largest=int(item["largest"]),
+        default=int(item["default"]),
+        text=str(item["text"]),
+        words={word: int(item["smallest"]) + number for number, word in enumerate(words)},
+    )
+
+
+RULES = {"sc": "sc", "rc": "rc", "wo": "rc", "drf": "drf", "hrf": "hrf"}
+
+
+def rule_name(rule: str) -> str:
+    """The core rule of a name, alias ``wo`` resolved.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such rule.
+    """
+    if rule.lower() not in RULES:
+        raise ConfigError(
+            f"unknown consistency {rule!r}; it is one of {', '.join(RULES)}{nearest(rule, RULES)}"
+        )
+    return RULES[rule.lower()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A protocol with its options, as asked for: ``tc-weak[lifetime=3200]``."""
+
+    text: str
+    protocol: Protocol
+    options: Mapping[str, int]
+    consistency: str | None
+
+    def rule(self, consistency: str | None) -> str:
+        """The core rule to run under: asked for, else in the brackets, else the paper's.
+
+        Raises
+        ------
+        ConfigError
+            If the two contradict each other or the protocol cannot keep it.
+        """
+        asked = rule_name(consistency) if consistency else None
+        if asked and self.consistency and asked != self.consistency:
+            raise ConfigError(
+                f"protocol {self.text!r}: consistency {self.consistency} in the brackets, but {asked} asked for"
+            )
+        rule = asked or self.consistency or self.protocol.default_rule
+        self.protocol.model(rule)
+        return rule
+
+
+def split_list(text: str) -> list[str]:
+    """Split a comma list of ids, not inside brackets.
+
+    Raises
+    ------
+    ConfigError
+        If brackets do not match.
+
+    Examples
+    --------
+    >>> split_list("tc-weak[a=1,b=2],mesi")
+    ['tc-weak[a=1,b=2]', 'mesi']
+    """
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += {"[": 1, "]": -1}.get(letter, 0)
+        if depth not in (0, 1):
+            raise ConfigError(f"brackets do not match in {text!r}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    if depth:
+        raise ConfigError(f"brackets do not match in {text!r}")
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+
+
+def split_options(text: str) -> tuple[str, dict[str, str]]:
+    """Split ``id[name=value,name=value]`` into the id and its options.
+
+    Raises
+    ------
+    ConfigError
+        If the brackets are not of that form.
+
+    Examples
+    --------
+    >>> split_options("gpu-vini[dir_ways=32,dir_ratio=16]")
+    ('gpu-vini', {'dir_ways': '32', 'dir_ratio': '16'})
+    """
+    name, bracket, rest = text.strip().partition("[")
+    if not bracket:
+        return name, {}
+    if not rest.endswith("]") or "[" in rest or "]" in rest[:-1]:
+        raise ConfigError(f"protocol {text!r}: options are written id[name=value,name=value]")
+    options: dict[str, str] = {}
+    for part in filter(None, (item.strip() for item in rest[:-1].split(","))):
+        key, equals, value = (item.strip() for item in part.partition("="))
+        if not (equals and key and value):
+            raise ConfigError(f"protocol {text!r}: option {part!r} is not of the form name=value")
+        if key in options:
+            raise ConfigError(f"protocol {text!r}: option {key!r} is given twice")
+        options[key] = value
+    return name.strip(), options
+
+
+def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
+    """Find a protocol and read its options.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or option (the nearest is named) or an unfit value.
+    """
+    name, given = split_options(text)
+    if name not in known:
+        raise ConfigError(
+            f"unknown protocol {name!r}; protocols are {', '.join(known)}{nearest(name, known)}"
+        )
+    protocol = known[name]
+    consistency = given.pop("consistency", None)
+    options: dict[str, int] = {}
+    for key, value in given.items():
+        if key not in protocol.options:
+            allowed = ", ".join(["consistency", *protocol.options])
+            raise ConfigError(
+                f"protocol {name!r}: unknown option {key!r}; options are {allowed}"
+                f"{nearest(key, ['consistency', *protocol.options])}"
+            )
+        options[key] = protocol.options[key].parse(name, value)
+    rule = rule_name(consistency) if consistency else None
+    if rule:
+        protocol.model(rule)
+    return Choice(text=text.strip(), protocol=protocol, options=options, consistency=rule)

@@ -1,0 +1,91 @@
+"""What a GPU counted: :class:`Stats`, attributes and a plain dictionary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Group(Mapping[str, Any]):
+    """One group of counters: ``stats.l1.loads`` or ``stats.l1["loads"]``."""
+
+    __slots__ = ("_name", "_values")
+
+    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
+        self._name = name
+        self._values = {
+            key: Group(f"{name}.{key}", value) if isinstance(value, Mapping) else value
+            for key, value in values.items()
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("_"):
+            raise AttributeError(key)
+        try:
+            return self._values[key]
+        except KeyError:
+            raise AttributeError(
+                f"no counter {self._name}.{key}; there are {', '.join(self._values)}"
+            ) from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self) -> str:
+        return (
+            f"{self._name}({', '.join(f'{key}={value!r}' for key, value in self._values.items())})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries and numbers."""
+        return {
+            key: value.to_dict() if isinstance(value, Group) else value
+            for key, value in self._values.items()
+        }
+
+
+class Stats(Group):
+    """Every counter of a GPU since it was made, or since its statistics were reset.
+
+    Attributes
+    ----------
+    cycles : int
+        Core cycles, launches only.
+    instructions, thread_instructions, memory_instructions : int
+        Warp instructions; instructions times active lanes; warp instructions that access global memory.
+    l1, l2, traffic, stalls, dram : Group
+        Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
+    energy : Group or None
+        Joules by part, when an energy model is there.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__("stats", {"energy": None, **values})
+
+    @classmethod
+    def from_json(cls, text: str) -> Stats:
+        """From the JSON text that the core gives."""
+        return cls(json.loads(text))
+
+    def flits(self) -> int:
+        """Flits sent in all."""
+        return sum(int(group["flits"]) for group in self["traffic"].values())
+
+    def flits_by_class(self) -> dict[str, int]:
+        """Flits by message class: class -> flits, in the order of the classes' first messages."""
+        out: dict[str, int] = {}
+        for group in self["traffic"].values():
+            out[group["class"]] = out.get(group["class"], 0) + int(group["flits"])
+        return out
