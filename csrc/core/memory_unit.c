@@ -41,7 +41,7 @@ wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
     core->waits_queue = 0;
     gpc_cycle_t now = self->hooks.now(self->hooks.world);
     for (; waiters != 0; waiters &= waiters - 1) {
-        gpc_core_wake(self, core_index, gpc_lowest_bit(waiters), now);
+        gpc_core_wake(self, core_index, gpc_lowest_bit(waiters), now, now);
     }
 }
 
@@ -307,10 +307,9 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     lines.access = gpc_pool_take(&x->parts->accesses[x->core_index]);
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], lines.access);
     access->next = GPC_NONE;
-    access->pc = x->warp->top.pc;
     access->issued = access->done_at = x->now;
     access->destination = d->destination;
-    access->kind = d->access.kind;
+    access->access = d->access;
     access->width = d->width;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
@@ -338,6 +337,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
         return 0;
     }
     gpc_list_t before = core->queue;
+    gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
     gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], gpc_msg_at(self->messages, i)->access);
     /* The L1 may complete it at once, and message and access are gone then. */
@@ -349,7 +349,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
     if (status != 0) {
         access->to_offer++;
         core->queue = before;
-        gpc_msg_at(self->messages, i)->next = before.count > 1 ? gpc_msg_at(self->messages, i)->next : GPC_NONE;
+        gpc_msg_at(self->messages, i)->next = next;
         core->held = true;
         return 0;
     }
@@ -404,28 +404,29 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
 }
 
 /* The access is complete, now. */
-static void
-retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
+static int
+retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
 {
     gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], i);
     gpc_core_statistics_t *statistics = &self->statistics[core_index];
-    gpc_warp_t *warp = gpc_core_warp(self, core_index, access->warp);
+    uint32_t w = access->warp;
+    gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
+    gpc_access_t completed = access->access;
     uint64_t latency = access->done_at - access->issued;
-    if (access->kind == GPC_ACCESS_LOAD) {
+    if (completed.kind == GPC_ACCESS_LOAD) {
         statistics->load_latency_cycles += latency;
-    } else if (access->kind == GPC_ACCESS_STORE) {
+    } else if (completed.kind == GPC_ACCESS_STORE) {
         statistics->store_latency_cycles += latency;
     }
-    uint32_t w = access->warp;
-    gpc_access_kind_t kind = (gpc_access_kind_t) access->kind;
     warp->outstanding--;
     access->live = false;
     gpc_pool_give(&self->parts->accesses[core_index], i);
-    gpc_order_completed(self->order, core_index, w, kind);
+    int status = gpc_order_completed(self->order, core_index, w, &completed);
     if (warp->state == GPC_WARP_WAITS_ORDER) {
-        gpc_core_wake(self, core_index, w, self->hooks.now(self->hooks.world));
+        gpc_core_wake(self, core_index, w, now, now);
     }
     wake_queue_waiters(self, core_index);
+    return status;
 }
 
 /* Into the list of those due, which is in order of time; latencies differ little, so that the end is nearly always right. */
@@ -456,7 +457,7 @@ add_due(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
     *link = i;
 }
 
-void
+int
 gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
@@ -465,11 +466,15 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         gpc_index_t i = core->due_head;
         const gpc_core_access_t *access = gpc_pool_at(pool, i);
         if (access->done_at > now) {
-            return;
+            return 0;
         }
         core->due_head = access->next;
-        retire(self, core_index, i);
+        int status = retire(self, core_index, i, now);
+        if (status != 0) {
+            return status;
+        }
     }
+    return 0;
 }
 
 /* All words of the access are here: its registers may be used from done_at on. */
@@ -484,8 +489,7 @@ finish_access(gpc_issue_t *x, gpc_index_t i)
         }
     }
     if (access->done_at <= x->now) {
-        retire(x->cores, x->core_index, i);
-        return 0;
+        return retire(x->cores, x->core_index, i, x->now);
     }
     add_due(x->cores, x->core_index, i);
     return gpc_core_ask_turn(x->cores, x->core_index, access->done_at);
@@ -505,9 +509,9 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         return gpc_fail(self->failure, GPC_ERROR_CONSERVATION, "core %u: a request for line 0x%" PRIx64 " was completed twice",
                         core_index, msg->line);
     }
-    if (access->kind == GPC_ACCESS_LOAD) {
+    if (access->access.kind == GPC_ACCESS_LOAD) {
         deliver_load(&x, access, request->lanes, words);
-    } else if (access->kind == GPC_ACCESS_ATOMIC) {
+    } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
         deliver_atomic(&x, access, gpc_lane_list_at(self->lane_lists, msg->lanes));
     }
     if (msg->lanes != GPC_NONE) {

@@ -97,10 +97,10 @@ typedef struct {
     gpc_lanes_t live;      /* lanes that have not ended */
     gpc_cycle_t wake_at;   /* GPC_NEVER: woken by an event */
     gpc_cycle_t not_before;
-    gpc_cycle_t waits_since;
     uint64_t age;         /* of its block, smaller is older */
     uint32_t depth;       /* entries below the top */
     uint32_t outstanding; /* accesses */
+    uint32_t barrier_pc;  /* while it waits at one */
     uint16_t block;       /* slot on the core */
     uint16_t index;       /* in its block */
     uint8_t state;        /* gpc_warp_state_t */
@@ -113,11 +113,10 @@ typedef struct {
 typedef struct {
     gpc_index_t next; /* link: free, or in the list of those due */
     uint32_t remaining, to_offer;
-    uint32_t pc;
     gpc_cycle_t issued, done_at;
     gpc_address_t line; /* of its first request, for reports */
     gpc_operand_t destination;
-    uint8_t kind; /* gpc_access_kind_t */
+    gpc_access_t access;
     uint8_t width;
     uint8_t warp;
     bool live;
@@ -282,7 +281,8 @@ void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL too */
 void gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now);
 /* The warp has a new next instruction, or a register of it has come: says when it can issue. */
 void gpc_core_settle(gpc_issue_t *x);
-void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
+/* The warp may issue from cycle `at` on, which may be now (then it is ready at once). */
+void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now, gpc_cycle_t at);
 GPC_MUST_CHECK int gpc_core_ask_turn(gpc_cores_t *self, uint32_t core, gpc_cycle_t at);
 /* The warp waits: an issue that did not happen. */
 int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
@@ -304,7 +304,7 @@ GPC_MUST_CHECK int gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Asks order.c; GPC_ISSUED: go on. */
 GPC_MUST_CHECK int gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core); /* the load-store stage's cycle */
-void gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
+GPC_MUST_CHECK int gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
 /* dispatch.c */
 void gpc_core_warp_ended(gpc_issue_t *x);

@@ -57,7 +57,7 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
     return gpc_fail(self->failure, GPC_ERROR_BARRIER,
                     "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
                     "and every other warp of the block has ended or waits at a barrier",
-                    gpc_core_where(self->parts->launch, warp->top.pc == 0 ? 0 : warp->top.pc - 1, where, sizeof where),
+                    gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where),
                     (unsigned) warp->barrier, block->coordinates[0], block->coordinates[1], block->coordinates[2],
                     (unsigned) warp->index, barrier->arrived, barrier->expected);
 }
@@ -86,7 +86,7 @@ explain_access(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *o
         return;
     }
     gpc_text_add(out, "; its oldest access under way: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64,
-                 access->kind < 3 ? kinds[access->kind] : "?", access->line, access->issued);
+                 access->access.kind < 3 ? kinds[access->access.kind] : "?", access->line, access->issued);
 }
 
 static void
@@ -100,8 +100,7 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
     const gpc_warp_t *warp = gpc_core_warp(self, core, w);
     const gpc_block_t *block = gpc_core_block(self, core, warp->block);
     char where[160];
-    bool at_barrier = warp->state == GPC_WARP_WAITS_BARRIER;
-    uint32_t pc = at_barrier && warp->top.pc > 0 ? warp->top.pc - 1 : warp->top.pc;
+    uint32_t pc = warp->state == GPC_WARP_WAITS_BARRIER ? warp->barrier_pc : warp->top.pc;
     gpc_text_add(out, "core %u warp %u (block %u,%u,%u) in %s ", core, w, block->coordinates[0], block->coordinates[1],
                  block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
     switch (warp->state) {

@@ -70,12 +70,14 @@ make_ready(gpc_core_t *core, gpc_warp_t *warp, uint32_t w)
 }
 
 void
-gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t at)
+gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
-    gpc_cycle_t first = core->turn_allowed; /* of this cycle the turn may be over: the next one looks at `ready` */
-    if (at < core->calendar_next || at < first || at == self->hooks.now(self->hooks.world)) {
+    if (core->calendar_used == 0 && core->far == 0 && core->calendar_next < now) {
+        core->calendar_next = now; /* it was asleep: its calendar starts afresh */
+    }
+    if (at <= now || at < core->calendar_next) {
         make_ready(core, warp, w);
     } else {
         warp->wake_at = at;
@@ -108,7 +110,7 @@ gpc_core_settle(gpc_issue_t *x)
         return;
     }
     warp->state = GPC_WARP_WAITS_TIME;
-    gpc_core_wake(x->cores, x->core_index, x->warp_index, at < x->now ? x->now : at);
+    gpc_core_wake(x->cores, x->core_index, x->warp_index, x->now, at);
 }
 
 int
@@ -134,7 +136,7 @@ gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycl
         return 0;
     }
     at = at < now ? now : at;
-    gpc_core_wake(self, core_index, w, at);
+    gpc_core_wake(self, core_index, w, now, at);
     return 0;
 }
 
@@ -366,9 +368,11 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     core->in_turn = true;
     account(self, core_index, now);
     empty_calendar(self, core_index, now);
-    gpc_core_retire_due(self, core_index, now);
     bool any = false, active = core->resident != 0;
-    int status = issue(self, core_index, now, &any);
+    int status = gpc_core_retire_due(self, core_index, now);
+    if (status == 0) {
+        status = issue(self, core_index, now, &any);
+    }
     if (status == 0) {
         status = gpc_core_offer(self, core_index);
     }

@@ -111,7 +111,7 @@ static int
 issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
-    uint32_t threads, expected, id = gpc_operand_word(x, &d->a);
+    uint32_t threads = 0, expected = 0, id = gpc_operand_word(x, &d->a);
     bool waits = d->opcode == GPC_OP_BARRIER;
     if (id >= GPC_NAMED_BARRIERS) {
         return fail_at_barrier(x, "a barrier's number must be 0 to 15", id);
@@ -129,6 +129,7 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
         return fail_at_barrier(x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
     }
     x->statistics->barriers++;
+    warp->barrier_pc = warp->top.pc;
     gpc_warp_go_to(x, warp->top.pc + 1);
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
