@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpucoh.suite import (
     alignment,
+    cloth,
     clustering,
     copies,
     diffusion,
@@ -13,6 +14,7 @@ from gpucoh.suite import (
     ledger,
     matrices,
     mutexes,
+    octrees,
     reductions,
     stencils,
     synthetic,
@@ -36,8 +38,10 @@ _FAMILIES = (
     diffusion,
     reductions,
     mutexes,
+    octrees,
     ledger,
     alignment,
+    cloth,
     clustering,
     images,
     matrices,

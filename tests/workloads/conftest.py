@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 
@@ -13,8 +13,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # plain_gpu
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests marked ``core`` need the built core."""
-    if importlib.util.find_spec("gpucoh._core") is not None:
+    try:
+        importlib.import_module("gpucoh._core")
         return
+    except ImportError:
+        pass
     skip = pytest.mark.skip(reason="gpucoh._core is not built")
     for item in items:
         if item.get_closest_marker("core") is not None:

@@ -1,0 +1,90 @@
+"""Checks of the workloads whose blocks work on one structure: they accept the right and name the wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from plain_gpu import PlainGPU
+
+from gpucoh.suite import workload
+from gpucoh.suite.cloth import reference_cloth, strain
+from gpucoh.suite.octrees import BITS, EMPTY, check_tree
+
+HALF = 1 << (BITS - 1)
+
+
+class TestTree:
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two bodies in octants 0 and 7 of the root, two in octant 1, of which cell 1 is made."""
+        places = np.array([[0, HALF, HALF, HALF + HALF // 2], [0, HALF, 0, 0], [0, HALF, 0, 0]])
+        children = np.full((4, 8), EMPTY, np.int32)
+        children[0, 0], children[0, 7], children[0, 1] = 0, 1, 4 + 1
+        children[1, 0], children[1, 1] = 2, 3
+        return children, places.astype(np.int32)
+
+    def test_the_right_tree_is_accepted(self) -> None:
+        children, places = self.parts()
+        assert check_tree(children, places, 2).correct
+
+    def test_a_lost_body_is_named(self) -> None:
+        children, places = self.parts()
+        children[1, 1] = EMPTY
+        assert check_tree(children, places, 2).where == "body 3 is found 0 times"
+
+    def test_a_body_found_twice_is_named(self) -> None:
+        children, places = self.parts()
+        children[0, 3] = 1
+        outcome = check_tree(children, places, 2)
+        assert not outcome.correct
+        assert outcome.mismatches == 2
+
+    def test_a_body_in_a_wrong_octant_is_named(self) -> None:
+        children, places = self.parts()
+        children[1, [1, 2]] = children[1, [2, 1]]
+        assert check_tree(children, places, 2).where == "body 3 is in an octant not its own"
+
+    def test_an_entry_that_is_still_locked_is_named(self) -> None:
+        children, places = self.parts()
+        children[1, 4] = -2
+        assert "entry of cell 1 is -2" in check_tree(children, places, 2).where
+
+    def test_a_loop_of_cells_ends(self) -> None:
+        children, places = self.parts()
+        children[1, :] = 4 + 1
+        assert not check_tree(children, places, 2).correct
+
+
+def test_a_sheet_at_rest_stays() -> None:
+    y, x = np.mgrid[:4, :5].astype(np.float32)
+    sheet = np.stack([x, -y, np.zeros_like(x)], axis=2)
+    assert np.array_equal(reference_cloth(sheet, 3), sheet)
+    assert strain(sheet) == 0
+
+
+def test_a_stretched_thread_shrinks_and_its_first_row_stays() -> None:
+    sheet = np.zeros((3, 2, 3), np.float32)
+    sheet[:, 1, 0] = 1
+    sheet[:, :, 1] = np.array([0, -1.5, -3])[:, None]
+    after = reference_cloth(sheet, 10)
+    assert np.array_equal(after[0], sheet[0])
+    assert strain(after) < 0.1 * strain(sheet)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 7), (9, 2)])
+def test_cloth_of_any_shape_is_right(shape: tuple[int, int]) -> None:
+    params = {"rows": shape[0], "columns": shape[1], "iterations": 3}
+    outcome = workload("cl").prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("bodies", [1, 2, 65])
+def test_trees_of_any_size_are_right(bodies: int) -> None:
+    outcome = workload("bh").prepare("tiny", 0, {"bodies": bodies}).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("name", ["bh", "bfs-mask", "cl", "stn", "synthetic"])
+def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
+    outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=16, coherent=False))
+    assert not outcome.correct
+    assert outcome.where
