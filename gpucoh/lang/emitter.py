@@ -372,8 +372,8 @@ class Emitter:
         b = self.scalar(right, node)
         if F32 in (a.type, b.type):
             self.fail(node, f"'{_SYMBOLS[op]}' works on integers: convert with i32(...) or u32(...)")
-        if isinstance(b.operand, Constant) and b.type is I32 and folding.signed(b.operand.bits) < 0:
-            self.fail(node, "negative shift count")
+        if isinstance(right, Literal) and right.value < 0:
+            self.fail(node, f"shift count {right.value} is negative: shift the other way")
         return self.operate(op, U32 if a.type is U32 else I32, a, b)
 
     def _literal_arithmetic(self, op: str, a: float, b: float, node: ast.AST) -> Literal:

@@ -1,0 +1,385 @@
+"""A plain executor of the instruction set, as csrc/core/isa.h tells it: no caches, no timing, NumPy words.
+
+An oracle independent of the C core and of the compiler's own folding. All warps of all blocks are resident; each issues
+one instruction in turn, so that spinning on what another warp writes ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpucoh.lang import isa
+from gpucoh.lang.program import Program
+
+U32, I32, F32 = np.uint32, np.int32, np.float32
+VIEW = {0: I32, 1: U32, 2: F32}
+
+
+class MachineError(Exception):
+    """What the core would report."""
+
+
+@dataclass
+class Op:
+    """One decoded instruction."""
+
+    name: str
+    type: int
+    order: str
+    scope: str
+    flags: int
+    d: int
+    a: int
+    b: int
+    c: int
+    immediate: int
+    target: int
+    join: int
+    line: int
+    file: int
+
+
+def decode(program: Program) -> list[Op]:
+    ops = []
+    for f in isa.PACKING.iter_unpack(program.code):
+        opcode, type_, order, scope, width, spare, flags, d, a, b, c, imm, target, join, line, file = f
+        assert (width, spare) == (1, 0)
+        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope], flags, d, a, b, c,
+                      imm, target, join, line, file))  # fmt: skip
+    return ops
+
+
+@dataclass
+class Block:
+    index: tuple[int, int, int]
+    shared: np.ndarray
+    threads: int
+    arrived: dict[int, int] = field(default_factory=dict)
+    generation: dict[int, int] = field(default_factory=dict)
+    alive: int = 0
+
+
+class Warp:
+    def __init__(self, machine: Machine, block: Block, number: int, lanes: int) -> None:
+        program = machine.program
+        self.block, self.number, self.lanes = block, number, lanes
+        self.vector = np.full((max(program.vector_registers, 1), lanes), 0xDEADBEEF, U32)
+        self.uniform = np.full(max(program.uniform_registers, 1), 0xBADC0DE5, U32)
+        flat = np.arange(number * lanes, (number + 1) * lanes)
+        alive = flat < block.threads
+        x, y, _ = machine.block_dim
+        self.thread = (flat % x, flat // x % y, flat // (x * y))
+        self.stack: list[list] = [[0, None, alive]]  # pc, join, lanes
+        self.waits: tuple[int, int] | None = None
+        self.done = False
+
+
+class Machine:
+    """Runs one launch to its end."""
+
+    def __init__(self, program: Program, grid=1, block=32, args=(), budget: int = 2_000_000) -> None:
+        self.program, self.ops = program, decode(program)
+        self.grid = tuple(np.atleast_1d(grid).tolist()) + (1,) * (3 - np.size(grid))
+        self.block_dim = tuple(np.atleast_1d(block).tolist()) + (1,) * (3 - np.size(block))
+        constants, buffers = program.bind(args)
+        self.constants = constants
+        self.readonly = [p.readonly for p in program.parameters if p.kind == "buffer"]
+        self.buffers = [np.asarray(b).view(U32) for b in buffers]
+        for parameter, buffer in zip([p for p in program.parameters if p.kind == "buffer"], buffers, strict=True):
+            assert buffer.dtype == parameter.type.numpy, parameter.name
+        self.budget, self.issued = budget, 0
+        self.trace: list[Op] = []
+
+    def run(self) -> Machine:
+        lanes = self.program.lanes
+        threads = int(np.prod(self.block_dim))
+        warps: list[Warp] = []
+        for z in range(self.grid[2]):
+            for y in range(self.grid[1]):
+                for x in range(self.grid[0]):
+                    block = Block((x, y, z), np.zeros(max(self.program.shared_words, 1), U32), threads)
+                    count = -(-threads // lanes)
+                    block.alive = threads
+                    warps += [Warp(self, block, k, lanes) for k in range(count)]
+        while warps:
+            progress = False
+            for warp in warps:
+                if warp.waits is None:
+                    self.issue(warp)
+                    progress = True
+                elif warp.block.generation.get(warp.waits[0], 0) != warp.waits[1]:
+                    warp.waits = None
+                    progress = True
+            warps = [warp for warp in warps if not warp.done]
+            if not progress:
+                raise MachineError("deadlock at a barrier")
+        return self
+
+    # ---- operands
+
+    def read(self, warp: Warp, operand: int) -> np.ndarray:
+        kind, number = operand & isa.OPERAND_KIND, operand & isa.OPERAND_NUMBER
+        assert operand != isa.OPERAND_NONE
+        if kind == isa.OPERAND_VECTOR:
+            return warp.vector[number].copy()
+        word = warp.uniform[number] if kind == isa.OPERAND_UNIFORM else self.constants[number]
+        return np.full(warp.lanes, word, U32)
+
+    def write(self, warp: Warp, operand: int, words: np.ndarray, mask: np.ndarray) -> None:
+        kind, number = operand & isa.OPERAND_KIND, operand & isa.OPERAND_NUMBER
+        words = np.asarray(words).astype(U32) if words.dtype == bool else np.ascontiguousarray(words).view(U32)
+        if kind == isa.OPERAND_VECTOR:
+            warp.vector[number][mask] = words[mask]
+        else:
+            assert kind == isa.OPERAND_UNIFORM
+            values = set(words[mask].tolist())
+            assert len(values) == 1, "a uniform destination got different words"
+            warp.uniform[number] = values.pop()
+
+    def check_uniform(self, op: Op) -> None:
+        """As the core validates: a uniform destination has no vector sources, votes apart."""
+        if op.d == isa.OPERAND_NONE or op.d & isa.OPERAND_KIND != isa.OPERAND_UNIFORM:
+            return
+        if op.name in ("ANY", "ALL", "BALLOT"):
+            return
+        assert op.name not in ("SHUFFLE", "LOCAL_LOAD", "LANES", "ATOMIC", "LOAD", "SHARED_LOAD", "SHARED_ATOMIC")
+        for operand in (op.a, op.b, op.c):
+            assert operand == isa.OPERAND_NONE or operand & isa.OPERAND_KIND != isa.OPERAND_VECTOR, op
+
+    # ---- control
+
+    def issue(self, warp: Warp) -> None:
+        stack = warp.stack
+        while stack and (stack[-1][0] == stack[-1][1] or not stack[-1][2].any()):
+            stack.pop()
+        if not stack:
+            warp.done = True
+            return
+        pc, join, mask = stack[-1]
+        assert pc < len(self.ops), "fell off the end of the program"
+        op = self.ops[pc]
+        self.issued += 1
+        if self.issued > self.budget:
+            raise MachineError("budget")
+        self.check_uniform(op)
+        stack[-1][0] = pc + 1
+        if op.name == "JUMP":
+            stack[-1][0] = op.target
+        elif op.name == "BRANCH":
+            self.branch(warp, op, mask, pc)
+        elif op.name == "EXIT":
+            for entry in stack:
+                entry[2] = entry[2] & ~mask
+            warp.block.alive -= int(mask.sum())
+        elif op.name in ("BARRIER", "BARRIER_ARRIVE"):
+            self.barrier(warp, op)
+        else:
+            with np.errstate(all="ignore"):
+                self.execute(warp, op, mask)
+
+    def branch(self, warp: Warp, op: Op, mask: np.ndarray, pc: int) -> None:
+        test = self.read(warp, op.a) != 0
+        if op.flags & isa.FLAG_IF_ZERO:
+            test = ~test
+        taken, stay = mask & test, mask & ~test
+        top = warp.stack[-1]
+        assert op.join < len(self.ops)
+        if not taken.any():
+            return
+        if not stay.any():
+            top[0] = op.target
+            return
+        assert op.a & isa.OPERAND_KIND == isa.OPERAND_VECTOR
+        top[0] = op.join
+        warp.stack.append([pc + 1, op.join, stay])
+        warp.stack.append([op.target, op.join, taken])
+
+    def barrier(self, warp: Warp, op: Op) -> None:
+        for operand in (op.a, op.b):
+            assert operand == isa.OPERAND_NONE or operand & isa.OPERAND_KIND != isa.OPERAND_VECTOR
+        block = warp.block
+        number = int(self.read(warp, op.a)[0])
+        count = block.threads if op.b == isa.OPERAND_NONE else int(self.read(warp, op.b)[0])
+        arrived = warp.lanes if op.b != isa.OPERAND_NONE else min(warp.lanes, block.threads - warp.number * warp.lanes)
+        block.arrived[number] = block.arrived.get(number, 0) + arrived
+        generation = block.generation.setdefault(number, 0)
+        if op.name == "BARRIER":
+            warp.waits = (number, generation)
+        if block.arrived[number] >= count:
+            block.arrived[number] = 0
+            block.generation[number] = generation + 1
+
+    # ---- the rest
+
+    def execute(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
+        name = op.name
+        if name in ("NOP", "FENCE", "SLEEP"):
+            if name == "SLEEP":
+                self.read(warp, op.a)
+        elif name == "SPECIAL":
+            self.write(warp, op.d, self.special(warp, op.immediate), mask)
+        elif name in ("LOAD", "STORE", "ATOMIC"):
+            self.memory(warp, op, mask)
+        elif name.startswith("SHARED"):
+            self.scratchpad(warp, op, mask)
+        elif name.startswith("LOCAL"):
+            self.local(warp, op, mask)
+        elif name in ("ANY", "ALL", "BALLOT"):
+            test = (self.read(warp, op.a) != 0) & mask
+            if name == "BALLOT":
+                low = 32 if op.flags & isa.FLAG_HIGH else 0
+                word = sum(1 << k for k in range(32) if low + k < warp.lanes and test[low + k])
+            else:
+                word = int(test.any()) if name == "ANY" else int(test[mask].all())
+            self.write(warp, op.d, np.full(warp.lanes, word, U32), mask)
+        elif name == "SHUFFLE":
+            lane = self.read(warp, op.b) % U32(warp.lanes)
+            self.write(warp, op.d, self.read(warp, op.a)[lane], mask)
+        else:
+            sources = [self.read(warp, x) for x in (op.a, op.b, op.c) if x != isa.OPERAND_NONE]
+            self.write(warp, op.d, arithmetic(op, sources), mask)
+
+    def special(self, warp: Warp, number: int) -> np.ndarray:
+        name = isa.SPECIAL_NAMES[number]
+        axis = "XYZ".find(name[-1])
+        if name.startswith("THREAD"):
+            return warp.thread[axis].astype(U32)
+        if name == "LANE":
+            return np.arange(warp.lanes, dtype=U32)
+        word = {
+            "BLOCK_DIM": lambda: self.block_dim[axis], "GRID_DIM": lambda: self.grid[axis],
+            "BLOCK": lambda: warp.block.index[axis], "WARP": lambda: warp.number, "CORE": lambda: 0,
+            "CLOCK": lambda: self.issued,
+        }[name[:-2] if axis >= 0 and name[-2] == "_" else name]()  # fmt: skip
+        return np.full(warp.lanes, word, U32)
+
+    def bounded(self, warp: Warp, op: Op, index: np.ndarray, mask: np.ndarray, length: int, what: str) -> None:
+        for lane in np.flatnonzero(mask):
+            word = int(index[lane]) if op.type >= 0 else 0
+            if not 0 <= word < length:
+                raise MachineError(f"{what}: index {word} of {length}, line {op.line}")
+
+    def memory(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
+        buffer = self.buffers[op.immediate]
+        index = self.read(warp, op.a)
+        self.bounded(warp, op, index, mask, len(buffer), self.program.buffers[op.immediate])
+        self.trace.append(op)
+        if op.name == "LOAD":
+            words = np.zeros(warp.lanes, U32)
+            words[mask] = buffer[index[mask]]
+            self.write(warp, op.d, words, mask)
+            return
+        assert not self.readonly[op.immediate]
+        if op.name == "STORE":
+            words = self.read(warp, op.b)
+            for lane in np.flatnonzero(mask):
+                buffer[index[lane]] = words[lane]
+            return
+        self.atomic(warp, op, mask, buffer, index)
+
+    def atomic(self, warp: Warp, op: Op, mask: np.ndarray, memory: np.ndarray, index: np.ndarray) -> None:
+        kind = isa.ATOMIC_NAMES[op.flags >> isa.FLAG_ATOMIC_SHIFT]
+        operand = self.read(warp, op.b)
+        new = self.read(warp, op.c) if kind == "CAS" else operand
+        old = np.zeros(warp.lanes, U32)
+        view = VIEW[op.type]
+        for lane in np.flatnonzero(mask):
+            at = index[lane]
+            old[lane] = memory[at]
+            a, b = memory[at : at + 1].view(view)[0], operand[lane : lane + 1].view(view)[0]
+            result = {
+                "ADD": lambda: a + b, "SUB": lambda: a - b, "MIN": lambda: min(a, b), "MAX": lambda: max(a, b),
+                "AND": lambda: a & b, "OR": lambda: a | b, "XOR": lambda: a ^ b, "EXCH": lambda: b,
+                "CAS": lambda: new[lane : lane + 1].view(view)[0] if a == b else a,
+            }[kind]()  # fmt: skip
+            memory[at] = np.array([result], view).view(U32)[0]
+        if op.d != isa.OPERAND_NONE:
+            self.write(warp, op.d, old, mask)
+
+    def scratchpad(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
+        index = self.read(warp, op.a)
+        memory = warp.block.shared
+        bound = {"SHARED_LOAD": op.b, "SHARED_STORE": op.c}.get(op.name, isa.OPERAND_NONE)
+        words = int(self.read(warp, bound)[0]) if bound != isa.OPERAND_NONE else len(memory) - op.immediate
+        self.bounded(warp, op, index, mask, words, "scratchpad")
+        at = np.where(mask, index, 0) + U32(op.immediate)
+        if op.name == "SHARED_LOAD":
+            self.write(warp, op.d, memory[np.minimum(at, len(memory) - 1)], mask)
+        elif op.name == "SHARED_STORE":
+            for lane in np.flatnonzero(mask):
+                memory[at[lane]] = self.read(warp, op.b)[lane]
+        else:
+            self.atomic(warp, op, mask, memory, at)
+
+    def local(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
+        index = self.read(warp, op.a)
+        words = int(self.read(warp, op.b if op.name == "LOCAL_LOAD" else op.c)[0])
+        self.bounded(warp, op, index, mask, words, "local array")
+        lanes = np.arange(warp.lanes)
+        at = np.where(mask, index, 0) + U32(op.immediate)
+        if op.name == "LOCAL_LOAD":
+            self.write(warp, op.d, warp.vector[at, lanes], mask)
+        else:
+            warp.vector[at[mask], lanes[mask]] = self.read(warp, op.b)[mask]
+
+
+def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
+    """Lane by lane where it is subtle, by NumPy where it is not."""
+    name = op.name
+    if name == "MOVE":
+        return s[0]
+    if name == "SELECT":
+        return np.where(s[0] != 0, s[1], s[2])
+    v = [x.view(VIEW[op.type]) for x in s]
+    if name == "CONVERT":
+        return convert(v[0], op.type, op.flags & isa.FLAG_TO_MASK)
+    compare = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
+               "GE": np.greater_equal}  # fmt: skip
+    if name in compare:
+        return compare[name](v[0], v[1])
+    simple = {"ADD": np.add, "SUB": np.subtract, "MUL": np.multiply, "AND": np.bitwise_and, "OR": np.bitwise_or,
+              "XOR": np.bitwise_xor, "NOT": np.invert, "NEG": np.negative, "ABS": np.abs, "SQRT": np.sqrt,
+              "FLOOR": np.floor}  # fmt: skip
+    if name in ("SHL", "SHR"):
+        out = [shift(name, int(a), int(c), op.type) for a, c in zip(v[0], s[1], strict=True)]
+        return np.array(out, np.int64).astype(U32)
+    if name in ("EXP", "LOG", "SIN", "COS"):
+        function = {"EXP": np.exp, "LOG": np.log, "SIN": np.sin, "COS": np.cos}[name]
+        return function(v[0].astype(np.float64)).astype(F32)
+    if name in ("MIN", "MAX"):
+        if op.type == 2:
+            return (np.fmin if name == "MIN" else np.fmax)(v[0], v[1])
+        return (np.minimum if name == "MIN" else np.maximum)(v[0], v[1])
+    if op.type == 2 and name in ("DIV", "FLOORDIV", "MOD"):
+        quotient = np.divide(v[0], v[1])
+        if name == "DIV":
+            return quotient
+        return np.floor(quotient) if name == "FLOORDIV" else v[0] - v[1] * np.floor(quotient)
+    if name in ("DIV", "FLOORDIV", "MOD"):
+        pairs = zip(v[0].tolist(), v[1].tolist(), strict=True)
+        out = [0 if b == 0 else (a % b if name == "MOD" else a // b) & 0xFFFFFFFF for a, b in pairs]
+        return np.array([word & 0xFFFFFFFF for word in out], np.int64).astype(U32)
+    return simple[name](*v)
+
+
+def shift(name: str, a: int, count: int, type_: int) -> int:
+    if name == "SHL":
+        return (a << min(count, 40)) & 0xFFFFFFFF
+    return (a >> min(count, 40)) & 0xFFFFFFFF
+
+
+def convert(v: np.ndarray, source: int, to: int) -> np.ndarray:
+    if source != 2:
+        return v.astype(F32) if to == 2 else v
+    if to == 2:
+        return v
+    low, high = (0, 2**32 - 1) if to == 1 else (-(2**31), 2**31 - 1)
+    out = [0 if np.isnan(x) else int(max(low, min(high, float(x)))) & 0xFFFFFFFF for x in v]
+    return np.array(out, np.int64).astype(U32)
+
+
+def run(kernel, grid=1, block=32, args=(), lanes: int = 32, **options) -> Machine:
+    """Compile and run; arrays among ``args`` are changed in place."""
+    return Machine(kernel.compile(lanes), grid, block, args, **options).run()
