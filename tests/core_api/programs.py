@@ -98,14 +98,14 @@ class Assembler:
         address: int,
         words: int,
         *,
-        grid: int = 4,
-        block: int = 64,
+        blocks: int = 4,
+        threads: int = 64,
         **changes: Any,
     ) -> None:
         given = {
             "kernel": "by_hand", "program": b"".join(self.code), "vector_registers": 8, "uniform_registers": 4,
             "shared_words": 0, "constants": np.array(self.constants, np.uint32),
-            "buffers": [(address, words, False, "x")], "grid": (grid, 1, 1), "block": (block, 1, 1), "placement": 0,
+            "buffers": [(address, words, False, "x")], "grid": (blocks, 1, 1), "block": (threads, 1, 1), "placement": 0,
         }  # fmt: skip
         gpu.launch(**{**given, **changes})
 

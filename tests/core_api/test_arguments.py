@@ -209,7 +209,7 @@ def test_a_jump_out_of_the_program_is_refused():
 
 def test_an_index_out_of_bounds_names_buffer_and_index():
     gpu = make_gpu()
-    increment().launch(gpu, gpu.allocate(64), 64, grid=2, block=64)
+    increment().launch(gpu, gpu.allocate(64), 64, blocks=2, threads=64)
     with pytest.raises(KernelError, match=r"x.*64"):
         finish(gpu)
 
@@ -261,7 +261,7 @@ def test_a_kernel_whose_barrier_some_threads_never_reach_is_told():
     asm.add("BARRIER", a=zero)
     asm.add("BARRIER", a=zero, b=asm.constant(64))
     asm.add("EXIT")
-    asm.launch(gpu, gpu.allocate(4), 4, grid=1, block=64)
+    asm.launch(gpu, gpu.allocate(4), 4, blocks=1, threads=64)
     with pytest.raises((KernelError, SimulationError)):
         finish(gpu)
 

@@ -18,7 +18,7 @@ def outcome(protocol="no-l1", events=10**6):
     gpu = make_gpu(protocol=protocol)
     address = gpu.allocate(1024)
     for _ in range(3):
-        increment().launch(gpu, address, 1024, grid=8, block=128)
+        increment().launch(gpu, address, 1024, blocks=8, threads=128)
         finish(gpu, events)
     gpu.verify()
     out = np.zeros(1024, np.uint32)
@@ -63,7 +63,7 @@ def test_statistics_are_json_and_start_again_at_zero():
 
 def test_progress_counts_blocks():
     gpu = make_gpu()
-    increment().launch(gpu, gpu.allocate(256), 256, grid=4, block=64)
+    increment().launch(gpu, gpu.allocate(256), 256, blocks=4, threads=64)
     assert gpu.progress() == (0, 4)
     finish(gpu)
     assert gpu.progress() == (4, 4)
