@@ -128,7 +128,7 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
     msg->lanes = GPC_NONE;
     msg->mask = 0;
     msg->flits = 0;
-    msg->network = 0;
+    msg->network = GPC_MAX_NETWORKS; /* it does not travel on any */
     msg->traffic_class = 0;
     msg->epoch = 0;
     msg->line = line;
@@ -166,9 +166,9 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
         list->type = d->type;
         list->count = 0;
     }
-    msg->request = gpc_pool_take(&self->parts->requests[x->core_index]);
-    msg->access = lines->access;
-    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->request);
+    msg->request = i; /* how controllers name it; a load that merges takes over another's name */
+    msg->access = gpc_pool_take(&self->parts->requests[x->core_index]);
+    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->access);
     request->access = lines->access;
     request->lanes = 0;
     lines->lines[lines->count] = line;
@@ -339,7 +339,9 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
     gpc_list_t before = core->queue;
     gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], gpc_msg_at(self->messages, i)->access);
+    const gpc_core_request_t *request =
+        gpc_pool_at(&self->parts->requests[core_index], gpc_msg_at(self->messages, i)->access);
+    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], request->access);
     /* The L1 may complete it at once, and message and access are gone then. */
     bool last = --access->to_offer == 0;
     int status = self->hooks.offer(self->hooks.world, core_index, i);
@@ -500,7 +502,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     const gpc_pool_t *requests = &self->parts->requests[core_index];
-    const gpc_core_request_t *request = gpc_pool_at(requests, msg->request);
+    const gpc_core_request_t *request = gpc_pool_at(requests, msg->access);
     gpc_index_t access_index = request->access;
     gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], access_index);
     gpc_issue_t x;
@@ -517,7 +519,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (msg->lanes != GPC_NONE) {
         gpc_pool_give(self->lane_lists, msg->lanes);
     }
-    gpc_pool_give(requests, msg->request);
+    gpc_pool_give(requests, msg->access);
     gpc_pool_give(self->messages, message);
     x.core->in_flight--;
     if (access->done_at < x.now + delay) {
