@@ -18,7 +18,7 @@ _Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole
 
 struct gpc_wheel_state {
     gpc_tick_t now;
-    uint64_t sequence;  /* of far events */
+    uint64_t sequence; /* of far events */
     uint32_t num_near;
     uint32_t num_far;
     uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */

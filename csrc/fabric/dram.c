@@ -15,12 +15,8 @@ int
 gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
               gpc_memory_t *memory, gpc_wheel_t *wheel, gpc_dram_answer_t answer, void *world)
 {
-    *self = (gpc_dram_t){.config = *config,
-                         .messages = messages,
-                         .memory = memory,
-                         .wheel = wheel,
-                         .answer = answer,
-                         .world = world};
+    *self = (gpc_dram_t){
+        .config = *config, .messages = messages, .memory = memory, .wheel = wheel, .answer = answer, .world = world};
     if (config->channels == 0 || config->queue == 0 || config->bytes_per_cycle == 0 || config->clock.period == 0 ||
         config->interleave_bytes == 0) {
         return GPC_ERROR_MACHINE;
@@ -44,8 +40,8 @@ gpc_dram_clear(gpc_dram_t *self)
 {
     for (uint32_t c = 0; c < self->config.channels; c++) {
         gpc_dram_channel_t *channel = &self->state[c];
-        *channel = (gpc_dram_channel_t){.head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER,
-                                         .burst_first = GPC_NEVER};
+        *channel = (gpc_dram_channel_t){
+            .head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER, .burst_first = GPC_NEVER};
         for (uint32_t i = 0; i < self->config.queue; i++) {
             gpc_dram_request_at(self, c, i)->next = i + 1 < self->config.queue ? i + 1 : GPC_NONE;
         }

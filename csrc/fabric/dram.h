@@ -17,8 +17,9 @@ typedef struct {
     uint32_t interleave_bytes; /* consecutive bytes of a channel: rows are made of a channel's own addresses */
     uint32_t t_cl, t_rp, t_rc, t_ras, t_ccd, t_wl, t_rcd, t_rrd, t_cdlr, t_wr, t_ccdl, t_rtpl;
     gpc_clock_t clock;
-    gpc_tick_t latency; /* model 0: from acceptance to the answer, idle, channel transfer included; model 1: ticks beside the
-                           timings (controller, both ways). The machine's round trip minus everything else gives it. */
+    /* Model 0: from acceptance to the answer, idle, channel transfer included; model 1: ticks beside the timings
+     * (controller, both ways). The machine's round trip minus everything else gives it. */
+    gpc_tick_t latency;
 } gpc_dram_config_t;
 
 #define GPC_DRAM_STATISTICS(X) X(reads) X(writes) X(row_hits) X(row_misses) X(row_conflicts) X(busy_cycles) X(queue_cycles)
@@ -40,8 +41,8 @@ typedef struct gpc_dram_channel gpc_dram_channel_t;
 typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
     gpc_dram_config_t config;
-    gpc_dram_channel_t *state; /* config.channels of them, in the arena */
-    gpc_dram_request_t *requests; /* config.queue a channel, in the arena */
+    gpc_dram_channel_t *state;         /* config.channels of them, in the arena */
+    gpc_dram_request_t *requests;      /* config.queue a channel, in the arena */
     gpc_dram_statistics_t *statistics; /* one a channel, in the arena */
     gpc_pool_t *messages;              /* borrowed */
     gpc_memory_t *memory;              /* borrowed */
@@ -56,14 +57,17 @@ typedef struct {
  * accesses + tCL, without config.latency. 0 for model 0, where config.latency is all. */
 gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config);
 
-GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
-                                 gpc_memory_t *memory, gpc_wheel_t *wheel, gpc_dram_answer_t answer, void *world);
+GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena,
+                                 gpc_pool_t *messages, gpc_memory_t *memory, gpc_wheel_t *wheel,
+                                 gpc_dram_answer_t answer, void *world);
 void gpc_dram_clear(gpc_dram_t *self); /* drops what is queued (after an abort); the messages are the caller's */
 /* Free places in a channel's queue. A place is taken from acceptance until the request leaves the queue for the pins. */
 uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
-/* Both need room (asserted). The write takes effect for every later read of the line. */
-GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message); /* message->line; keeps the message */
-GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+/* Both need room (asserted). The read is of message->line and keeps the message until its answer; the write takes
+ * effect for every later read of the line. */
+GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
+GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
+                                  const uint32_t *words);
 GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM */
 bool gpc_dram_idle(const gpc_dram_t *self);
 

@@ -253,7 +253,8 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->activate = later(bank->activate, now + config->t_rp * period);
             return 0;
-        case COLUMN: break;
+        case COLUMN:
+            break;
     }
     return give_columns(self, channel, choice, now);
 }

@@ -9,7 +9,7 @@
 
 /* A place of the queue. */
 struct gpc_dram_request {
-    gpc_index_t next; /* by age, or in the list of free places */
+    gpc_index_t next;    /* by age, or in the list of free places */
     gpc_index_t message; /* the read to answer, GPC_NONE for a write */
     uint32_t bank;
     uint32_t passed_by; /* younger requests that were served first */
@@ -19,8 +19,8 @@ struct gpc_dram_request {
 };
 
 typedef struct {
-    uint64_t open_row;    /* or GPC_DRAM_NO_ROW */
-    gpc_tick_t activate;  /* the earliest ticks of the next command of each kind */
+    uint64_t open_row;   /* or GPC_DRAM_NO_ROW */
+    gpc_tick_t activate; /* the earliest ticks of the next command of each kind */
     gpc_tick_t column;
     gpc_tick_t precharge;
 } gpc_dram_bank_t;
@@ -32,10 +32,10 @@ struct gpc_dram_channel {
     gpc_tick_t wake;              /* of the event that stands, GPC_NEVER when none */
     gpc_tick_t pins_free;         /* model 0 */
     /* model 1 */
-    gpc_tick_t read, write;       /* the earliest next column access of each kind, any bank */
-    gpc_tick_t activate;          /* tRRD */
+    gpc_tick_t read, write;             /* the earliest next column access of each kind, any bank */
+    gpc_tick_t activate;                /* tRRD */
     gpc_tick_t burst_first, burst_last; /* column commands of the last line: they hold the command bus every spacing */
-    gpc_tick_t command;           /* the next free command slot */
+    gpc_tick_t command;                 /* the next free command slot */
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
 };
 

@@ -15,8 +15,8 @@
 #define FIRST_CAPACITY 64u
 
 typedef struct {
-    uint64_t number;  /* address / PAGE_BYTES */
-    uint32_t *words;  /* owned; NULL: the place is free */
+    uint64_t number; /* address / PAGE_BYTES */
+    uint32_t *words; /* owned; NULL: the place is free */
 } page_t;
 
 typedef struct {

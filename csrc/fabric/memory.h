@@ -15,7 +15,8 @@ void gpc_memory_free(gpc_memory_t *self);
  * (a stale address faults), start above 0, and depend only on the order of calls. GPC_ERROR_MEMORY past the limit or when
  * words is so large that it cannot be; GPC_ERROR_ARGUMENT for 0 words. */
 GPC_MUST_CHECK int gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address);
-GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self, gpc_address_t address); /* GPC_ERROR_ADDRESS when it is none */
+GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
+                                      gpc_address_t address); /* GPC_ERROR_ADDRESS when it is none */
 /* Whether [address, address + 4 * words) lies inside one live allocation. */
 bool gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t words);
 

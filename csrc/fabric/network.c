@@ -14,7 +14,6 @@
 #include "fabric/network.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/errors.h"
 #include "fabric/network_parts.h"
@@ -33,125 +32,10 @@ queue_at(const gpc_network_t *self, uint32_t input, uint32_t network)
     return &self->parts->queues[input * self->config.networks + network];
 }
 
-static inline uint64_t *
-requests_at(const gpc_network_t *self, uint32_t output, uint32_t network)
-{
-    return &self->parts->requests[((size_t) output * self->config.networks + network) * self->parts->request_words];
-}
-
 static inline uint32_t
 credits_needed(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     return least(msg->flits, self->config.vc_flits);
-}
-
-/* ---- life --------------------------------------------------------------------------------------------------------------- */
-
-static int
-take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_arena_t *arena)
-{
-    parts->input_states = GPC_ARENA_TAKE(arena, parts->num_inputs, gpc_input_state_t);
-    parts->output_states = GPC_ARENA_TAKE(arena, parts->num_outputs, gpc_output_state_t);
-    parts->node_states = GPC_ARENA_TAKE(arena, parts->num_nodes, gpc_node_state_t);
-    parts->queues = GPC_ARENA_TAKE(arena, (size_t) parts->num_inputs * config->networks, gpc_list_t);
-    parts->requests =
-        GPC_ARENA_TAKE(arena, (size_t) parts->num_outputs * config->networks * parts->request_words, uint64_t);
-    parts->state = GPC_ARENA_TAKE(arena, 1, gpc_network_state_t);
-    bool complete = parts->input_states && parts->output_states && parts->node_states && parts->queues &&
-                    parts->requests && parts->state;
-    return complete ? 0 : GPC_ERROR_MEMORY;
-}
-
-int
-gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
-                 gpc_wheel_t *wheel, const gpc_network_hooks_t *hooks)
-{
-    *self = (gpc_network_t){.config = *config, .messages = messages, .wheel = wheel, .hooks = *hooks};
-    if (config->cores == 0 || config->cores > GPC_MAX_CORES || config->banks == 0 || config->banks > GPC_MAX_BANKS ||
-        config->networks == 0 || config->networks > GPC_MAX_NETWORKS || config->vc_flits == 0 ||
-        config->latency == 0 || config->clock.period == 0 || config->interleave_bytes == 0) {
-        return GPC_ERROR_MACHINE;
-    }
-    self->parts = calloc(1, sizeof(*self->parts));
-    self->traffic = GPC_ARENA_TAKE(arena, 256, gpc_traffic_t);
-    if (!self->parts || !self->traffic) {
-        return GPC_ERROR_MEMORY;
-    }
-    int status = gpc_topology_build(self->parts, config);
-    if (status == 0) {
-        status = take_state(self->parts, config, arena);
-    }
-    if (status == 0) {
-        gpc_network_clear(self);
-    }
-    return status;
-}
-
-void
-gpc_network_free(gpc_network_t *self)
-{
-    if (self->parts) {
-        free(self->parts->inputs);
-        free(self->parts->outputs);
-        free(self->parts->injection);
-        free(self->parts->routes);
-        free(self->parts);
-        self->parts = NULL;
-    }
-}
-
-void
-gpc_network_clear(gpc_network_t *self)
-{
-    gpc_network_parts_t *parts = self->parts;
-    uint32_t networks = self->config.networks;
-
-    for (uint32_t i = 0; i < parts->num_inputs; i++) {
-        parts->input_states[i] = (gpc_input_state_t){0};
-    }
-    for (uint32_t i = 0; i < parts->num_inputs * networks; i++) {
-        gpc_list_clear(&parts->queues[i]);
-    }
-    for (uint32_t o = 0; o < parts->num_outputs; o++) {
-        parts->output_states[o] = (gpc_output_state_t){.wake = GPC_NEVER};
-        for (uint32_t network = 0; network < networks; network++) {
-            parts->output_states[o].credits[network] = self->config.vc_flits;
-            for (uint32_t word = 0; word < parts->request_words; word++) {
-                requests_at(self, o, network)[word] = 0;
-            }
-        }
-    }
-    for (uint32_t node = 0; node < parts->num_nodes; node++) {
-        parts->node_states[node] = (gpc_node_state_t){{0}, {{0, 0, 0}}, {false}};
-        for (uint32_t network = 0; network < networks; network++) {
-            parts->node_states[node].room[network] = self->config.vc_flits;
-            gpc_list_clear(&parts->node_states[node].ejected[network]);
-        }
-    }
-    parts->state->standing = 0;
-}
-
-bool
-gpc_network_idle(const gpc_network_t *self)
-{
-    const gpc_network_parts_t *parts = self->parts;
-
-    if (parts->state->standing) {
-        return false;
-    }
-    for (uint32_t network = 0; network < self->config.networks; network++) {
-        for (uint32_t o = 0; o < parts->num_outputs; o++) {
-            if (parts->output_states[o].credits[network] != self->config.vc_flits) {
-                return false;
-            }
-        }
-        for (uint32_t node = 0; node < parts->num_nodes; node++) {
-            if (parts->node_states[node].room[network] != self->config.vc_flits) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 /* ---- routes ------------------------------------------------------------------------------------------------------------- */
@@ -162,28 +46,6 @@ route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
     gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(&self->config, msg->line) : msg->destination;
     return self->parts->routes[router * self->parts->num_nodes + target];
-}
-
-uint32_t
-gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits)
-{
-    const gpc_network_parts_t *parts = self->parts;
-    const gpc_network_config_t *config = &self->config;
-    uint32_t router = parts->inputs[parts->injection[from]].router, grants = 1;
-
-    if (config->topology == GPC_TOPOLOGY_CROSSBAR && gpc_network_is_core(config, from) &&
-        gpc_network_is_core(config, to)) {
-        return 2 * (config->latency + flits - 1);
-    }
-    for (;;) {
-        uint32_t output = parts->routes[router * parts->num_nodes + to];
-        assert(output != GPC_NONE);
-        if (parts->outputs[output].downstream == GPC_NONE) {
-            return grants * config->latency + flits - 1;
-        }
-        router = parts->inputs[parts->outputs[output].downstream].router;
-        grants++;
-    }
 }
 
 /* ---- requests ----------------------------------------------------------------------------------------------------------- */
@@ -211,7 +73,7 @@ request(gpc_network_t *self, uint32_t input, uint32_t network)
     uint32_t output = route(self, wiring->router, msg);
     gpc_tick_t busy_until = self->parts->input_states[input].busy_until;
 
-    requests_at(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
+    gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
     self->parts->output_states[output].waiting++;
     return look_at(self, output, msg->ready > busy_until ? msg->ready : busy_until);
 }
@@ -237,7 +99,7 @@ static uint32_t
 ripe_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    const uint64_t *requests = requests_at(self, output, network);
+    const uint64_t *requests = gpc_network_requests(self, output, network);
     uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
     uint32_t word = from / 64;
     uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
@@ -313,7 +175,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     state->busy_until = parts->input_states[input].busy_until = now + msg->flits * self->config.clock.period;
     state->turn = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
-    requests_at(self, output, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+    gpc_network_requests(self, output, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 
     int status = pass_on(self, output, message, now);
     if (status == 0 && queue->count) {

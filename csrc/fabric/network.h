@@ -50,10 +50,10 @@ typedef struct gpc_network_parts gpc_network_parts_t; /* wiring: routers, ports,
 typedef struct {
     gpc_network_config_t config;
     gpc_network_parts_t *parts;
-    gpc_pool_t *messages;        /* borrowed */
-    gpc_wheel_t *wheel;          /* borrowed */
+    gpc_pool_t *messages; /* borrowed */
+    gpc_wheel_t *wheel;   /* borrowed */
     gpc_network_hooks_t hooks;
-    gpc_traffic_t *traffic;      /* by message type (256), in the arena */
+    gpc_traffic_t *traffic; /* by message type (256), in the arena */
 } gpc_network_t;
 
 GPC_MUST_CHECK int gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_arena_t *arena,
@@ -70,7 +70,8 @@ bool gpc_network_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t n
 /* message->source, destination, network, flits are set and there is room (asserted). Sent between edges, it moves at the next. */
 GPC_MUST_CHECK int gpc_network_send(gpc_network_t *self, gpc_index_t message);
 gpc_index_t gpc_network_peek(const gpc_network_t *self, gpc_node_t node, uint32_t network); /* or GPC_NONE */
-GPC_MUST_CHECK int gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message); /* gives the credits back */
+GPC_MUST_CHECK int gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network,
+                                    gpc_index_t *message);                           /* gives the credits back */
 GPC_MUST_CHECK int gpc_network_event(gpc_network_t *self, const gpc_event_t *event); /* NETWORK_ARRIVE, NETWORK_GRANT */
 /* Every buffer empty and every credit at home. */
 bool gpc_network_idle(const gpc_network_t *self);

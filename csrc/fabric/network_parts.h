@@ -10,17 +10,17 @@
 typedef struct {
     uint32_t upstream; /* the output port that feeds it, GPC_NONE: a node does */
     uint32_t router;
-    gpc_node_t node;   /* that injects here, or GPC_NO_NODE */
-    uint32_t bit;      /* its number among its router's inputs */
+    gpc_node_t node; /* that injects here, or GPC_NO_NODE */
+    uint32_t bit;    /* its number among its router's inputs */
 } gpc_input_wiring_t;
 
 typedef struct {
-    uint32_t downstream;  /* the input port it feeds, GPC_NONE: a node's ejection buffers */
-    gpc_node_t node;      /* that is fed, or GPC_NO_NODE */
+    uint32_t downstream; /* the input port it feeds, GPC_NONE: a node's ejection buffers */
+    gpc_node_t node;     /* that is fed, or GPC_NO_NODE */
     uint32_t router;
     uint32_t first_input; /* its router's inputs */
     uint32_t num_inputs;
-    bool counted;         /* a link whose flits are hops */
+    bool counted; /* a link whose flits are hops */
 } gpc_output_wiring_t;
 
 /* State, in the arena. */
@@ -30,17 +30,17 @@ typedef struct {
 
 typedef struct {
     gpc_tick_t busy_until;
-    gpc_tick_t wake; /* of the grant event that stands, GPC_NEVER when none */
-    uint32_t turn;   /* the virtual network that is asked first */
-    uint32_t waiting; /* requests that stand, all virtual networks */
-    uint32_t credits[GPC_MAX_NETWORKS]; /* flits free in the next buffer */
+    gpc_tick_t wake;                       /* of the grant event that stands, GPC_NEVER when none */
+    uint32_t turn;                         /* the virtual network that is asked first */
+    uint32_t waiting;                      /* requests that stand, all virtual networks */
+    uint32_t credits[GPC_MAX_NETWORKS];    /* flits free in the next buffer */
     uint32_t next_input[GPC_MAX_NETWORKS]; /* that is asked first */
 } gpc_output_state_t;
 
 typedef struct {
-    uint32_t room[GPC_MAX_NETWORKS];     /* flits free in the injection buffer */
+    uint32_t room[GPC_MAX_NETWORKS]; /* flits free in the injection buffer */
     gpc_list_t ejected[GPC_MAX_NETWORKS];
-    bool own_turn[GPC_MAX_NETWORKS];     /* a relay was the last to enter here: the node itself is asked first */
+    bool own_turn[GPC_MAX_NETWORKS]; /* a relay was the last to enter here: the node itself is asked first */
 } gpc_node_state_t;
 
 typedef struct {
@@ -49,7 +49,7 @@ typedef struct {
 
 struct gpc_network_parts {
     uint32_t num_routers, num_inputs, num_outputs, num_nodes;
-    uint32_t request_words; /* 64-bit words of a set of a router's inputs */
+    uint32_t request_words;       /* 64-bit words of a set of a router's inputs */
     gpc_input_wiring_t *inputs;   /* owned */
     gpc_output_wiring_t *outputs; /* owned */
     uint32_t *injection;          /* owned; a node's input port */
@@ -58,13 +58,16 @@ struct gpc_network_parts {
     gpc_input_state_t *input_states;
     gpc_output_state_t *output_states;
     gpc_node_state_t *node_states;
-    gpc_list_t *queues;  /* by input port and virtual network */
-    uint64_t *requests;  /* by output port and virtual network: inputs whose first message wants to go there */
+    gpc_list_t *queues; /* by input port and virtual network */
+    uint64_t *requests; /* by output port and virtual network: inputs whose first message wants to go there */
     gpc_network_state_t *state;
 };
 
-/* Fills in everything but the state. The parts are zeroed; whoever calls frees them also after a failure. */
-GPC_MUST_CHECK int gpc_topology_build(gpc_network_parts_t *parts, const gpc_network_config_t *config);
+static inline uint64_t *
+gpc_network_requests(const gpc_network_t *self, uint32_t output, uint32_t network)
+{
+    return &self->parts->requests[((size_t) output * self->config.networks + network) * self->parts->request_words];
+}
 
 static inline bool
 gpc_network_is_core(const gpc_network_config_t *config, gpc_node_t node)

@@ -1,4 +1,5 @@
-/* topology.c: which router has which ports, what they are wired to, and the routes. */
+/* topology.c: a network's routers: which ports they have, what those are wired to, the routes, the state at rest. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/errors.h"
@@ -109,10 +110,14 @@ neighbour(uint32_t width, uint32_t height, uint32_t router, uint32_t direction)
 {
     uint32_t x = router % width, y = router / width;
     switch (direction) {
-        case EAST: return x + 1 < width ? router + 1 : GPC_NONE;
-        case WEST: return x > 0 ? router - 1 : GPC_NONE;
-        case SOUTH: return y + 1 < height ? router + width : GPC_NONE;
-        default: return y > 0 ? router - width : GPC_NONE;
+        case EAST:
+            return x + 1 < width ? router + 1 : GPC_NONE;
+        case WEST:
+            return x > 0 ? router - 1 : GPC_NONE;
+        case SOUTH:
+            return y + 1 < height ? router + width : GPC_NONE;
+        default:
+            return y > 0 ? router - width : GPC_NONE;
     }
 }
 
@@ -194,18 +199,155 @@ build_mesh(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     return 0;
 }
 
-int
-gpc_topology_build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+static int
+build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
     int status = GPC_ERROR_MACHINE;
 
     switch (config->topology) {
-        case GPC_TOPOLOGY_CROSSBAR: status = build_crossbars(parts, config); break;
-        case GPC_TOPOLOGY_MESH: status = config->mesh_width ? build_mesh(parts, config) : GPC_ERROR_MACHINE; break;
-        case GPC_TOPOLOGY_STAR: status = build_star(parts, config); break;
+        case GPC_TOPOLOGY_CROSSBAR:
+            status = build_crossbars(parts, config);
+            break;
+        case GPC_TOPOLOGY_MESH:
+            status = config->mesh_width ? build_mesh(parts, config) : GPC_ERROR_MACHINE;
+            break;
+        case GPC_TOPOLOGY_STAR:
+            status = build_star(parts, config);
+            break;
     }
     if (status == 0) {
         number_inputs(parts);
     }
     return status;
+}
+
+/* ---- life --------------------------------------------------------------------------------------------------------------- */
+
+static int
+take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_arena_t *arena)
+{
+    parts->input_states = GPC_ARENA_TAKE(arena, parts->num_inputs, gpc_input_state_t);
+    parts->output_states = GPC_ARENA_TAKE(arena, parts->num_outputs, gpc_output_state_t);
+    parts->node_states = GPC_ARENA_TAKE(arena, parts->num_nodes, gpc_node_state_t);
+    parts->queues = GPC_ARENA_TAKE(arena, (size_t) parts->num_inputs * config->networks, gpc_list_t);
+    parts->requests =
+        GPC_ARENA_TAKE(arena, (size_t) parts->num_outputs * config->networks * parts->request_words, uint64_t);
+    parts->state = GPC_ARENA_TAKE(arena, 1, gpc_network_state_t);
+    bool complete = parts->input_states && parts->output_states && parts->node_states && parts->queues &&
+                    parts->requests && parts->state;
+    return complete ? 0 : GPC_ERROR_MEMORY;
+}
+
+int
+gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
+                 gpc_wheel_t *wheel, const gpc_network_hooks_t *hooks)
+{
+    *self = (gpc_network_t){.config = *config, .messages = messages, .wheel = wheel, .hooks = *hooks};
+    if (config->cores == 0 || config->cores > GPC_MAX_CORES || config->banks == 0 || config->banks > GPC_MAX_BANKS ||
+        config->networks == 0 || config->networks > GPC_MAX_NETWORKS || config->vc_flits == 0 || config->latency == 0 ||
+        config->clock.period == 0 || config->interleave_bytes == 0) {
+        return GPC_ERROR_MACHINE;
+    }
+    self->parts = calloc(1, sizeof(*self->parts));
+    self->traffic = GPC_ARENA_TAKE(arena, 256, gpc_traffic_t);
+    if (!self->parts || !self->traffic) {
+        return GPC_ERROR_MEMORY;
+    }
+    int status = build(self->parts, config);
+    if (status == 0) {
+        status = take_state(self->parts, config, arena);
+    }
+    if (status == 0) {
+        gpc_network_clear(self);
+    }
+    return status;
+}
+
+void
+gpc_network_free(gpc_network_t *self)
+{
+    if (self->parts) {
+        free(self->parts->inputs);
+        free(self->parts->outputs);
+        free(self->parts->injection);
+        free(self->parts->routes);
+        free(self->parts);
+        self->parts = NULL;
+    }
+}
+
+void
+gpc_network_clear(gpc_network_t *self)
+{
+    gpc_network_parts_t *parts = self->parts;
+    uint32_t networks = self->config.networks;
+
+    for (uint32_t i = 0; i < parts->num_inputs; i++) {
+        parts->input_states[i] = (gpc_input_state_t){0};
+    }
+    for (uint32_t i = 0; i < parts->num_inputs * networks; i++) {
+        gpc_list_clear(&parts->queues[i]);
+    }
+    for (uint32_t o = 0; o < parts->num_outputs; o++) {
+        parts->output_states[o] = (gpc_output_state_t){.wake = GPC_NEVER};
+        for (uint32_t network = 0; network < networks; network++) {
+            parts->output_states[o].credits[network] = self->config.vc_flits;
+            for (uint32_t word = 0; word < parts->request_words; word++) {
+                gpc_network_requests(self, o, network)[word] = 0;
+            }
+        }
+    }
+    for (uint32_t node = 0; node < parts->num_nodes; node++) {
+        parts->node_states[node] = (gpc_node_state_t){{0}, {{0, 0, 0}}, {false}};
+        for (uint32_t network = 0; network < networks; network++) {
+            parts->node_states[node].room[network] = self->config.vc_flits;
+            gpc_list_clear(&parts->node_states[node].ejected[network]);
+        }
+    }
+    parts->state->standing = 0;
+}
+
+bool
+gpc_network_idle(const gpc_network_t *self)
+{
+    const gpc_network_parts_t *parts = self->parts;
+
+    if (parts->state->standing) {
+        return false;
+    }
+    for (uint32_t network = 0; network < self->config.networks; network++) {
+        for (uint32_t o = 0; o < parts->num_outputs; o++) {
+            if (parts->output_states[o].credits[network] != self->config.vc_flits) {
+                return false;
+            }
+        }
+        for (uint32_t node = 0; node < parts->num_nodes; node++) {
+            if (parts->node_states[node].room[network] != self->config.vc_flits) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+uint32_t
+gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits)
+{
+    const gpc_network_parts_t *parts = self->parts;
+    const gpc_network_config_t *config = &self->config;
+    uint32_t router = parts->inputs[parts->injection[from]].router, grants = 1;
+
+    if (config->topology == GPC_TOPOLOGY_CROSSBAR && gpc_network_is_core(config, from) &&
+        gpc_network_is_core(config, to)) {
+        return 2 * (config->latency + flits - 1);
+    }
+    for (;;) {
+        uint32_t output = parts->routes[router * parts->num_nodes + to];
+        assert(output != GPC_NONE);
+        if (parts->outputs[output].downstream == GPC_NONE) {
+            return grants * config->latency + flits - 1;
+        }
+        router = parts->inputs[parts->outputs[output].downstream].router;
+        grants++;
+    }
 }

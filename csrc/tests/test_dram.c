@@ -346,7 +346,8 @@ least_distance(const command_t *a, const command_t *b, const gpc_dram_config_t *
                 return same_bank ? c->t_rc : c->t_rrd;
             }
             return !same_bank ? 1 : b->command == GPC_DRAM_PRECHARGE ? c->t_ras : c->t_rcd;
-        case GPC_DRAM_PRECHARGE: return same_bank && b->command == GPC_DRAM_ACTIVATE ? c->t_rp : 1;
+        case GPC_DRAM_PRECHARGE:
+            return same_bank && b->command == GPC_DRAM_ACTIVATE ? c->t_rp : 1;
         case GPC_DRAM_READ_COLUMN:
             if (b->command == GPC_DRAM_PRECHARGE) {
                 return same_bank ? c->t_rtpl : 1;

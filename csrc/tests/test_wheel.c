@@ -194,7 +194,7 @@ the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40(void)
 {
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1400, 700, 924}, 3), 46200000000u);
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1000, 1000}, 2), 1000000000u);
-    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1048576 / 2, 3}, 2), 0);     /* 1572864 MHz */
+    CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1048576 / 2, 3}, 2), 0);          /* 1572864 MHz */
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1099511, 1}, 2), 1099511000000u); /* just below */
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1099512, 1}, 2), 0);
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){4294967291u, 4294967279u, 4294967231u}, 3), 0);

@@ -1,0 +1,615 @@
+/* Do networks bring every message once, in order, exactly in time, with finite buffers, fairly, and count it right? */
+#include "base/errors.h"
+#include "fabric/network.h"
+#include "harness.h"
+
+enum { PERIOD = 2, MESSAGES = 8192, CORES = 16, BANKS = 8 };
+
+static gpc_arena_t arena;
+static gpc_pool_t messages;
+static gpc_wheel_t wheel;
+static gpc_network_t network;
+static bool holding;                    /* receivers leave what arrives where it is */
+static gpc_tick_t arrived_at[MESSAGES]; /* by the message's request */
+static uint32_t num_arrived, num_rooms, num_sent, flits_sent;
+static uint32_t arrivals_from[GPC_MAX_CORES + GPC_MAX_BANKS];
+static uint32_t last_from[64][64][GPC_MAX_NETWORKS]; /* request by source, destination, network, plus 1 */
+static uint32_t out_of_order;
+static bool keep_sending; /* every node that has room sends again */
+static uint32_t goal;
+
+static const gpc_network_config_t fermi = {.topology = GPC_TOPOLOGY_CROSSBAR,
+                                           .cores = CORES,
+                                           .banks = BANKS,
+                                           .mesh_width = 4,
+                                           .networks = 2,
+                                           .vc_flits = 8,
+                                           .latency = 4,
+                                           .clock = {PERIOD},
+                                           .interleave_bytes = 256};
+
+static void
+send(uint32_t from, uint32_t to, uint32_t vn, uint32_t flits)
+{
+    gpc_index_t i = gpc_pool_take(&messages);
+    *gpc_msg_at(&messages, i) = (gpc_msg_t){.type = (uint8_t) (16 + flits % 8),
+                                            .source = (gpc_node_t) from,
+                                            .destination = (gpc_node_t) to,
+                                            .network = (uint8_t) vn,
+                                            .flits = (uint16_t) flits,
+                                            .line = (gpc_address_t) (from * 7 + to * 3) * 256,
+                                            .request = num_sent++};
+    flits_sent += flits;
+    CHECK_EQUAL_I64(gpc_network_send(&network, i), 0);
+}
+
+static void
+take_all(gpc_node_t node, uint32_t vn)
+{
+    gpc_index_t i;
+    while ((i = gpc_network_peek(&network, node, vn)) != GPC_NONE) {
+        gpc_msg_t *msg = gpc_msg_at(&messages, i);
+        CHECK_EQUAL_U64(msg->destination, node);
+        CHECK_EQUAL_U64(msg->network, vn);
+        arrived_at[msg->request % MESSAGES] = gpc_wheel_now(&wheel);
+        arrivals_from[msg->source]++;
+        num_arrived++;
+        if (msg->source < 64 && node < 64) {
+            uint32_t *last = &last_from[msg->source][node][vn];
+            out_of_order += msg->request + 1 <= *last;
+            *last = msg->request + 1;
+        }
+        gpc_index_t taken = GPC_NONE;
+        CHECK_EQUAL_I64(gpc_network_take(&network, node, vn, &taken), 0);
+        CHECK_EQUAL_U64(taken, i);
+        gpc_pool_give(&messages, taken);
+    }
+}
+
+static int
+on_arrival(void *world, gpc_node_t node, uint32_t vn)
+{
+    (void) world;
+    if (!holding) {
+        take_all(node, vn);
+    }
+    return 0;
+}
+
+static int
+on_room(void *world, gpc_node_t node, uint32_t vn)
+{
+    (void) world;
+    num_rooms++;
+    if (keep_sending && num_sent < goal) {
+        send(node, CORES, vn, 5); /* bank 0 */
+    }
+    return 0;
+}
+
+static void
+begin(const gpc_network_config_t *config)
+{
+    const gpc_network_hooks_t hooks = {.arrived = on_arrival, .room = on_room};
+    gpc_network_free(&network);
+    gpc_arena_free(&arena);
+    gpc_arena_init(&arena, 1u << 16);
+    holding = keep_sending = false;
+    num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;
+    memset(arrivals_from, 0, sizeof(arrivals_from));
+    memset(last_from, 0, sizeof(last_from));
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        arrived_at[i] = GPC_NEVER;
+    }
+    CHECK_EQUAL_I64(gpc_pool_init(&messages, &arena, MESSAGES, sizeof(gpc_msg_t)), 0);
+    CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 2 * MESSAGES), 0);
+    CHECK_EQUAL_I64(gpc_network_init(&network, config, &arena, &messages, &wheel, &hooks), 0);
+}
+
+static void
+run_to(gpc_tick_t tick)
+{
+    gpc_event_t event;
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, 0, 0), 0);
+    while (gpc_wheel_next(&wheel, &event) && event.kind != GPC_EVENT_LAUNCH) {
+        CHECK_EQUAL_I64(gpc_network_event(&network, &event), 0);
+    }
+}
+
+static uint64_t
+total(uint64_t (*of)(const gpc_traffic_t *traffic))
+{
+    uint64_t sum = 0;
+    for (uint32_t type = 0; type < 256; type++) {
+        sum += of(&network.traffic[type]);
+    }
+    return sum;
+}
+
+static uint64_t
+hops_of(const gpc_traffic_t *traffic)
+{
+    return traffic->flit_hops;
+}
+
+static uint64_t
+flits_of(const gpc_traffic_t *traffic)
+{
+    return traffic->flits;
+}
+
+static uint64_t
+messages_of(const gpc_traffic_t *traffic)
+{
+    return traffic->messages;
+}
+
+/* Everything arrives, in order, counted, and every buffer is as at first. */
+static void
+run_dry(void)
+{
+    gpc_event_t event;
+    while (gpc_wheel_next(&wheel, &event)) {
+        CHECK_EQUAL_I64(gpc_network_event(&network, &event), 0);
+    }
+    CHECK_EQUAL_U64(num_arrived, num_sent);
+    CHECK_EQUAL_U64(out_of_order, 0);
+    CHECK_EQUAL_U64(total(messages_of), num_sent);
+    CHECK_EQUAL_U64(total(flits_of), flits_sent);
+    CHECK_EQUAL_U64(messages.state->in_use, 0);
+    CHECK(gpc_network_idle(&network));
+}
+
+static gpc_network_config_t
+with_buffers(const gpc_network_config_t *config, uint32_t vc_flits)
+{
+    gpc_network_config_t changed = *config;
+    changed.vc_flits = vc_flits;
+    return changed;
+}
+
+static gpc_network_config_t
+mesh(uint32_t cores, uint32_t banks, uint32_t width)
+{
+    gpc_network_config_t config = fermi;
+    config.topology = GPC_TOPOLOGY_MESH;
+    config.cores = cores;
+    config.banks = banks;
+    config.mesh_width = width;
+    return config;
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------------------------- */
+
+/* One message alone: there at exactly `cycles`, not a tick sooner. */
+static void
+check_arrival(const gpc_network_config_t *config, uint32_t from, uint32_t to, uint32_t flits, uint32_t cycles)
+{
+    begin(config);
+    CHECK_EQUAL_U64(gpc_network_zero_load(&network, (gpc_node_t) from, (gpc_node_t) to, flits), cycles);
+    send(from, to, 1, flits);
+    run_to((gpc_tick_t) cycles * PERIOD - 1);
+    CHECK_EQUAL_U64(num_arrived, 0);
+    run_to((gpc_tick_t) cycles * PERIOD);
+    CHECK_EQUAL_U64(num_arrived, 1);
+    run_dry();
+}
+
+static void
+an_idle_crossbar_takes_latency_and_the_tail(void)
+{
+    for (uint32_t flits = 1; flits <= 12; flits++) {
+        check_arrival(&fermi, 3, CORES + 2, flits, 4 + flits - 1);
+        check_arrival(&fermi, CORES + 7, 15, flits, 4 + flits - 1);
+    }
+}
+
+static void
+latency_1_is_one_cycle_for_one_flit(void)
+{
+    gpc_network_config_t config = fermi;
+    config.latency = 1;
+    check_arrival(&config, 0, CORES, 1, 1);
+}
+
+static void
+what_is_sent_between_edges_moves_at_the_next(void)
+{
+    begin(&fermi);
+    run_to(3);
+    send(0, CORES, 0, 1);
+    run_dry();
+    CHECK_EQUAL_U64(arrived_at[0], 4 + 4 * PERIOD);
+}
+
+static void
+a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
+{
+    check_arrival(&fermi, 3, 9, 5, 2 * (4 + 4));
+    CHECK_EQUAL_U64(total(hops_of), 10); /* both crossings */
+    CHECK_EQUAL_U64(total(flits_of), 5); /* one message */
+    check_arrival(&fermi, 3, 3, 1, 2 * 4);
+}
+
+/* ---- bandwidth ----------------------------------------------------------------------------------------------------------- */
+
+/* So many messages of 5 flits stand in line for one output; all arrive, exactly one every 5 cycles. */
+static void
+check_every_five_cycles(void)
+{
+    gpc_tick_t first = GPC_NEVER, last = 0;
+    run_dry();
+    for (uint32_t i = 0; i < num_sent; i++) {
+        first = arrived_at[i] < first ? arrived_at[i] : first;
+        last = arrived_at[i] > last ? arrived_at[i] : last;
+    }
+    CHECK_EQUAL_U64(first, (4 + 4) * PERIOD);
+    CHECK_EQUAL_U64(last - first, (gpc_tick_t) (num_sent - 1) * 5 * PERIOD);
+}
+
+static void
+many_cores_share_a_bank_at_one_flit_a_cycle(void)
+{
+    for (uint32_t vc_flits = 1; vc_flits <= 16; vc_flits += 5) {
+        gpc_network_config_t config = with_buffers(&fermi, vc_flits);
+        begin(&config);
+        keep_sending = true;
+        goal = 1600;
+        for (uint32_t core = 0; core < CORES; core++) {
+            send(core, CORES, 0, 5);
+        }
+        check_every_five_cycles();
+        for (uint32_t core = 0; core < CORES; core++) { /* and fairly */
+            CHECK_EQUAL_U64(arrivals_from[core], 100);
+        }
+    }
+}
+
+static void
+one_core_fills_a_bank_s_port_alone(void)
+{
+    begin(&fermi);
+    keep_sending = true;
+    goal = 200;
+    send(0, CORES, 0, 5);
+    check_every_five_cycles();
+}
+
+static void
+virtual_networks_take_turns_on_one_port(void)
+{
+    begin(&fermi);
+    keep_sending = true;
+    goal = 400;
+    send(0, CORES, 0, 5);
+    send(1, CORES, 1, 5);
+    check_every_five_cycles();
+    CHECK_EQUAL_U64(arrivals_from[0], 200);
+    CHECK_EQUAL_U64(arrivals_from[1], 200);
+}
+
+static void
+different_outputs_do_not_wait_for_each_other(void)
+{
+    begin(&fermi);
+    for (uint32_t bank = 0; bank < BANKS; bank++) {
+        send(bank, CORES + bank, 0, 5);
+    }
+    run_dry();
+    for (uint32_t bank = 0; bank < BANKS; bank++) {
+        CHECK_EQUAL_U64(arrived_at[bank], (4 + 4) * PERIOD);
+    }
+}
+
+static void
+an_input_port_streams_one_message_at_a_time(void)
+{
+    begin(&fermi);
+    send(0, CORES, 0, 5);
+    send(0, CORES + 1, 1, 5); /* another network, another output, the same port */
+    run_dry();
+    CHECK_EQUAL_U64(arrived_at[1] - arrived_at[0], 5 * PERIOD);
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+
+static void
+no_more_than_the_buffers_hold_moves_when_nobody_takes(void)
+{
+    begin(&fermi);
+    holding = true;
+    for (uint32_t core = 0; core < CORES; core++) {
+        send(core, CORES, 0, 5);
+    }
+    send(0, CORES, 1, 5);
+    run_to(100000);
+    CHECK_EQUAL_U64(total(hops_of), 10); /* one of 5 flits in 8 a network */
+    CHECK(gpc_network_peek(&network, CORES, 0) != GPC_NONE);
+    CHECK(gpc_network_peek(&network, CORES, 1) != GPC_NONE);
+    CHECK(!gpc_network_idle(&network));
+    take_all(CORES, 0);
+    run_to(200000);
+    CHECK_EQUAL_U64(total(hops_of), 15);
+    holding = false;
+    take_all(CORES, 0);
+    take_all(CORES, 1);
+    run_dry();
+}
+
+static void
+injection_has_room_for_its_flits_and_says_when_it_has_more(void)
+{
+    begin(&fermi);
+    CHECK(gpc_network_has_room(&network, 0, 0, 8));
+    CHECK(gpc_network_has_room(&network, 0, 0, 9)); /* longer than the buffer: it is empty */
+    send(0, CORES, 0, 5);
+    CHECK(gpc_network_has_room(&network, 0, 0, 3));
+    CHECK(!gpc_network_has_room(&network, 0, 0, 4));
+    CHECK(gpc_network_has_room(&network, 0, 1, 8));
+    run_to(3 * PERIOD - 1);
+    CHECK_EQUAL_U64(num_rooms, 0);
+    run_to(3 * PERIOD); /* the grant */
+    CHECK_EQUAL_U64(num_rooms, 1);
+    CHECK(gpc_network_has_room(&network, 0, 0, 8));
+    run_dry();
+}
+
+static void
+a_long_message_is_not_starved_by_short_ones(void)
+{
+    begin(&fermi);
+    holding = true;
+    send(0, CORES, 0, 8);
+    run_to(100);
+    send(1, CORES, 0, 8); /* waits for all credits, and its turn is next */
+    for (uint32_t core = 2; core < CORES; core++) {
+        send(core, CORES, 0, 1);
+    }
+    run_to(200);
+    holding = false;
+    take_all(CORES, 0);
+    run_dry();
+    CHECK(arrived_at[1] < arrived_at[2]);
+}
+
+static void
+clear_empties_every_buffer(void)
+{
+    begin(&fermi);
+    holding = true;
+    for (uint32_t core = 0; core < CORES; core++) {
+        send(core, CORES + core % 2, core % 2, 5);
+        send(core, (core + 1) % CORES, 1 - core % 2, 3);
+    }
+    run_to(15 * PERIOD);
+    gpc_wheel_clear(&wheel);
+    gpc_network_clear(&network);
+    CHECK(gpc_network_idle(&network));
+    holding = false;
+    uint32_t before = num_sent;
+    send(0, CORES, 0, 5);
+    gpc_tick_t sent = gpc_wheel_now(&wheel);
+    run_to(sent + 100);
+    CHECK_EQUAL_U64(num_arrived, 1);
+    CHECK_EQUAL_U64(arrived_at[before], sent + 8 * PERIOD);
+}
+
+/* ---- random traffic ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t seed;
+
+static uint32_t
+random_below(uint32_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t) (seed % limit);
+}
+
+/* Random messages between all nodes that may talk, taken at once or late. */
+static void
+random_traffic(const gpc_network_config_t *config, uint32_t count)
+{
+    uint32_t nodes = config->cores + config->banks;
+    seed = 88172645463325252u;
+    begin(config);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = random_below(nodes), to = random_below(nodes), vn = random_below(config->networks);
+        uint32_t flits = random_below(2) ? 1 : 1 + random_below(9);
+        if (config->topology == GPC_TOPOLOGY_CROSSBAR && from >= config->cores) {
+            to %= config->cores;
+        }
+        holding = random_below(4) == 0;
+        if (gpc_network_has_room(&network, (gpc_node_t) from, vn, flits)) {
+            send(from, to, vn, flits);
+        }
+        if (random_below(8) == 0) {
+            run_to(gpc_wheel_now(&wheel) + random_below(12));
+        }
+        uint32_t node = random_below(nodes);
+        take_all((gpc_node_t) node, vn);
+    }
+    holding = false;
+    for (uint32_t node = 0; node < nodes; node++) {
+        for (uint32_t vn = 0; vn < config->networks; vn++) {
+            take_all((gpc_node_t) node, vn);
+        }
+    }
+    run_dry();
+    CHECK(num_sent > count / 8);
+}
+
+static void
+random_traffic_arrives_in_order_over_every_topology_and_buffer(void)
+{
+    static const uint32_t buffers[] = {1, 2, 8, 64};
+    gpc_network_config_t star = fermi;
+    star.topology = GPC_TOPOLOGY_STAR;
+    for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
+        gpc_network_config_t config = with_buffers(&fermi, buffers[i]);
+        random_traffic(&config, 6000);
+        config = mesh(15, 16, 4);
+        config.vc_flits = buffers[i];
+        config.networks = 6;
+        random_traffic(&config, 6000);
+        config = with_buffers(&star, buffers[i]);
+        random_traffic(&config, 6000);
+    }
+}
+
+static void
+a_saved_arena_replays_the_same_arrivals(void)
+{
+    gpc_network_config_t config = mesh(8, 8, 4);
+    begin(&config);
+    for (uint32_t i = 0; i < 64; i++) {
+        uint32_t from = i % 8, to = (i * 5 + 3) % 16;
+        if (gpc_network_has_room(&network, (gpc_node_t) from, i % 2, 3)) {
+            send(from, to, i % 2, 3);
+        }
+    }
+    run_to(9);
+    uint8_t *saved = malloc(gpc_arena_bytes(&arena));
+    REQUIRE(saved != NULL);
+    gpc_arena_save(&arena, saved);
+    run_to(10000);
+    gpc_tick_t first[64];
+    memcpy(first, arrived_at, sizeof(first));
+    CHECK(num_arrived > 10);
+    gpc_arena_load(&arena, saved);
+    memset(last_from, 0, sizeof(last_from));
+    run_to(10000);
+    CHECK(memcmp(first, arrived_at, sizeof(first)) == 0);
+    free(saved);
+}
+
+/* ---- mesh and star ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+distance(uint32_t a, uint32_t b, uint32_t width)
+{
+    uint32_t ax = a % width, ay = a / width, bx = b % width, by = b / width;
+    return (ax > bx ? ax - bx : bx - ax) + (ay > by ? ay - by : by - ay);
+}
+
+static void
+every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops(void)
+{
+    static const uint32_t shapes[][3] = {{15, 16, 4}, {7, 3, 3}, {16, 8, 4}, {5, 2, 1}};
+    for (uint32_t s = 0; s < GPC_COUNT_OF(shapes); s++) {
+        gpc_network_config_t config = mesh(shapes[s][0], shapes[s][1], shapes[s][2]);
+        uint32_t nodes = config.cores + config.banks;
+        begin(&config);
+        for (uint32_t from = 0; from < nodes; from++) {
+            for (uint32_t to = 0; to < nodes; to++) {
+                uint32_t a = from < config.cores ? from : from - config.cores;
+                uint32_t b = to < config.cores ? to : to - config.cores;
+                uint32_t hops = distance(a, b, config.mesh_width);
+                uint64_t before = total(hops_of);
+                gpc_tick_t start = gpc_wheel_now(&wheel);
+                start += start % PERIOD;
+                uint32_t name = num_sent;
+                send(from, to, 0, 3);
+                run_to(start + 1000);
+                CHECK_EQUAL_U64(arrived_at[name] - start, ((hops + 1) * 4 + 2) * PERIOD);
+                CHECK_EQUAL_U64(gpc_network_zero_load(&network, (gpc_node_t) from, (gpc_node_t) to, 3),
+                                (hops + 1) * 4 + 2);
+                CHECK_EQUAL_U64(total(hops_of) - before, hops * 3);
+            }
+        }
+        run_dry();
+    }
+}
+
+static void
+routes_go_along_the_row_first(void)
+{
+    /* 3 -> 8 on a 3 x 3 mesh goes by 4 and 5, 1 -> 4 and 4 -> 8 meet it only at 5 -> 8: a blocked 1 -> 7 is not in its way. */
+    gpc_network_config_t config = mesh(9, 1, 3);
+    begin(&config);
+    holding = true;
+    send(1, 7, 0, 8);
+    run_to(100);
+    send(1, 7, 0, 8); /* fills 4 -> 7 */
+    send(4, 7, 0, 8);
+    run_to(200);
+    holding = false;
+    send(3, 8, 0, 8);
+    gpc_tick_t start = gpc_wheel_now(&wheel);
+    run_to(start + 200);
+    CHECK_EQUAL_U64(arrived_at[3], start + (4 * 4 + 7) * PERIOD);
+    take_all(7, 0);
+    run_dry();
+}
+
+static void
+a_mesh_link_passes_a_flit_a_cycle(void)
+{
+    gpc_network_config_t config = mesh(4, 4, 4);
+    begin(&config);
+    uint32_t sent = 0;
+    for (gpc_tick_t tick = 0; sent < 200; tick += PERIOD) {
+        if (gpc_network_has_room(&network, 0, 0, 5)) {
+            send(0, 3, 0, 5);
+            sent++;
+        }
+        run_to(tick + PERIOD);
+    }
+    run_dry();
+    CHECK_EQUAL_U64(arrived_at[199] - arrived_at[0], 199 * 5 * PERIOD);
+}
+
+static void
+a_star_is_one_hop_for_every_pair(void)
+{
+    gpc_network_config_t config = fermi;
+    config.topology = GPC_TOPOLOGY_STAR;
+    check_arrival(&config, 0, 5, 5, 8);
+    CHECK_EQUAL_U64(total(hops_of), 5);
+    check_arrival(&config, CORES + 1, CORES, 1, 4);
+    check_arrival(&config, 0, CORES, 9, 12);
+}
+
+static void
+a_configuration_that_does_not_fit_is_refused(void)
+{
+    const gpc_network_hooks_t hooks = {0};
+    gpc_network_config_t config = fermi;
+    config.vc_flits = 0;
+    gpc_network_free(&network);
+    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
+    gpc_network_free(&network);
+    config = mesh(4, 4, 0);
+    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
+    gpc_network_free(&network);
+    gpc_network_free(&network);
+}
+
+int
+main(void)
+{
+    RUN(an_idle_crossbar_takes_latency_and_the_tail);
+    RUN(latency_1_is_one_cycle_for_one_flit);
+    RUN(what_is_sent_between_edges_moves_at_the_next);
+    RUN(a_relay_takes_both_crossings_and_the_bank_never_sees_it);
+    RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
+    RUN(one_core_fills_a_bank_s_port_alone);
+    RUN(virtual_networks_take_turns_on_one_port);
+    RUN(different_outputs_do_not_wait_for_each_other);
+    RUN(an_input_port_streams_one_message_at_a_time);
+    RUN(no_more_than_the_buffers_hold_moves_when_nobody_takes);
+    RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
+    RUN(a_long_message_is_not_starved_by_short_ones);
+    RUN(clear_empties_every_buffer);
+    RUN(random_traffic_arrives_in_order_over_every_topology_and_buffer);
+    RUN(a_saved_arena_replays_the_same_arrivals);
+    RUN(every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops);
+    RUN(routes_go_along_the_row_first);
+    RUN(a_mesh_link_passes_a_flit_a_cycle);
+    RUN(a_star_is_one_hop_for_every_pair);
+    RUN(a_configuration_that_does_not_fit_is_refused);
+    gpc_network_free(&network);
+    gpc_arena_free(&arena);
+    return harness_end();
+}
