@@ -311,7 +311,6 @@ static void
 print_states(gpc_text_t *out, const gpc_table_t *table)
 {
     static const char *const kinds[] = {"stable", "transient_cache", "transient_coherence"};
-    uint32_t stable = 0;
 
     gpc_text_add_key(out, "states");
     gpc_text_add(out, "[");
@@ -325,11 +324,17 @@ print_states(gpc_text_t *out, const gpc_table_t *table)
         gpc_text_add_key(out, "text");
         gpc_text_add_string(out, table->states[s].text);
         gpc_text_add(out, "}");
-        stable += table->states[s].kind == GPC_STABLE;
     }
     gpc_text_add(out, "]");
     gpc_text_add_key(out, "stable");
-    gpc_text_add(out, "%u", stable);
+    gpc_text_add(out, "[");
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        if (table->states[s].kind == GPC_STABLE) {
+            gpc_text_add_comma(out);
+            gpc_text_add_string(out, short_name(table->states[s].name));
+        }
+    }
+    gpc_text_add(out, "]");
 }
 
 static void
