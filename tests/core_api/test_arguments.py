@@ -31,7 +31,7 @@ from gpucoh.errors import BudgetError, ConfigError, KernelError, SimulationError
         ({"machine": small_machine(cores=2**40)}, "cores"),
         ({"machine": small_machine(cores=-1)}, "cores"),
         ({"machine": {**small_machine(), "cors": 1}}, "cors"),
-        ({"machine": small_machine(l1_bytes=3 * 128, l1_ways=1)}, "l1"),
+        ({"machine": small_machine(l1_bytes=100)}, "l1"),
         (
             {"machine": small_machine(core_mhz=99991, noc_mhz=99989, l2_mhz=99971, dram_mhz=99961)},
             "clock",
