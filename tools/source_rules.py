@@ -32,7 +32,7 @@ FORBIDDEN_CALLS = {
 ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"}
 # Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop.
 MAY_ALLOCATE = {
-    "base/arena.c", "base/text.c", "core/launch.c", "core/parts.c", "core/program.c",
+    "base/arena.c", "base/text.c", "core/decode.c", "core/dispatch.c", "core/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
     "gpu.c", "check/explorer.c",
 }  # fmt: skip
