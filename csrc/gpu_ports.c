@@ -50,6 +50,9 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
     gpc_gpu_t *gpu = world;
     gpc_tick_t tick = at * gpu->core_clock.period;
 
+    if (tick < tick_now(gpu)) { /* asked for between two edges, for the cycle whose edge is over */
+        tick = gpc_clock_edge(gpu->core_clock, tick_now(gpu));
+    }
     if (gpu->core_turns[core] <= tick) {
         return GPC_OK;
     }
