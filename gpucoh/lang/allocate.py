@@ -1,14 +1,14 @@
 """Register allocation: colouring of the interference graphs of vector and of uniform registers.
 
-Vector registers. Each lane has its own, and an instruction writes only those of the active lanes. What a lane's register
-holds therefore depends only on the instructions that this lane carried out, and those form a path through the ordinary
-control-flow graph, however the warp's lanes are interleaved. So ordinary liveness is exact: a value that waiting lanes
-still need is never overwritten by the active ones, even where both use the same register number.
+Vector registers. Each lane has its own, and an instruction writes only those of the active lanes. What a lane's
+register holds therefore depends only on the instructions that this lane carried out, and those form a path through
+the ordinary control-flow graph, however the warp's lanes are interleaved. So ordinary liveness is exact: a value that
+waiting lanes still need is never overwritten by the active ones, even where both use the same register number.
 
-Uniform registers. There is one a warp, and the warp carries out first one side of a divergent branch and then the other.
-What it carries out is a path through the graph with more edges: wherever lanes of a divergent branch come to the join or
-exit, the warp may go on at either side of the branch (or, after an exit, at the join). Liveness over the graph with these
-edges is safe for them.
+Uniform registers. There is one a warp, and the warp carries out first one side of a divergent branch and then the
+other. What it carries out is a path through the graph with more edges: wherever lanes of a divergent branch come to
+the join or exit, the warp may go on at either side of the branch (or, after an exit, at the join). Liveness over the
+graph with these edges is safe for them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ from gpucoh.lang import flow
 from gpucoh.lang.ir import Block, Branch, Exit, Function, Register
 
 
-def warp_successors(function: Function, joins: dict[Block, Block | None]) -> Callable[[Block], list[Block]]:
+def warp_successors(
+    function: Function, joins: dict[Block, Block | None]
+) -> Callable[[Block], list[Block]]:
     """Successors as the whole warp may take them."""
-    extra: dict[Block, dict[Block, None]] = {block: dict.fromkeys(block.successors()) for block in function.blocks}
+    extra: dict[Block, dict[Block, None]] = {
+        block: dict.fromkeys(block.successors()) for block in function.blocks
+    }
     for block in function.blocks:
         if not isinstance(block.terminator, Branch) or not block.terminator.divergent:
             continue
@@ -36,7 +40,9 @@ def warp_successors(function: Function, joins: dict[Block, Block | None]) -> Cal
     return lambda block: list(extra[block])
 
 
-def colour(function: Function, chosen: set[Register], live: flow.Liveness, first: int) -> tuple[dict[Register, int], int]:
+def colour(
+    function: Function, chosen: set[Register], live: flow.Liveness, first: int
+) -> tuple[dict[Register, int], int]:
     """Numbers for the registers of ``chosen``, from ``first`` on, and one past the highest."""
     interference, friends = _interference(function, chosen, live)
     order = _smallest_last(interference)
@@ -44,7 +50,11 @@ def colour(function: Function, chosen: set[Register], live: flow.Liveness, first
     highest = first
     for register in reversed(order):
         taken = {numbers[other] for other in interference[register] if other in numbers}
-        wanted = [numbers[f] for f in friends.get(register, ()) if f in numbers and numbers[f] not in taken]
+        wanted = [
+            numbers[f]
+            for f in friends.get(register, ())
+            if f in numbers and numbers[f] not in taken
+        ]
         number = wanted[0] if wanted else first
         while number in taken:
             number += 1
@@ -57,7 +67,9 @@ def _interference(
     function: Function, chosen: set[Register], live: flow.Liveness
 ) -> tuple[dict[Register, set[Register]], dict[Register, list[Register]]]:
     by_number = {register.number: register for register in chosen}
-    graph: dict[Register, set[Register]] = {r: set() for r in sorted(chosen, key=lambda r: r.number)}
+    graph: dict[Register, set[Register]] = {
+        r: set() for r in sorted(chosen, key=lambda r: r.number)
+    }
     friends: dict[Register, list[Register]] = {}
 
     def members(bits: int) -> list[Register]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gpucoh.errors import KernelError
 from gpucoh.lang import allocate, flow, isa, uniform
@@ -46,13 +46,18 @@ class Encoded:
     immediate: int = 0
     target: Block | None = None
     join: Block | None = None
-    targets: bool = field(default=False)
 
 
 class Assembler:
     """Turns one optimised function into a program."""
 
-    def __init__(self, function: Function, units: Sequence[SourceUnit], parameters: Sequence[Parameter], lanes: int) -> None:
+    def __init__(
+        self,
+        function: Function,
+        units: Sequence[SourceUnit],
+        parameters: Sequence[Parameter],
+        lanes: int,
+    ) -> None:
         self.function = function
         self.units = units
         self.parameters = tuple(parameters)
@@ -84,16 +89,21 @@ class Assembler:
     def _fail(self, place: Place, message: str) -> KernelError:
         unit = self.units[place[0]]
         line = unit.first_line + place[1]
-        return KernelError(f"{unit.filename}:{line}: kernel '{self.function.name}': {message}", unit.filename, line)
+        return KernelError(
+            f"{unit.filename}:{line}: kernel '{self.function.name}': {message}", unit.filename, line
+        )
 
     def _check_barriers(self) -> None:
         for block in self.function.blocks:
             for instruction in block.instructions:
-                if instruction.op in ("BARRIER", "BARRIER_ARRIVE") and not set(instruction.used()) <= self.uniform:
+                if (
+                    instruction.op in ("BARRIER", "BARRIER_ARRIVE")
+                    and not set(instruction.used()) <= self.uniform
+                ):
                     raise self._fail(
                         instruction.place,
-                        "id and count of a barrier must be the same for all threads of a warp: use constants, arguments, "
-                        "block_id() or warp_id(), computed outside of divergent branches",
+                        "id and count of a barrier must be the same for all threads of a warp: use constants, "
+                        "arguments, block_id() or warp_id(), computed outside of divergent branches",
                     )
 
     # ---- registers ------------------------------------------------------------------------------
@@ -152,10 +162,9 @@ class Assembler:
         if instruction.array is not None and isinstance(instruction.sources[0], Constant):
             self._emit_fixed_local(instruction)
             return
-        operands = [self._operand(source) for source in instruction.sources]
-        operands += [isa.OPERAND_NONE] * (3 - len(operands))
+        a, b, c = (*map(self._operand, instruction.sources), *[isa.OPERAND_NONE] * 3)[:3]
         destination = self._operand(instruction.dest)
-        if instruction.op == "MOVE" and operands[0] == destination:
+        if instruction.op == "MOVE" and a == destination:
             return
         self.output.append(
             Encoded(
@@ -166,8 +175,10 @@ class Assembler:
                 instruction.scope,
                 instruction.flags,
                 destination,
-                *operands,
-                immediate=instruction.array.base if instruction.array else instruction.immediate,
+                a,
+                b,
+                c,
+                instruction.array.base if instruction.array else instruction.immediate,
             )
         )
 
@@ -182,7 +193,9 @@ class Assembler:
         else:
             destination, source = element, self._operand(instruction.sources[1])
         self.output.append(
-            Encoded("MOVE", instruction.place, instruction.type.code, destination=destination, a=source)
+            Encoded(
+                "MOVE", instruction.place, instruction.type.code, destination=destination, a=source
+            )
         )
 
     def _emit_end(self, block: Block, following: Block | None) -> None:
@@ -191,25 +204,28 @@ class Assembler:
             self.output.append(Encoded("EXIT", terminator.place))
         elif isinstance(terminator, Jump):
             if terminator.target is not following:
-                self.output.append(Encoded("JUMP", terminator.place, target=terminator.target, targets=True))
+                self.output.append(Encoded("JUMP", terminator.place, target=terminator.target))
         elif isinstance(terminator, Branch):
             to, other, flags = terminator.if_true, terminator.if_false, 0
             if to is following:
                 to, other, flags = other, to, isa.FLAG_IF_ZERO
+            condition = self._operand(terminator.condition)
+            join = self.joins[block]
             self.output.append(
-                Encoded(
-                    "BRANCH", terminator.place, flags=flags, a=self._operand(terminator.condition),
-                    target=to, join=self.joins[block], targets=True,
-                )  # fmt: skip
+                Encoded("BRANCH", terminator.place, flags=flags, a=condition, target=to, join=join)
             )
             if other is not following:
-                self.output.append(Encoded("JUMP", terminator.place, target=other, targets=True))
+                self.output.append(Encoded("JUMP", terminator.place, target=other))
 
     def _pack(self) -> bytes:
         packed = bytearray()
         for item in self.output:
             target = self.starts[item.target] if item.target is not None else 0
-            join = (self.starts[item.join] if item.join is not None else self.end) if item.op == "BRANCH" else 0
+            join = (
+                (self.starts[item.join] if item.join is not None else self.end)
+                if item.op == "BRANCH"
+                else 0
+            )
             file, line = item.place
             packed += isa.PACKING.pack(
                 isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], 1, 0, item.flags,
@@ -230,12 +246,30 @@ def disassemble(program: Program) -> str:
         constant = program.constants[number]
         return constant if isinstance(constant, str) else hex(constant)
 
-    lines = [
+    title = (
         f"{program.name}: {program.instructions} instructions, {program.vector_registers} vector and "
         f"{program.uniform_registers} uniform registers, {program.shared_words} scratchpad words"
-    ]
+    )
+    lines = [title]
     for k, fields in enumerate(isa.PACKING.iter_unpack(program.code)):
-        opcode, type, order, scope, _, _, flags, destination, a, b, c, immediate, target, join, line, file = fields
+        (
+            opcode,
+            type,
+            order,
+            scope,
+            _,
+            _,
+            flags,
+            destination,
+            a,
+            b,
+            c,
+            immediate,
+            target,
+            join,
+            line,
+            file,
+        ) = fields
         name = isa.OPCODE_NAMES[opcode]
         parts = [operand(bits) for bits in (destination, a, b, c) if bits != isa.OPERAND_NONE]
         if name == "SPECIAL":
@@ -251,10 +285,14 @@ def disassemble(program: Program) -> str:
         elif name == "CONVERT":
             parts.append("to " + isa.TYPE_NAMES[flags & isa.FLAG_TO_MASK].lower())
         elif name == "BRANCH":
-            parts.append(f"-> {target} join {join}" + (" if zero" if flags & isa.FLAG_IF_ZERO else ""))
+            parts.append(
+                f"-> {target} join {join}" + (" if zero" if flags & isa.FLAG_IF_ZERO else "")
+            )
         elif name == "JUMP":
             parts.append(f"-> {target}")
         filename, number = program.locate(file, line)
         kind = isa.TYPE_NAMES[type].lower()
-        lines.append(f"{k:4}  {name:14} {kind}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}")
+        lines.append(
+            f"{k:4}  {name:14} {kind}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}"
+        )
     return "\n".join(lines)

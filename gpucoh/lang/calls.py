@@ -76,15 +76,25 @@ class CallLowerer(ExpressionLowerer):
         if name in intrinsics.__all__:
             self.fail(node, f"{module}.{name}() cannot be used: use gpucoh.{name}")
         if getattr(function, "is_gpucoh_kernel", False):
-            self.fail(node, f"kernel '{function.name}' cannot be called from a kernel: use @gpucoh.device")
+            self.fail(
+                node, f"kernel '{function.name}' cannot be called from a kernel: use @gpucoh.device"
+            )
         if inspect.isfunction(function):
             self.fail(node, f"'{name}' is a plain Python function: use @gpucoh.device on it")
-        self.fail(node, f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics")
+        self.fail(
+            node, f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics"
+        )
 
-    def _bind(self, function: Callable[..., Any], name: str, node: ast.Call) -> tuple[Arguments, list[ast.expr]]:
+    def _bind(
+        self, function: Callable[..., Any], name: str, node: ast.Call
+    ) -> tuple[Arguments, list[ast.expr]]:
         """The call's argument expressions by parameter name, defaults filled in."""
-        keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
-        if len(keywords) != len(node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
+        keywords = {
+            keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None
+        }
+        if len(keywords) != len(node.keywords) or any(
+            isinstance(a, ast.Starred) for a in node.args
+        ):
             self.fail(node, "'*' arguments cannot be used: use each argument by name")
         try:
             bound = inspect.signature(function).bind(*node.args, **keywords)
@@ -151,7 +161,9 @@ class CallLowerer(ExpressionLowerer):
 
     def _global_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         axis = self._axis(arguments)
-        start = self.operate("MUL", I32, self.special("BLOCK_" + axis), self.special("BLOCK_DIM_" + axis))
+        start = self.operate(
+            "MUL", I32, self.special("BLOCK_" + axis), self.special("BLOCK_DIM_" + axis)
+        )
         return self.operate("ADD", I32, start, self.special("THREAD_" + axis))
 
     def _lane_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
@@ -179,7 +191,10 @@ class CallLowerer(ExpressionLowerer):
         order = self._choice(arguments["order"], f"order of {what}", ORDERS[what])
         scope = self._choice(arguments["scope"], "scope", SCOPES)
         if not isinstance(array, BufferValue) and order not in ("WEAK", "RELAXED"):
-            self.fail(node, f"{describe(array)} has no order {order.lower()!r}: use barrier(), or a buffer")
+            self.fail(
+                node,
+                f"{describe(array)} has no order {order.lower()!r}: use barrier(), or a buffer",
+            )
         return array, index, order, scope
 
     def _load(self, arguments: Arguments, node: ast.Call) -> AnyValue:
@@ -200,7 +215,10 @@ class CallLowerer(ExpressionLowerer):
             self.fail(node, f"{describe(array)} is private to its thread: use plain arithmetic")
         self.check_writable(array, node)
         if array.type is F32 and op != "ADD":
-            self.fail(node, f"{name} works on i32 and u32, {describe(array)} is f32: use atomic_add or a lock")
+            self.fail(
+                node,
+                f"{name} works on i32 and u32, {describe(array)} is f32: use atomic_add or a lock",
+            )
         what = f"an element of {describe(array)}"
         operands: list[Operand | None] = [index.operand]
         for part in ("expected", "value"):
@@ -238,8 +256,13 @@ class CallLowerer(ExpressionLowerer):
         count: Operand | None = None
         if not (isinstance(given, PythonObject) and given.value is None):
             count = self._integer(arguments["count"], "the count of a barrier").operand
-            if isinstance(count, Constant) and (count.bits % self.lanes or not 0 < count.bits < 2**31):
-                self.fail(node, f"the count of a barrier must be a positive multiple of the warp size, {self.lanes}")
+            if isinstance(count, Constant) and (
+                count.bits % self.lanes or not 0 < count.bits < 2**31
+            ):
+                self.fail(
+                    node,
+                    f"the count of a barrier must be a positive multiple of the warp size, {self.lanes}",
+                )
         self.at(node)
         self.add_effect(op, I32, [number.operand, count])
 
@@ -250,7 +273,9 @@ class CallLowerer(ExpressionLowerer):
     # ---- arrays ---------------------------------------------------------------------------------
 
     def _new_array(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        self.fail(node, "shared(...) and local(...) stand alone: use name = gpucoh.shared(dtype, n)")
+        self.fail(
+            node, "shared(...) and local(...) stand alone: use name = gpucoh.shared(dtype, n)"
+        )
 
     def declare_array(self, name: str, node: ast.Call) -> AnyValue | None:
         """``name = shared(...)`` or ``name = local(...)``; None when the call is another one."""
@@ -301,7 +326,9 @@ class CallLowerer(ExpressionLowerer):
     def _extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
         values = [self.value(argument) for argument in nodes]
         if all(isinstance(value, Literal) for value in values):
-            return Literal(getattr(builtins, name)(v.value for v in values if isinstance(v, Literal)))
+            return Literal(
+                getattr(builtins, name)(v.value for v in values if isinstance(v, Literal))
+            )
         type, words = self.unify(values, node, f"{name}()")
         kind = I32 if type is BOOL else type
         result = words[0]

@@ -113,12 +113,16 @@ class Emitter:
 
     def add(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> Value:
         """Append an instruction with a fresh destination. Comparisons give bool."""
-        instruction = Instruction(op, type, self.function.new_register(), sources, self.place, **fields)
+        instruction = Instruction(
+            op, type, self.function.new_register(), sources, self.place, **fields
+        )
         self.block.instructions.append(instruction)
         assert instruction.dest is not None
         return Value(instruction.dest, BOOL if op in COMPARISONS else type)
 
-    def add_effect(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> None:
+    def add_effect(
+        self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any
+    ) -> None:
         """Append an instruction without destination."""
         self.block.instructions.append(Instruction(op, type, None, sources, self.place, **fields))
 
@@ -175,7 +179,10 @@ class Emitter:
     def _refuse_literal(self, value: Literal, wanted: Scalar, node: ast.AST) -> NoReturn:
         number = value.value
         if isinstance(number, float) and wanted is not F32:
-            self.fail(node, f"{number!r} is not an integer: {wanted.name} is needed, use {wanted.name}(...)")
+            self.fail(
+                node,
+                f"{number!r} is not an integer: {wanted.name} is needed, use {wanted.name}(...)",
+            )
         if wanted is I32 and 0 <= number < 2**32:
             self.fail(node, f"{number} does not fit i32: write u32({number})")
         self.fail(node, f"{number} does not fit {wanted.name}")
@@ -190,7 +197,9 @@ class Emitter:
         if type is F32:
             return self.convert(given, F32)
         hint = f"{type.name}(...)" if type is not BOOL else "a comparison, as x != 0"
-        return self.fail(node, f"{what} is {type.name} but the value is {given.type.name}: write {hint}")
+        return self.fail(
+            node, f"{what} is {type.name} but the value is {given.type.name}: write {hint}"
+        )
 
     def convert(self, value: Value, type: Scalar) -> Value:
         """``i32() u32() f32()`` of a typed word."""
@@ -234,18 +243,27 @@ class Emitter:
         elif U32 in kinds or I32 in kinds:
             common = U32 if U32 in kinds else I32
         else:
-            common = BOOL if all(not isinstance(v, Literal) or isinstance(v.value, bool) for v in values) else I32
+            common = (
+                BOOL
+                if all(not isinstance(v, Literal) or isinstance(v.value, bool) for v in values)
+                else I32
+            )
         return common, [self.coerce(value, common, node, what) for value in values]
 
     def constant_integer(self, value: AnyValue, node: ast.AST, what: str) -> int:
         """A compile-time integer."""
         if isinstance(value, Literal) and not isinstance(value.value, float):
             return int(value.value)
-        if isinstance(value, Value) and isinstance(value.operand, Constant) and value.type is not F32:
+        if (
+            isinstance(value, Value)
+            and isinstance(value.operand, Constant)
+            and value.type is not F32
+        ):
             bits = value.operand.bits
             return bits if value.type is U32 else folding.signed(bits)
         return self.fail(
-            node, f"{what} must be a constant: use a number, or a global or closure variable that holds one"
+            node,
+            f"{what} must be a constant: use a number, or a global or closure variable that holds one",
         )
 
     # ---- arrays ---------------------------------------------------------------------------------
@@ -257,53 +275,81 @@ class Emitter:
         dimensions = max(len(shape), 1)
         if len(items) != dimensions:
             hint = " (buffers are flat: use x[row * width + column])" if not shape else ""
-            self.fail(node, f"{describe(array)} takes {dimensions} index(es), got {len(items)}{hint}")
+            self.fail(
+                node, f"{describe(array)} takes {dimensions} index(es), got {len(items)}{hint}"
+            )
         flat: AnyValue | None = None
         for axis, item in enumerate(items):
             value = self._check_index(array, shape[axis] if shape else None, item, node)
             if flat is None:
                 flat = value
             else:
-                flat = self.arithmetic("ADD", self.arithmetic("MUL", flat, Literal(shape[axis]), node), value, node)
+                flat = self.arithmetic(
+                    "ADD", self.arithmetic("MUL", flat, Literal(shape[axis]), node), value, node
+                )
         assert flat is not None
         return self.scalar(flat, node)
 
-    def _check_index(self, array: Array, bound: int | None, item: AnyValue, node: ast.AST) -> AnyValue:
+    def _check_index(
+        self, array: Array, bound: int | None, item: AnyValue, node: ast.AST
+    ) -> AnyValue:
         given = self.scalar(item, node)
         if given.type not in (I32, U32):
-            self.fail(node, f"an index of {describe(array)} must be i32 or u32, not {given.type.name}: use i32(...)")
+            self.fail(
+                node,
+                f"an index of {describe(array)} must be i32 or u32, not {given.type.name}: use i32(...)",
+            )
         if isinstance(given.operand, Constant):
             number = self.constant_integer(given, node, "index")
             if number < 0:
-                self.fail(node, f"index {number} of {describe(array)} is negative: indices count from 0")
+                self.fail(
+                    node, f"index {number} of {describe(array)} is negative: indices count from 0"
+                )
             if bound is not None and number >= bound:
-                self.fail(node, f"index {number} of {describe(array)} is out of bounds: {bound} elements")
+                self.fail(
+                    node, f"index {number} of {describe(array)} is out of bounds: {bound} elements"
+                )
             return Literal(number)
         return given
 
     def read(self, array: Array, index: Value, order: str = "WEAK", scope: str = "GPU") -> Value:
         """One element."""
         if isinstance(array, BufferValue):
-            return self.add("LOAD", array.type, [index.operand], immediate=array.slot, order=order, scope=scope)
+            return self.add(
+                "LOAD", array.type, [index.operand], immediate=array.slot, order=order, scope=scope
+            )
         words = Constant(array.words)
         if isinstance(array, SharedArray):
             return self.add("SHARED_LOAD", array.type, [index.operand, words], immediate=array.base)
         return self.add("LOCAL_LOAD", array.type, [index.operand, words], array=array)
 
     def write(
-        self, array: Array, index: Value, value: AnyValue, node: ast.AST, order: str = "WEAK", scope: str = "GPU"
+        self,
+        array: Array,
+        index: Value,
+        value: AnyValue,
+        node: ast.AST,
+        order: str = "WEAK",
+        scope: str = "GPU",
     ) -> None:
         """Set one element."""
         word = self.coerce(value, array.type, node, f"an element of {describe(array)}").operand
         if isinstance(array, BufferValue):
             self.check_writable(array, node)
             self.add_effect(
-                "STORE", array.type, [index.operand, word], immediate=array.slot, order=order, scope=scope
+                "STORE",
+                array.type,
+                [index.operand, word],
+                immediate=array.slot,
+                order=order,
+                scope=scope,
             )
             return
         words = Constant(array.words)
         if isinstance(array, SharedArray):
-            self.add_effect("SHARED_STORE", array.type, [index.operand, word, words], immediate=array.base)
+            self.add_effect(
+                "SHARED_STORE", array.type, [index.operand, word, words], immediate=array.base
+            )
         else:
             self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
 
@@ -320,7 +366,9 @@ class Emitter:
         self.function.shared_words += words
         return array
 
-    def make_local(self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST) -> LocalArray:
+    def make_local(
+        self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST
+    ) -> LocalArray:
         """A per-thread array, set to zero."""
         words = math.prod(shape)
         if words > MAX_LOCAL_WORDS:
@@ -328,7 +376,9 @@ class Emitter:
                             "use a buffer or shared(...)")  # fmt: skip
         array = LocalArray(name, type, shape, words)
         for k in range(words):
-            self.add_effect("LOCAL_STORE", type, [Constant(k), Constant(0), Constant(words)], array=array)
+            self.add_effect(
+                "LOCAL_STORE", type, [Constant(k), Constant(0), Constant(words)], array=array
+            )
         return array
 
     # ---- arithmetic -----------------------------------------------------------------------------
@@ -371,7 +421,9 @@ class Emitter:
         a = self.scalar(left, node)
         b = self.scalar(right, node)
         if F32 in (a.type, b.type):
-            self.fail(node, f"'{_SYMBOLS[op]}' works on integers: convert with i32(...) or u32(...)")
+            self.fail(
+                node, f"'{_SYMBOLS[op]}' works on integers: convert with i32(...) or u32(...)"
+            )
         if isinstance(right, Literal) and right.value < 0:
             self.fail(node, f"shift count {right.value} is negative: shift the other way")
         return self.operate(op, U32 if a.type is U32 else I32, a, b)
@@ -395,8 +447,15 @@ class Emitter:
             if isinstance(exponent.value, int) and abs(exponent.value) > 1024:
                 self.fail(node, f"exponent {exponent.value} is too large")
             return self._literal_arithmetic("POW", base.value, exponent.value, node)
-        if not isinstance(exponent, Literal) or isinstance(exponent.value, float) or not 0 <= exponent.value <= 16:
-            self.fail(node, "'**' takes a constant exponent from 0 to 16: use exp(y * log(x)), sqrt(x) or a loop")
+        if (
+            not isinstance(exponent, Literal)
+            or isinstance(exponent.value, float)
+            or not 0 <= exponent.value <= 16
+        ):
+            self.fail(
+                node,
+                "'**' takes a constant exponent from 0 to 16: use exp(y * log(x)), sqrt(x) or a loop",
+            )
         given = self.scalar(base, node)
         if exponent.value == 0:
             return self.scalar(Literal(1), node, I32 if given.type is BOOL else given.type)

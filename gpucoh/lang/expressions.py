@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -49,14 +50,38 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Gt: "GT",
     ast.GtE: "GE",
 }
+LITERAL_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "EQ": operator.eq,
+    "NE": operator.ne,
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+}
 #: Calls that touch no memory and may be carried out although Python would not: no need for a branch around them.
 PLAIN_CALLS = frozenset(
     {
         getattr(intrinsics, name)
-        for name in (
-            "thread_id block_id block_dim grid_dim global_id lane_id warp_id core_id warp_size min max abs sqrt exp "
-            "log sin cos floor"
-        ).split()
+        for name in [
+            "thread_id",
+            "block_id",
+            "block_dim",
+            "grid_dim",
+            "global_id",
+            "lane_id",
+            "warp_id",
+            "core_id",
+            "warp_size",
+            "min",
+            "max",
+            "abs",
+            "sqrt",
+            "exp",
+            "log",
+            "sin",
+            "cos",
+            "floor",
+        ]
     }
     | {builtins.min, builtins.max, builtins.abs}
 )
@@ -109,7 +134,9 @@ class ExpressionLowerer(Emitter):
         kind = type(node).__name__
         method: Callable[[Any], AnyValue] | None = getattr(self, f"_lower_{kind}", None)
         if method is None:
-            self.fail(node, REFUSED.get(kind, f"{kind} cannot be used in kernels: use simple arithmetic"))
+            self.fail(
+                node, REFUSED.get(kind, f"{kind} cannot be used in kernels: use simple arithmetic")
+            )
         return method(node)
 
     # ---- names and constants --------------------------------------------------------------------
@@ -145,7 +172,10 @@ class ExpressionLowerer(Emitter):
     def _lower_Attribute(self, node: ast.Attribute) -> AnyValue:
         base = self.value(node.value)
         if not isinstance(base, PythonObject):
-            self.fail(node, f"{describe(base)} has no attribute '{node.attr}' in kernels: use an argument instead")
+            self.fail(
+                node,
+                f"{describe(base)} has no attribute '{node.attr}' in kernels: use an argument instead",
+            )
         try:
             found = getattr(base.value, node.attr)
         except AttributeError:
@@ -210,13 +240,15 @@ class ExpressionLowerer(Emitter):
                 return Literal(-number)
             if isinstance(node.op, ast.UAdd):
                 return Literal(+number)
-            if isinstance(number, float) or isinstance(number, bool):
+            if isinstance(number, (float, bool)):
                 self.fail(node, "'~' works on integers")
             return Literal(~number)
         word = self.scalar(given, node)
         if isinstance(node.op, ast.Invert):
             if word.type in (F32, BOOL):
-                self.fail(node, f"'~' works on integers, not {word.type.name}: use not, or i32(...)")
+                self.fail(
+                    node, f"'~' works on integers, not {word.type.name}: use not, or i32(...)"
+                )
             return self.operate("NOT", word.type, word)
         number_type = I32 if word.type is BOOL else word.type
         if isinstance(node.op, ast.UAdd):
@@ -265,8 +297,12 @@ class ExpressionLowerer(Emitter):
             if bool(result.value) != is_and:
                 return result
             rest = node.values[1:]
-            return self.value(rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), node))
-        rest_node = node.values[1] if len(node.values) == 2 else ast.BoolOp(node.op, node.values[1:])
+            return self.value(
+                rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), node)
+            )
+        rest_node = (
+            node.values[1] if len(node.values) == 2 else ast.BoolOp(node.op, node.values[1:])
+        )
         ast.copy_location(rest_node, node.values[1])
         first = self.temporary(self.scalar(result, node))
 
@@ -276,7 +312,12 @@ class ExpressionLowerer(Emitter):
         def first_value() -> AnyValue:
             return first
 
-        return self.choose(first, rest_value if is_and else first_value, first_value if is_and else rest_value, node)
+        return self.choose(
+            first,
+            rest_value if is_and else first_value,
+            first_value if is_and else rest_value,
+            node,
+        )
 
     def _combine(self, is_and: bool, left: AnyValue, right: AnyValue, node: ast.AST) -> AnyValue:
         if isinstance(left, Literal):
@@ -290,11 +331,17 @@ class ExpressionLowerer(Emitter):
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         """``if_true if condition else if_false``, both known, of one type."""
-        result = self.operate("SELECT", I32 if if_true.type is BOOL else if_true.type, condition, if_true, if_false)
+        result = self.operate(
+            "SELECT", I32 if if_true.type is BOOL else if_true.type, condition, if_true, if_false
+        )
         return Value(result.operand, if_true.type)
 
     def choose(
-        self, condition: AnyValue, if_true: Callable[[], AnyValue], if_false: Callable[[], AnyValue], node: ast.AST
+        self,
+        condition: AnyValue,
+        if_true: Callable[[], AnyValue],
+        if_false: Callable[[], AnyValue],
+        node: ast.AST,
     ) -> AnyValue:
         """A value that is made in one of two branches."""
         true_block, false_block, join = self.new_block(), self.new_block(), self.new_block()
@@ -310,17 +357,24 @@ class ExpressionLowerer(Emitter):
         # Each side converts and assigns at its own end, once both types are known.
         for end, side in ((true_end, left), (false_end, right)):
             self.block = end
-            self.move(result, self.coerce(side, type, node, "the other alternative"), retarget=False)
+            self.move(
+                result, self.coerce(side, type, node, "the other alternative"), retarget=False
+            )
             end.terminator = Jump(join, self.place)
         self.resume(join)
         return Value(result, type)
 
-    def _common(self, left: AnyValue, right: AnyValue, node: ast.AST) -> tuple[Scalar, list[AnyValue]]:
+    def _common(
+        self, left: AnyValue, right: AnyValue, node: ast.AST
+    ) -> tuple[Scalar, list[AnyValue]]:
         """The common type of two alternatives, found without making instructions."""
         kinds = []
         for side in (left, right):
             if not isinstance(side, (Value, Literal)):
-                self.fail(node, f"only numbers can be chosen, not {describe(side)}: use if and else statements")
+                self.fail(
+                    node,
+                    f"only numbers can be chosen, not {describe(side)}: use if and else statements",
+                )
             kinds.append(Value(Constant(0), side.type) if isinstance(side, Value) else side)
         scratch, self.block = self.block, Block(-1)
         try:
@@ -334,12 +388,16 @@ class ExpressionLowerer(Emitter):
         if isinstance(condition, Literal):
             return self.value(node.body if condition.value else node.orelse)
         if not (self.plain(node.body) and self.plain(node.orelse)):
-            return self.choose(condition, lambda: self.value(node.body), lambda: self.value(node.orelse), node)
+            return self.choose(
+                condition, lambda: self.value(node.body), lambda: self.value(node.orelse), node
+            )
         test = self.truth(condition, node)
         left, right = self.value(node.body), self.value(node.orelse)
         type, _ = self._common(left, right, node)
         what = "the other alternative"
-        return self.select(test, self.coerce(left, type, node, what), self.coerce(right, type, node, what))
+        return self.select(
+            test, self.coerce(left, type, node, what), self.coerce(right, type, node, what)
+        )
 
     def _lower_Compare(self, node: ast.Compare) -> AnyValue:
         left = self.value(node.left)
@@ -361,16 +419,16 @@ class ExpressionLowerer(Emitter):
         first = self.compare(node.ops[k], left, right, node)
         if k + 1 == len(node.ops):
             return first
-        return self.choose(first, lambda: self._compare_chain(right, node, k + 1), lambda: Literal(False), node)
+        return self.choose(
+            first, lambda: self._compare_chain(right, node, k + 1), lambda: Literal(False), node
+        )
 
     def compare(self, op: ast.cmpop, left: AnyValue, right: AnyValue, node: ast.AST) -> AnyValue:
         """One comparison."""
         if type(op) not in COMPARE:
             self.fail(node, "'is' and 'in' cannot be used: use == and !=, joined by or")
         if isinstance(left, Literal) and isinstance(right, Literal):
-            words = {"EQ": left.value == right.value, "NE": left.value != right.value, "LT": left.value < right.value,
-                     "LE": left.value <= right.value, "GT": left.value > right.value, "GE": left.value >= right.value}  # fmt: skip
-            return Literal(words[COMPARE[type(op)]])
+            return Literal(LITERAL_COMPARE[COMPARE[type(op)]](left.value, right.value))
         kind, (a, b) = self.unify([left, right], node, "a comparison")
         return self.operate(COMPARE[type(op)], I32 if kind is BOOL else kind, a, b)
 
@@ -379,7 +437,9 @@ class ExpressionLowerer(Emitter):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.branch_on(node.operand, if_false, if_true)
             return
-        if isinstance(node, ast.BoolOp) and not all(self.plain(operand) for operand in node.values[1:]):
+        if isinstance(node, ast.BoolOp) and not all(
+            self.plain(operand) for operand in node.values[1:]
+        ):
             for operand in node.values[:-1]:
                 following = self.new_block()
                 if isinstance(node.op, ast.And):

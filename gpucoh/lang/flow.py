@@ -48,7 +48,11 @@ def simplify(function: Function) -> None:
             terminator = block.terminator
             while isinstance(terminator, Jump):
                 following = terminator.target
-                if following is block or following is function.blocks[0] or len(before[following]) != 1:
+                if (
+                    following is block
+                    or following is function.blocks[0]
+                    or len(before[following]) != 1
+                ):
                     break
                 block.instructions += following.instructions
                 terminator = block.terminator = following.terminator
@@ -64,7 +68,9 @@ def _thread(block: Block) -> bool:
 
     def final(target: Block) -> Block:
         seen = set()
-        while not target.instructions and isinstance(target.terminator, Jump) and target not in seen:
+        while (
+            not target.instructions and isinstance(target.terminator, Jump) and target not in seen
+        ):
             seen.add(target)
             target = target.terminator.target
         return target
@@ -84,9 +90,7 @@ def _thread(block: Block) -> bool:
     return changed
 
 
-def dominator_sets(
-    blocks: list[Block], entry: int, edges: Callable[[int], list[int]]
-) -> list[int]:
+def dominator_sets(blocks: list[Block], entry: int, edges: Callable[[int], list[int]]) -> list[int]:
     """For each block number the set of its dominators (itself included), over predecessor edges ``edges``."""
     everything = (1 << len(blocks)) - 1
     dominators = [everything] * len(blocks)
@@ -137,10 +141,10 @@ def dominator_children(function: Function) -> dict[Block, list[Block]]:
 def reconvergence(function: Function) -> dict[Block, Block | None]:
     """Where the lanes that part at a block's branch join again; None: only at the end of the program.
 
-    That is the immediate post-dominator, with one refinement: lanes that exit early never come back, so paths that lead
-    nowhere but to an early exit are left out. After ``if i >= n: return`` the others are together again at once. Done in
-    layers: the last exit in source order is the end of the first layer, which has all blocks that reach it; the rest is
-    treated alike.
+    That is the immediate post-dominator, with one refinement: lanes that exit early never come back, so paths that
+    lead nowhere but to an early exit are left out. After ``if i >= n: return`` the others are together again at once.
+    Done in layers: the last exit in source order is the end of the first layer, which has all blocks that reach it;
+    the rest is treated alike.
     """
     found: dict[Block, Block | None] = {}
     rest = list(function.blocks)
@@ -158,11 +162,8 @@ def reconvergence(function: Function) -> dict[Block, Block | None]:
                     pending.append(p)
         blocks = [block for block in rest if block in layer]
         number = {block: k for k, block in enumerate(blocks)}
-        sets = dominator_sets(
-            blocks,
-            number[end],
-            lambda k, blocks=blocks, number=number: [number[s] for s in blocks[k].successors() if s in number],
-        )
+        after = [[number[s] for s in block.successors() if s in number] for block in blocks]
+        sets = dominator_sets(blocks, number[end], after.__getitem__)
         for k, block in enumerate(blocks):
             nearest = immediate(sets, k)
             found[block] = blocks[nearest] if nearest is not None else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +79,7 @@ def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
     return None
 
 
-_COMPARE = {
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "EQ": lambda a, b: a == b,
     "NE": lambda a, b: a != b,
     "LT": lambda a, b: a < b,
@@ -85,7 +87,7 @@ _COMPARE = {
     "GT": lambda a, b: a > b,
     "GE": lambda a, b: a >= b,
 }
-_INTEGER = {
+_INTEGER: dict[str, Callable[[int, int], int]] = {
     "ADD": lambda a, b: a + b,
     "SUB": lambda a, b: a - b,
     "MUL": lambda a, b: a * b,
@@ -95,7 +97,7 @@ _INTEGER = {
     "OR": lambda a, b: a | b,
     "XOR": lambda a, b: a ^ b,
 }
-_FLOAT = {
+_FLOAT: dict[str, Callable[..., Any]] = {
     "ADD": np.add,
     "SUB": np.subtract,
     "MUL": np.multiply,
@@ -125,11 +127,10 @@ def literal_bits(value: float, type: Scalar) -> int | None:
     """The bits of a Python number as a constant of ``type``; None where it does not fit."""
     if type is F32:
         try:
-            bits = struct.unpack("<I", struct.pack("<f", value))[0]
+            return int(struct.unpack("<I", struct.pack("<f", value))[0])
         except OverflowError:
             return None
-        return int(bits)
-    if isinstance(value, float):
+    if not isinstance(value, int):
         return None
     low, high = (0, MASK) if type is U32 else (-(2**31), 2**31 - 1)
-    return int(value) & MASK if low <= value <= high else None
+    return value & MASK if low <= value <= high else None

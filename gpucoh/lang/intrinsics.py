@@ -3,12 +3,11 @@
 They exist so that kernels can be written, documented, completed by editors and type-checked as plain Python. The
 compiler recognises them by identity; called outside a kernel, each raises :class:`~gpucoh.errors.KernelError`.
 
-Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak relaxed release sc``; of atomics: ``relaxed
-acquire release acq_rel sc``; of :func:`fence`: ``acquire release acq_rel sc``. Scopes: ``cta`` (the block), ``cu`` (all
-blocks on one core), ``gpu``, ``sys``. Both are constants of the program.
+Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak relaxed release sc``; of atomics:
+``relaxed acquire release acq_rel sc``; of :func:`fence`: ``acquire release acq_rel sc``. Scopes: ``cta`` (the block),
+``cu`` (all blocks on one core), ``gpu``, ``sys``. Both are constants of the program.
 """
 
-# ruff: noqa: A001, A002
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn, TypeVar
@@ -24,6 +23,7 @@ _Index = int | tuple[int, ...]
 
 def _refuse(name: str) -> NoReturn:
     raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
+
 
 __all__ = [
     "abs",
@@ -188,7 +188,12 @@ def atomic_exch(
 
 
 def atomic_cas(
-    buf: Buffer[int], index: _Index, expected: int, value: int, order: str = "relaxed", scope: str = "gpu"
+    buf: Buffer[int],
+    index: _Index,
+    expected: int,
+    value: int,
+    order: str = "relaxed",
+    scope: str = "gpu",
 ) -> int:
     """``buf[index] = value`` if it equals ``expected``, as one step; returns the old value.
 

@@ -167,10 +167,41 @@ class Function:
 
 #: Instructions whose only effect is their destination, the same each time for the same sources.
 PURE = frozenset(
-    "MOVE SELECT ADD SUB MUL DIV FLOORDIV MOD NEG ABS MIN MAX AND OR XOR NOT SHL SHR SQRT EXP LOG SIN "
-    "COS FLOOR CONVERT EQ NE LT LE GT GE".split()
+    [
+        "MOVE",
+        "SELECT",
+        "ADD",
+        "SUB",
+        "MUL",
+        "DIV",
+        "FLOORDIV",
+        "MOD",
+        "NEG",
+        "ABS",
+        "MIN",
+        "MAX",
+        "AND",
+        "OR",
+        "XOR",
+        "NOT",
+        "SHL",
+        "SHR",
+        "SQRT",
+        "EXP",
+        "LOG",
+        "SIN",
+        "COS",
+        "FLOOR",
+        "CONVERT",
+        "EQ",
+        "NE",
+        "LT",
+        "LE",
+        "GT",
+        "GE",
+    ]
 )
-#: Instructions that may be dropped when nobody reads their destination (SPECIAL CLOCK is one: reading it has no effect).
+#: Instructions that may be dropped when nobody reads their destination (reading the clock has no effect).
 REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE"}
 #: Votes: one answer for the whole warp, whatever the sources.
 VOTES = frozenset({"ANY", "ALL", "BALLOT"})

@@ -7,20 +7,83 @@ from __future__ import annotations
 
 import struct
 
-OPCODE_NAMES = (
-    "NOP MOVE LANES SELECT ADD SUB MUL DIV FLOORDIV MOD NEG ABS MIN MAX AND OR XOR NOT SHL SHR SQRT "
-    "EXP LOG SIN COS FLOOR CONVERT EQ NE LT LE GT GE SPECIAL BRANCH JUMP EXIT LOAD STORE ATOMIC "
-    "SHARED_LOAD SHARED_STORE SHARED_ATOMIC LOCAL_LOAD LOCAL_STORE FENCE BARRIER BARRIER_ARRIVE "
-    "SLEEP ANY ALL BALLOT SHUFFLE"
-).split()
-TYPE_NAMES = "I32 U32 F32".split()
-ATOMIC_NAMES = "ADD SUB MIN MAX AND OR XOR EXCH CAS".split()
-SPECIAL_NAMES = (
-    "THREAD_X THREAD_Y THREAD_Z BLOCK_X BLOCK_Y BLOCK_Z BLOCK_DIM_X BLOCK_DIM_Y BLOCK_DIM_Z "
-    "GRID_DIM_X GRID_DIM_Y GRID_DIM_Z LANE WARP CORE CLOCK"
-).split()
-ORDER_NAMES = "WEAK RELAXED ACQUIRE RELEASE ACQ_REL SC".split()
-SCOPE_NAMES = "CTA CU GPU SYS".split()
+OPCODE_NAMES = [
+    "NOP",
+    "MOVE",
+    "LANES",
+    "SELECT",
+    "ADD",
+    "SUB",
+    "MUL",
+    "DIV",
+    "FLOORDIV",
+    "MOD",
+    "NEG",
+    "ABS",
+    "MIN",
+    "MAX",
+    "AND",
+    "OR",
+    "XOR",
+    "NOT",
+    "SHL",
+    "SHR",
+    "SQRT",
+    "EXP",
+    "LOG",
+    "SIN",
+    "COS",
+    "FLOOR",
+    "CONVERT",
+    "EQ",
+    "NE",
+    "LT",
+    "LE",
+    "GT",
+    "GE",
+    "SPECIAL",
+    "BRANCH",
+    "JUMP",
+    "EXIT",
+    "LOAD",
+    "STORE",
+    "ATOMIC",
+    "SHARED_LOAD",
+    "SHARED_STORE",
+    "SHARED_ATOMIC",
+    "LOCAL_LOAD",
+    "LOCAL_STORE",
+    "FENCE",
+    "BARRIER",
+    "BARRIER_ARRIVE",
+    "SLEEP",
+    "ANY",
+    "ALL",
+    "BALLOT",
+    "SHUFFLE",
+]
+TYPE_NAMES = ["I32", "U32", "F32"]
+ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS"]
+SPECIAL_NAMES = [
+    "THREAD_X",
+    "THREAD_Y",
+    "THREAD_Z",
+    "BLOCK_X",
+    "BLOCK_Y",
+    "BLOCK_Z",
+    "BLOCK_DIM_X",
+    "BLOCK_DIM_Y",
+    "BLOCK_DIM_Z",
+    "GRID_DIM_X",
+    "GRID_DIM_Y",
+    "GRID_DIM_Z",
+    "LANE",
+    "WARP",
+    "CORE",
+    "CLOCK",
+]
+ORDER_NAMES = ["WEAK", "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SC"]
+SCOPE_NAMES = ["CTA", "CU", "GPU", "SYS"]
 
 OPCODES = {name: number for number, name in enumerate(OPCODE_NAMES)}
 TYPES = {name: number for number, name in enumerate(TYPE_NAMES)}

@@ -10,9 +10,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 from gpucoh.errors import ConfigError, KernelError
 from gpucoh.lang import optimise
 from gpucoh.lang.assemble import Assembler, disassemble
+from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.source import SourceUnit
-from gpucoh.lang.statements import Lowerer
 from gpucoh.lang.types import BufferType, Scalar
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
@@ -47,7 +47,10 @@ class Kernel:
         return f"<gpucoh.kernel {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> None:
-        raise KernelError(f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)")
+        """Refused: kernels are launched."""
+        raise KernelError(
+            f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)"
+        )
 
     @cached_property
     def _unit(self) -> SourceUnit:
@@ -70,7 +73,9 @@ class Kernel:
         unit = self._unit
         arguments = unit.tree.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-            raise unit.error(unit.tree, "a kernel's arguments are plain: use names without *, ** and defaults")
+            raise unit.error(
+                unit.tree, "a kernel's arguments are plain: use names without *, ** and defaults"
+            )
         parameters = []
         for argument in arguments.posonlyargs + arguments.args:
             type = unit.annotation(argument)
@@ -137,6 +142,7 @@ class Device:
         return f"<gpucoh.device {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Refused: kernels call device functions."""
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
 
     @cached_property

@@ -192,7 +192,9 @@ class _Numbering:
             block.terminator.condition = copies[condition]
             self.changed = True
 
-    def _forget(self, dest: Register, local: dict[object, Register], copies: dict[Register, Operand]) -> None:
+    def _forget(
+        self, dest: Register, local: dict[object, Register], copies: dict[Register, Operand]
+    ) -> None:
         if dest in self.single:
             return  # a new trip of a loop starts a new block, with empty tables
         copies.pop(dest, None)

@@ -104,8 +104,8 @@ class Program:
             if parameter.kind == "buffer":
                 if isinstance(value, numbers.Number):
                     raise ConfigError(
-                        f"argument '{parameter.name}' of kernel '{self.name}' must be an array of {parameter.type.name}, "
-                        f"got {value!r}"
+                        f"argument '{parameter.name}' of kernel '{self.name}' must be an array of "
+                        f"{parameter.type.name}, got {value!r}"
                     )
                 buffers.append(value)
             else:
@@ -131,7 +131,9 @@ def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
             raise ConfigError(f"{where} must fit f32 (up to 3.4e38), got {value!r}")
         return int(rounded.view(np.uint32))
     if not isinstance(value, (bool, int, np.integer, np.bool_)):
-        raise ConfigError(f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}")
+        raise ConfigError(
+            f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}"
+        )
     low, high = (-(2**31), 2**31 - 1) if parameter.type is I32 else (0, 2**32 - 1)
     if not low <= int(value) <= high:
         raise ConfigError(

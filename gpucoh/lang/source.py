@@ -80,7 +80,9 @@ class SourceUnit:
         except KernelError:
             raise
         except Exception as error:
-            raise self.error(argument, f"the annotation {value!r} cannot be evaluated: {error}") from error
+            raise self.error(
+                argument, f"the annotation {value!r} cannot be evaluated: {error}"
+            ) from error
 
     def error(self, node: ast.AST | None, message: str) -> KernelError:
         """A KernelError at a node of the tree: ``file:line: kernel 'name': message``."""

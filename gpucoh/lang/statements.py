@@ -1,4 +1,4 @@
-"""Statements of the kernel language, and the inlining of device functions."""
+"""Statements of the kernel language."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 from gpucoh.lang.calls import CallLowerer
 from gpucoh.lang.emitter import is_positive
-from gpucoh.lang.ir import Argument, Constant, Function, LocalArray, Register
-from gpucoh.lang.program import Parameter
-from gpucoh.lang.source import SourceUnit, loop_names_to_copy
-from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar
+from gpucoh.lang.ir import Constant, Register
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
 from gpucoh.lang.values import (
     AnyValue,
     BufferValue,
@@ -19,12 +17,10 @@ from gpucoh.lang.values import (
     Literal,
     Loop,
     PythonObject,
-    SharedArray,
     TupleValue,
     Value,
     Variable,
     describe,
-    from_python,
 )
 
 #: Most trips of a loop over a tuple, each of which is written out.
@@ -51,7 +47,11 @@ REFUSED = {
 
 def pinned(value: AnyValue, name: str) -> AnyValue:
     """A value that a name stands for: its temporaries are not to become other variables."""
-    if isinstance(value, Value) and isinstance(value.operand, Register) and value.operand.name is None:
+    if (
+        isinstance(value, Value)
+        and isinstance(value.operand, Register)
+        and value.operand.name is None
+    ):
         value.operand.name = name
     if isinstance(value, TupleValue):
         for item in value.items:
@@ -59,42 +59,8 @@ def pinned(value: AnyValue, name: str) -> AnyValue:
     return value
 
 
-class Lowerer(CallLowerer):
-    """Lowers a whole kernel. ``dependencies`` collects what of the surroundings the program depends on."""
-
-    def __init__(self, unit: SourceUnit, lanes: int) -> None:
-        super().__init__(unit.name)
-        self.lanes = lanes
-        self.units: list[SourceUnit] = [unit]
-        self.dependencies: list[tuple[Callable[[], Any], Any]] = []
-        self.array_count = 0
-
-    def depend(self, name: str, value: Any) -> None:
-        """Remember a name's value."""
-        lookup = self.frame.unit.lookup
-        self.dependencies.append((lambda: lookup(name)[1], value))
-
-    def depend_attribute(self, base: Any, name: str, value: Any) -> None:
-        """Remember an attribute's value."""
-        self.dependencies.append((lambda: getattr(base, name, None), value))
-
-    def lower(self, parameters: Sequence[Parameter]) -> Function:
-        """The kernel's function."""
-        unit = self.units[0]
-        frame = Frame(unit, 0, copied_loop_names=loop_names_to_copy(unit.tree))
-        self.frames.append(frame)
-        self.at(unit.tree)
-        slot = 0
-        for parameter in parameters:
-            if parameter.kind == "buffer":
-                frame.names[parameter.name] = BufferValue(parameter.name, slot, parameter.type, parameter.readonly)
-                slot += 1
-            else:
-                value = Value(Argument(parameter.name), parameter.type)
-                self.bind_parameter(parameter.name, value, unit.tree)
-        self.body(unit.tree.body)
-        self.exit()
-        return self.function
+class StatementLowerer(CallLowerer):
+    """Lowers statements."""
 
     def bind_parameter(self, name: str, value: AnyValue, node: ast.AST) -> None:
         """A parameter: the value itself, or a variable where the body assigns to it."""
@@ -110,14 +76,19 @@ class Lowerer(CallLowerer):
             kind = type(statement).__name__
             method: Callable[[Any], None] | None = getattr(self, f"_do_{kind}", None)
             if method is None:
-                self.fail(statement, REFUSED.get(kind, f"{kind} cannot be used in kernels: use simpler statements"))
+                self.fail(
+                    statement,
+                    REFUSED.get(kind, f"{kind} cannot be used in kernels: use simpler statements"),
+                )
             method(statement)
 
     def _do_Pass(self, node: ast.Pass) -> None:
         pass
 
     def _do_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant) and (isinstance(node.value.value, str) or node.value.value is ...):
+        if isinstance(node.value, ast.Constant) and (
+            isinstance(node.value.value, str) or node.value.value is ...
+        ):
             return
         if isinstance(node.value, ast.Call):
             self.call(node.value)
@@ -128,7 +99,11 @@ class Lowerer(CallLowerer):
 
     def _do_Assign(self, node: ast.Assign) -> None:
         first = node.targets[0]
-        if isinstance(node.value, ast.Call) and isinstance(first, ast.Name) and len(node.targets) == 1:
+        if (
+            isinstance(node.value, ast.Call)
+            and isinstance(first, ast.Name)
+            and len(node.targets) == 1
+        ):
             array = self.declare_array(first.id, node.value)
             if array is not None:
                 self.assign_name(first.id, array, node)
@@ -152,20 +127,30 @@ class Lowerer(CallLowerer):
         elif isinstance(target, (ast.Tuple, ast.List)):
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
                 self.fail(node, f"{len(target.elts)} values are needed, got {describe(value)}")
-            items = [self.temporary(item) if isinstance(item, Value) else item for item in value.items]
+            items = [
+                self.temporary(item) if isinstance(item, Value) else item for item in value.items
+            ]
             for part, item in zip(target.elts, items, strict=True):
                 self.assign(part, item, node, only=False)
         else:
             self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
 
     def assign_name(
-        self, name: str, value: AnyValue, node: ast.AST, retarget: bool = True, type: Scalar | None = None
+        self,
+        name: str,
+        value: AnyValue,
+        node: ast.AST,
+        retarget: bool = True,
+        type: Scalar | None = None,
     ) -> None:
         """Assign to a variable; the first assignment gives it its type."""
         known = self.frame.names.get(name)
         if isinstance(value, (Value, Literal)):
             if known is not None and not isinstance(known, Variable):
-                self.fail(node, f"'{name}' is {describe(known)} and cannot be assigned again: use another name")
+                self.fail(
+                    node,
+                    f"'{name}' is {describe(known)} and cannot be assigned again: use another name",
+                )
             if known is None:
                 wanted = type or (value.type if isinstance(value, Value) else value.natural)
                 line = self.frame.unit.first_line + getattr(node, "lineno", 1) - 1
@@ -177,9 +162,14 @@ class Lowerer(CallLowerer):
                 known.register.positive = self._is_positive(word)
             return
         if self.frame.unit.assigned.get(name, 1) != 1 or known is not None:
-            self.fail(node, f"'{name}' names {describe(value)} and is assigned more than once: use another name")
+            self.fail(
+                node,
+                f"'{name}' names {describe(value)} and is assigned more than once: use another name",
+            )
         if isinstance(value, TupleValue):
-            value = TupleValue(tuple(self.temporary(i) if isinstance(i, Value) else i for i in value.items))
+            value = TupleValue(
+                tuple(self.temporary(i) if isinstance(i, Value) else i for i in value.items)
+            )
         self.frame.names[name] = pinned(value, name)
 
     def _is_positive(self, word: Value) -> bool:
@@ -194,7 +184,9 @@ class Lowerer(CallLowerer):
             self.fail(node, "a variable's type must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
         known = self.frame.names.get(node.target.id)
         if isinstance(known, Variable) and known.type is not type.value:
-            self.fail(node, f"'{known.name}' (line {known.line}) is {known.type.name}: use another name")
+            self.fail(
+                node, f"'{known.name}' (line {known.line}) is {known.type.name}: use another name"
+            )
         self.assign_name(node.target.id, self.value(node.value), node, type=type.value)
 
     def _do_AugAssign(self, node: ast.AugAssign) -> None:
@@ -221,7 +213,9 @@ class Lowerer(CallLowerer):
     def _do_If(self, node: ast.If) -> None:
         if isinstance(node.test, (ast.Name, ast.Constant, ast.Attribute, ast.Compare, ast.UnaryOp)):
             constant = self.value(node.test) if self._looks_constant(node.test) else None
-            if isinstance(constant, Literal):  # as a C preprocessor would: the other branch is not compiled
+            if isinstance(
+                constant, Literal
+            ):  # as a C preprocessor would: the other branch is not compiled
                 self.body(node.body if constant.value else node.orelse)
                 return
         true_block, false_block, join = self.new_block(), self.new_block(), self.new_block()
@@ -281,15 +275,22 @@ class Lowerer(CallLowerer):
                 self._range_loop(node, node.target.id, node.iter)
                 return
         if not isinstance(node.iter, (ast.Name, ast.Tuple, ast.Attribute)):
-            self.fail(node, "a for loop runs over range(...) or a constant tuple: use for i in range(...)")
+            self.fail(
+                node, "a for loop runs over range(...) or a constant tuple: use for i in range(...)"
+            )
         items = self.value(node.iter)
         if not isinstance(items, TupleValue):
-            self.fail(node, f"a for loop cannot run over {describe(items)}: use for i in range(...)")
+            self.fail(
+                node, f"a for loop cannot run over {describe(items)}: use for i in range(...)"
+            )
         self._unrolled(node, items)
 
     def _unrolled(self, node: ast.For, items: TupleValue) -> None:
         if len(items.items) > MAX_UNROLLED:
-            self.fail(node, f"a loop over a tuple of {len(items.items)}, at most {MAX_UNROLLED}: use range(...)")
+            self.fail(
+                node,
+                f"a loop over a tuple of {len(items.items)}, at most {MAX_UNROLLED}: use range(...)",
+            )
         exit = self.new_block()
         names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
         for item in items.items:
@@ -310,7 +311,10 @@ class Lowerer(CallLowerer):
         return (
             self.frame.unit.assigned.get(name) == 1
             and name not in self.frame.copied_loop_names
-            and (isinstance(item, (Literal, TupleValue)) or isinstance(item, Value) and isinstance(item.operand, Constant))
+            and (
+                isinstance(item, (Literal, TupleValue))
+                or (isinstance(item, Value) and isinstance(item.operand, Constant))
+            )
         )
 
     def _range_loop(self, node: ast.For, name: str, call: ast.Call) -> None:
@@ -323,7 +327,9 @@ class Lowerer(CallLowerer):
             values.append(Literal(1))
         step_literal = values[2].value if isinstance(values[2], Literal) else None
         type, words = self._range_type(node, values, step_literal)
-        if step_literal == 0 or (isinstance(words[2].operand, Constant) and words[2].operand.bits == 0):
+        if step_literal == 0 or (
+            isinstance(words[2].operand, Constant) and words[2].operand.bits == 0
+        ):
             self.fail(node, "the step of range() is 0: use another step")
         stop, step = self.temporary(words[1]), self.temporary(words[2])
         own = name not in self.frame.copied_loop_names
@@ -344,11 +350,17 @@ class Lowerer(CallLowerer):
         self.branch(test(), first, exit, node)
         self.resume(exit)
 
-    def _range_type(self, node: ast.For, values: list[AnyValue], step: float | None) -> tuple[Scalar, list[Value]]:
+    def _range_type(
+        self, node: ast.For, values: list[AnyValue], step: float | None
+    ) -> tuple[Scalar, list[Value]]:
         for value in values:
-            if isinstance(value, Value) and value.type is F32 or isinstance(value, Literal) and isinstance(value.value, float):
+            if (isinstance(value, Value) and value.type is F32) or (
+                isinstance(value, Literal) and isinstance(value.value, float)
+            ):
                 self.fail(node, "range() takes integers: use i32(...)")
-        type, _ = self.unify([v for k, v in enumerate(values) if k < 2 or step is None], node, "range()")
+        type, _ = self.unify(
+            [v for k, v in enumerate(values) if k < 2 or step is None], node, "range()"
+        )
         if type is BOOL:
             type = I32
         if type is U32 and step is not None and step < 0:
@@ -377,23 +389,37 @@ class Lowerer(CallLowerer):
         if isinstance(step.operand, Constant):
             return self.operate("GT", type, counter, stop)
         zero = Value(Constant(0), I32)
-        up = self.operate("AND", I32, self.operate("GT", I32, step, zero), self.operate("LT", I32, counter, stop))
-        down = self.operate("AND", I32, self.operate("LT", I32, step, zero), self.operate("GT", I32, counter, stop))
+        up = self.operate(
+            "AND", I32, self.operate("GT", I32, step, zero), self.operate("LT", I32, counter, stop)
+        )
+        down = self.operate(
+            "AND", I32, self.operate("LT", I32, step, zero), self.operate("GT", I32, counter, stop)
+        )
         return self.operate_as("OR", BOOL, up, down)
 
     def _do_Return(self, node: ast.Return) -> None:
         frame = self.frame
         if frame.exit is None:
-            if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            if node.value is not None and not (
+                isinstance(node.value, ast.Constant) and node.value.value is None
+            ):
                 self.fail(node, "a kernel returns no value: use a store into a buffer")
             self.exit()
             return
-        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if node.value is not None and not (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        ):
             if frame.returned and not frame.returns_value:
-                self.fail(node, "a device function returns a value everywhere or nowhere: use return with a value")
+                self.fail(
+                    node,
+                    "a device function returns a value everywhere or nowhere: use return with a value",
+                )
             self._set_result(frame, self.value(node.value), node)
         elif frame.returns_value:
-            self.fail(node, "a device function returns a value everywhere or nowhere: use return with a value")
+            self.fail(
+                node,
+                "a device function returns a value everywhere or nowhere: use return with a value",
+            )
         frame.returned = True
         self.jump(frame.exit)
 
@@ -405,83 +431,16 @@ class Lowerer(CallLowerer):
             words = [self.scalar(item, node) for item in items]
             line = frame.unit.first_line + getattr(node, "lineno", 1) - 1
             frame.result = tuple(
-                Variable("return value", self.function.new_register(), word.type, line) for word in words
+                Variable("return value", self.function.new_register(), word.type, line)
+                for word in words
             )
             frame.single_result = not isinstance(value, TupleValue)
         if len(items) != len(frame.result):
             self.fail(node, f"{len(frame.result)} values are returned elsewhere, {len(items)} here")
         frame.returns_value = True
-        copies = [self.coerce(i, v.type, node, f"the return value (line {v.line})") for i, v in zip(items, frame.result, strict=True)]
+        copies = [
+            self.coerce(i, v.type, node, f"the return value (line {v.line})")
+            for i, v in zip(items, frame.result, strict=True)
+        ]
         for variable, copy in zip(frame.result, copies, strict=True):
             self.move(variable.register, copy, retarget=len(copies) == 1)
-
-    def inline(self, device: Any, node: ast.Call) -> AnyValue | None:
-        """Lower a device function's body in place of its call."""
-        unit: SourceUnit = device.unit
-        if any(frame.unit is unit for frame in self.frames):
-            self.fail(node, f"'{unit.name}' calls itself: use a loop")
-        if unit not in self.units:
-            self.units.append(unit)
-        arguments = self._device_arguments(device, unit, node)
-        frame = Frame(unit, self.units.index(unit), copied_loop_names=loop_names_to_copy(unit.tree))
-        frame.exit = self.new_block()
-        self.frames.append(frame)
-        for parameter in unit.tree.args.posonlyargs + unit.tree.args.args + unit.tree.args.kwonlyargs:
-            value = self._parameter_value(unit, parameter, arguments[parameter.arg])
-            self.bind_parameter(parameter.arg, value, parameter)
-        self.body(unit.tree.body)
-        if frame.returns_value and self._reachable_end(unit.tree.body):
-            self.fail(unit.tree, "may end without a return: use a return with a value at its end")
-        self.start(frame.exit)
-        self.frames.pop()
-        self.at(node)
-        if frame.result is None:
-            return None
-        # Fresh copies: a result's register must not change under a later call's hand.
-        values = tuple(Value(variable.register, variable.type) for variable in frame.result)
-        return values[0] if frame.single_result else TupleValue(values)
-
-    def _reachable_end(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether control may run off the end of these statements, as far as their form tells."""
-        last = statements[-1]
-        if isinstance(last, ast.Return):
-            return False
-        if isinstance(last, ast.If):
-            if self._looks_constant(last.test):
-                constant = self.value(last.test)
-                if isinstance(constant, Literal):
-                    taken = last.body if constant.value else last.orelse
-                    return not taken or self._reachable_end(taken)
-            return not last.orelse or self._reachable_end(last.body) or self._reachable_end(last.orelse)
-        if isinstance(last, ast.While):
-            endless = isinstance(last.test, ast.Constant) and bool(last.test.value)
-            return not endless or any(isinstance(n, ast.Break) for n in ast.walk(last))
-        return True
-
-    def _device_arguments(self, device: Any, unit: SourceUnit, node: ast.Call) -> dict[str, AnyValue]:
-        bound, _ = self._bind(device.function, unit.name, node)
-        given = {id(n) for n in node.args} | {id(keyword.value) for keyword in node.keywords}
-        arguments: dict[str, AnyValue] = {}
-        for name, expression in bound.items():
-            if id(expression) not in given and isinstance(expression, ast.Constant):
-                arguments[name] = from_python(expression.value)  # a default
-            else:
-                arguments[name] = self.value(expression)
-        return arguments
-
-    def _parameter_value(self, unit: SourceUnit, parameter: ast.arg, value: AnyValue) -> AnyValue:
-        annotation = unit.annotation(parameter)
-        where = f"argument '{parameter.arg}'"
-        if annotation is None:
-            return value
-        if isinstance(annotation, Scalar):
-            if not isinstance(value, (Value, Literal)):
-                self.fail(parameter, f"{where} must be {annotation.name}, got {describe(value)}")
-            return self.coerce(value, annotation, parameter, where)
-        if isinstance(annotation, BufferType):
-            if not isinstance(value, (BufferValue, SharedArray, LocalArray)) or value.type is not annotation.dtype:
-                self.fail(parameter, f"{where} must be an array of {annotation.dtype.name}, got {describe(value)}")
-            if isinstance(value, BufferValue) and annotation.readonly:
-                return BufferValue(value.name, value.slot, value.type, True)
-            return value
-        return self.fail(parameter, f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all")

@@ -65,7 +65,7 @@ class BufferType:
     readonly: bool = False
 
     def __repr__(self) -> str:
-        return f'gpucoh.Buffer[{self.dtype.name}{", " + chr(34) + "readonly" + chr(34) if self.readonly else ""}]'
+        return f"gpucoh.Buffer[{self.dtype.name}{', ' + chr(34) + 'readonly' + chr(34) if self.readonly else ''}]"
 
 
 _T = TypeVar("_T")
@@ -98,7 +98,9 @@ else:
             return BufferType(dtype, bool(rest))
 
         def __init__(self):
-            raise KernelError("Buffer is an annotation: write Buffer[gpucoh.f32]; gpu.array(...) makes arrays")
+            raise KernelError(
+                "Buffer is an annotation: write Buffer[gpucoh.f32]; gpu.array(...) makes arrays"
+            )
 
 
 @overload

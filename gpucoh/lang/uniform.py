@@ -49,7 +49,9 @@ def analyse(function: Function, joins: dict[Block, Block | None]) -> set[Registe
     return set(definitions) - varying
 
 
-def _is_uniform(instruction: Instruction, varying: set[Register], parted: bool, alone: bool) -> bool:
+def _is_uniform(
+    instruction: Instruction, varying: set[Register], parted: bool, alone: bool
+) -> bool:
     if instruction.op in PURE:
         return (not parted or alone) and not any(r in varying for r in instruction.used())
     if parted:

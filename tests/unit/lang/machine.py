@@ -44,10 +44,10 @@ class Op:
 def decode(program: Program) -> list[Op]:
     ops = []
     for f in isa.PACKING.iter_unpack(program.code):
-        opcode, type_, order, scope, width, spare, flags, d, a, b, c, imm, target, join, line, file = f
+        opcode, type_, order, scope, width, spare, *rest = f
         assert (width, spare) == (1, 0)
-        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope], flags, d, a, b, c,
-                      imm, target, join, line, file))  # fmt: skip
+        order_name, scope_name = isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope]
+        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, order_name, scope_name, *rest))
     return ops
 
 
@@ -79,7 +79,9 @@ class Warp:
 class Machine:
     """Runs one launch to its end."""
 
-    def __init__(self, program: Program, grid=1, block=32, args=(), budget: int = 2_000_000) -> None:
+    def __init__(
+        self, program: Program, grid=1, block=32, args=(), budget: int = 2_000_000
+    ) -> None:
         self.program, self.ops = program, decode(program)
         self.grid = tuple(np.atleast_1d(grid).tolist()) + (1,) * (3 - np.size(grid))
         self.block_dim = tuple(np.atleast_1d(block).tolist()) + (1,) * (3 - np.size(block))
@@ -87,7 +89,9 @@ class Machine:
         self.constants = constants
         self.readonly = [p.readonly for p in program.parameters if p.kind == "buffer"]
         self.buffers = [np.asarray(b).view(U32) for b in buffers]
-        for parameter, buffer in zip([p for p in program.parameters if p.kind == "buffer"], buffers, strict=True):
+        for parameter, buffer in zip(
+            [p for p in program.parameters if p.kind == "buffer"], buffers, strict=True
+        ):
             assert buffer.dtype == parameter.type.numpy, parameter.name
         self.budget, self.issued = budget, 0
         self.trace: list[Op] = []
@@ -99,7 +103,9 @@ class Machine:
         for z in range(self.grid[2]):
             for y in range(self.grid[1]):
                 for x in range(self.grid[0]):
-                    block = Block((x, y, z), np.zeros(max(self.program.shared_words, 1), U32), threads)
+                    block = Block(
+                        (x, y, z), np.zeros(max(self.program.shared_words, 1), U32), threads
+                    )
                     count = -(-threads // lanes)
                     block.alive = threads
                     warps += [Warp(self, block, k, lanes) for k in range(count)]
@@ -129,7 +135,11 @@ class Machine:
 
     def write(self, warp: Warp, operand: int, words: np.ndarray, mask: np.ndarray) -> None:
         kind, number = operand & isa.OPERAND_KIND, operand & isa.OPERAND_NUMBER
-        words = np.asarray(words).astype(U32) if words.dtype == bool else np.ascontiguousarray(words).view(U32)
+        words = (
+            np.asarray(words).astype(U32)
+            if words.dtype == bool
+            else np.ascontiguousarray(words).view(U32)
+        )
         if kind == isa.OPERAND_VECTOR:
             warp.vector[number][mask] = words[mask]
         else:
@@ -144,9 +154,19 @@ class Machine:
             return
         if op.name in ("ANY", "ALL", "BALLOT"):
             return
-        assert op.name not in ("SHUFFLE", "LOCAL_LOAD", "LANES", "ATOMIC", "LOAD", "SHARED_LOAD", "SHARED_ATOMIC")
+        assert op.name not in (
+            "SHUFFLE",
+            "LOCAL_LOAD",
+            "LANES",
+            "ATOMIC",
+            "LOAD",
+            "SHARED_LOAD",
+            "SHARED_ATOMIC",
+        )
         for operand in (op.a, op.b, op.c):
-            assert operand == isa.OPERAND_NONE or operand & isa.OPERAND_KIND != isa.OPERAND_VECTOR, op
+            assert (
+                operand == isa.OPERAND_NONE or operand & isa.OPERAND_KIND != isa.OPERAND_VECTOR
+            ), op
 
     # ---- control
 
@@ -157,7 +177,7 @@ class Machine:
         if not stack:
             warp.done = True
             return
-        pc, join, mask = stack[-1]
+        pc, _, mask = stack[-1]
         assert pc < len(self.ops), "fell off the end of the program"
         op = self.ops[pc]
         self.issued += 1
@@ -202,7 +222,11 @@ class Machine:
         block = warp.block
         number = int(self.read(warp, op.a)[0])
         count = block.threads if op.b == isa.OPERAND_NONE else int(self.read(warp, op.b)[0])
-        arrived = warp.lanes if op.b != isa.OPERAND_NONE else min(warp.lanes, block.threads - warp.number * warp.lanes)
+        arrived = (
+            warp.lanes
+            if op.b != isa.OPERAND_NONE
+            else min(warp.lanes, block.threads - warp.number * warp.lanes)
+        )
         block.arrived[number] = block.arrived.get(number, 0) + arrived
         generation = block.generation.setdefault(number, 0)
         if op.name == "BARRIER":
@@ -255,7 +279,9 @@ class Machine:
         }[name[:-2] if axis >= 0 and name[-2] == "_" else name]()  # fmt: skip
         return np.full(warp.lanes, word, U32)
 
-    def bounded(self, warp: Warp, op: Op, index: np.ndarray, mask: np.ndarray, length: int, what: str) -> None:
+    def bounded(
+        self, warp: Warp, op: Op, index: np.ndarray, mask: np.ndarray, length: int, what: str
+    ) -> None:
         for lane in np.flatnonzero(mask):
             word = int(index[lane]) if op.type >= 0 else 0
             if not 0 <= word < length:
@@ -279,7 +305,9 @@ class Machine:
             return
         self.atomic(warp, op, mask, buffer, index)
 
-    def atomic(self, warp: Warp, op: Op, mask: np.ndarray, memory: np.ndarray, index: np.ndarray) -> None:
+    def atomic(
+        self, warp: Warp, op: Op, mask: np.ndarray, memory: np.ndarray, index: np.ndarray
+    ) -> None:
         kind = isa.ATOMIC_NAMES[op.flags >> isa.FLAG_ATOMIC_SHIFT]
         operand = self.read(warp, op.b)
         new = self.read(warp, op.c) if kind == "CAS" else operand
@@ -289,11 +317,8 @@ class Machine:
             at = index[lane]
             old[lane] = memory[at]
             a, b = memory[at : at + 1].view(view)[0], operand[lane : lane + 1].view(view)[0]
-            result = {
-                "ADD": lambda: a + b, "SUB": lambda: a - b, "MIN": lambda: min(a, b), "MAX": lambda: max(a, b),
-                "AND": lambda: a & b, "OR": lambda: a | b, "XOR": lambda: a ^ b, "EXCH": lambda: b,
-                "CAS": lambda: new[lane : lane + 1].view(view)[0] if a == b else a,
-            }[kind]()  # fmt: skip
+            exchange = new[lane : lane + 1].view(view)[0]
+            result = combine(kind, a, b, exchange)
             memory[at] = np.array([result], view).view(U32)[0]
         if op.d != isa.OPERAND_NONE:
             self.write(warp, op.d, old, mask)
@@ -302,7 +327,11 @@ class Machine:
         index = self.read(warp, op.a)
         memory = warp.block.shared
         bound = {"SHARED_LOAD": op.b, "SHARED_STORE": op.c}.get(op.name, isa.OPERAND_NONE)
-        words = int(self.read(warp, bound)[0]) if bound != isa.OPERAND_NONE else len(memory) - op.immediate
+        words = (
+            int(self.read(warp, bound)[0])
+            if bound != isa.OPERAND_NONE
+            else len(memory) - op.immediate
+        )
         self.bounded(warp, op, index, mask, words, "scratchpad")
         at = np.where(mask, index, 0) + U32(op.immediate)
         if op.name == "SHARED_LOAD":
@@ -323,6 +352,16 @@ class Machine:
             self.write(warp, op.d, warp.vector[at, lanes], mask)
         else:
             warp.vector[at[mask], lanes[mask]] = self.read(warp, op.b)[mask]
+
+
+def combine(kind: str, a, b, new):
+    """What an atomic leaves in memory."""
+    if kind == "CAS":
+        return new if a == b else a
+    return {
+        "ADD": lambda: a + b, "SUB": lambda: a - b, "MIN": lambda: min(a, b), "MAX": lambda: max(a, b),
+        "AND": lambda: a & b, "OR": lambda: a | b, "XOR": lambda: a ^ b, "EXCH": lambda: b,
+    }[kind]()  # fmt: skip
 
 
 def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:

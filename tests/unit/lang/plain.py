@@ -70,7 +70,9 @@ def binary(function, float_function=None, kind=None):
         common = kind or kind_of(a, b)
         x, y = to(common, a).value, to(common, b).value
         with np.errstate(all="ignore"):
-            return Num(common, (float_function or function)(x, y) if common == "f" else function(x, y))
+            return Num(
+                common, (float_function or function)(x, y) if common == "f" else function(x, y)
+            )
 
     return forward, lambda b, a: forward(a, b)
 
@@ -103,12 +105,16 @@ install("sub", binary(lambda a, b: a - b))
 install("mul", binary(lambda a, b: a * b))
 install("truediv", binary(None, lambda a, b: np.divide(a, b), kind="f"))
 install("floordiv", binary(lambda a, b: a // b if b else 0, lambda a, b: np.floor(np.divide(a, b))))
-install("mod", binary(lambda a, b: a % b if b else 0, lambda a, b: a - b * np.floor(np.divide(a, b))))
+install(
+    "mod", binary(lambda a, b: a % b if b else 0, lambda a, b: a - b * np.floor(np.divide(a, b)))
+)
 install("and", binary(lambda a, b: a & b))
 install("or", binary(lambda a, b: a | b))
 install("xor", binary(lambda a, b: a ^ b))
 install("lshift", shift(True))
 install("rshift", shift(False))
+
+
 def power(base: Num, exponent: int) -> Num:
     result = Num(base.kind, 1) if exponent == 0 else base
     for _ in range(exponent - 1):
@@ -201,7 +207,9 @@ def make_namespace(current: SimpleNamespace) -> dict[str, Any]:
         shape = size(n)
         return PlainArray(np.zeros(int(np.prod(shape)), dtype.numpy), shape)
 
-    def atomic_add(buf: PlainArray, index: Any, value: Any, order: str = "", scope: str = "") -> Num:
+    def atomic_add(
+        buf: PlainArray, index: Any, value: Any, order: str = "", scope: str = ""
+    ) -> Num:
         old = buf[index]
         buf[index] = old + value
         return old
@@ -240,7 +248,11 @@ class Conversion:
 class _BarrierToYield(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "barrier":
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "barrier"
+        ):
             return ast.copy_location(ast.Expr(ast.Yield(None)), node)
         return node
 
@@ -255,7 +267,9 @@ class _BarrierToYield(ast.NodeTransformer):
         return node
 
 
-def run_plain(source: str, name: str, grid, block, args, constants: dict[str, Any] | None = None) -> None:
+def run_plain(
+    source: str, name: str, grid, block, args, constants: dict[str, Any] | None = None
+) -> None:
     """Run kernel ``name`` of ``source``; arrays among ``args`` are changed in place."""
     tree = ast.fix_missing_locations(_BarrierToYield().visit(ast.parse(textwrap.dedent(source))))
     current = SimpleNamespace(thread=None)
@@ -264,7 +278,8 @@ def run_plain(source: str, name: str, grid, block, args, constants: dict[str, An
     dim = tuple(block) + (1,) * (3 - len(block))
     extent = tuple(grid) + (1,) * (3 - len(grid))
     values = [
-        PlainArray(a) if isinstance(a, np.ndarray) else Num("f" if isinstance(a, float) else "i", a) for a in args
+        PlainArray(a) if isinstance(a, np.ndarray) else Num("f" if isinstance(a, float) else "i", a)
+        for a in args
     ]
     for index in np.ndindex(*extent[::-1]):
         one = Block(tuple(index[::-1]))
@@ -289,14 +304,18 @@ def run_plain(source: str, name: str, grid, block, args, constants: dict[str, An
 _count = 0
 
 
-def kernel_from_source(source: str, name: str, constants: dict[str, Any] | None = None) -> lang.Kernel:
+def kernel_from_source(
+    source: str, name: str, constants: dict[str, Any] | None = None
+) -> lang.Kernel:
     """The kernel of a text, as if it stood in a file."""
     global _count
     _count += 1
     filename = f"<kernel {_count}>"
     text = textwrap.dedent(source)
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    space: dict[str, Any] = {n: getattr(intrinsics, n) for n in intrinsics.__all__ if n not in ("any", "all")}
+    space: dict[str, Any] = {
+        n: getattr(intrinsics, n) for n in intrinsics.__all__ if n not in ("any", "all")
+    }
     space |= {"kernel": lang.kernel, "device": lang.device, "i32": lang.i32, "u32": lang.u32, "f32": lang.f32,
               "Buffer": lang.Buffer} | (constants or {})  # fmt: skip
     exec(compile(text, filename, "exec"), space)

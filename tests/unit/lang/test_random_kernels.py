@@ -12,7 +12,7 @@ from unit.lang.plain import kernel_from_source, run_plain
 
 EDGES = (0, 1, 2, 3, 5, 7, 31, 32, 100, -1, -2, -7, 2**31 - 1, -(2**31), 65537)
 FLOATS = (0.0, 0.5, 1.0, -1.5, 3.25, 1e-3, 1e20, -1e30, 7.0)
-HELPERS = '''
+HELPERS = """
 @device
 def clip(v: i32, low, high: i32):
     if v < low:
@@ -35,7 +35,7 @@ def mean(a: f32, b: f32):
 @device
 def both(a: i32, b: i32):
     return a // b, a % b
-'''
+"""
 
 
 class Generator:
@@ -54,7 +54,7 @@ class Generator:
     # ---- expressions
 
     def integer(self, depth: int) -> str:
-        leaf = ["a", "b", "c", "tid", "n", *self.loop_names]
+        leaf = ["a", "b", "c", "u", "tid", "n", *self.loop_names]
         if depth <= 0 or self.r.randrange(5) == 0:
             return f"i32({self.pick(EDGES)})" if self.r.randrange(3) == 0 else self.pick(leaf)
         e, d = self.integer, depth - 1
@@ -139,17 +139,24 @@ class Generator:
         kind = self.r.randrange(11 if depth > 0 else 6)
         inner = indent + "    "
         if kind < 2:
-            return [f"{indent}{self.pick(['a', 'b', 'c'])} = {self.integer(2)}"]
+            return [f"{indent}{self.pick(['a', 'b', 'c', 'u'])} = {self.integer(2)}",
+                    *([f"{indent}u = u * 3 + n"] if self.r.randrange(2) else [])]  # fmt: skip
         if kind == 2:
             target = self.pick(["a", "b", "small[tid & 3]", f"small[{self.integer(1)} & 3]"])
-            return [f"{indent}{target} {self.pick(['+=', '-=', '*=', '//=', '^='])} {self.integer(1)}"]
+            return [
+                f"{indent}{target} {self.pick(['+=', '-=', '*=', '//=', '^='])} {self.integer(1)}"
+            ]
         if kind == 3:
             return [f"{indent}{self.pick(['f', 'g'])} = {self.floating(2)}"]
         if kind == 4:
-            return [f"{indent}{self.pick(['p = ' + self.unsigned(2), 'a, b = both(a, ' + self.integer(1) + ')', 'a, b = b, a'])}"]
+            pair = f"a, b = both(a, {self.integer(1)})"
+            return [indent + self.pick([f"p = {self.unsigned(2)}", pair, "a, b = b, a"])]
         if kind == 5:
             if self.in_loop and self.r.randrange(2):
-                return [f"{indent}if {self.boolean(1)}:", f"{inner}{self.pick(['break', 'continue'])}"]
+                return [
+                    f"{indent}if {self.boolean(1)}:",
+                    f"{inner}{self.pick(['break', 'continue'])}",
+                ]
             return [f"{indent}atomic_add(z, {self.integer(1)} & 3, {self.integer(1)})"]
         if kind in (6, 7):
             lines = [f"{indent}if {self.boolean(2)}:", *self.block(depth - 1, inner)]
@@ -166,10 +173,11 @@ class Generator:
         self.loops += 1
         name = f"k{self.loops}"
         bounds = self.pick(
-            [f"{self.integer(1)} & 3", "n", f"{self.integer(1)} & 3, 4", "5, 0, -2", f"0, {self.integer(1)} & 7, 2",
+            [f"{self.integer(1)} & 3", "n", f"{self.integer(1)} & 3, 4", "5, 0, -2",
+             f"0, {self.integer(1)} & 7, 2",
              f"3, {self.integer(1)} & 7, (tid & 1) + 1", f"3, {self.integer(1)} & 7, (tid & 1) * 2 - 1"]
         )  # fmt: skip
-        iterable = f"range({bounds})" if self.r.randrange(6) else "(1, -3, 7)"
+        iterable = f"range({bounds})" if self.r.randrange(6) else "(i32(1), i32(-3), i32(7))"
         self.loop_names.append(name)
         self.in_loop += 1
         body = self.block(depth - 1, inner)
@@ -194,12 +202,14 @@ class Generator:
     def kernel(self) -> str:
         lines = [
             "@kernel",
-            "def k(x: Buffer[i32], y: Buffer[f32], z: Buffer[i32], out: Buffer[i32], fout: Buffer[f32], n: i32, w: f32):",
+            "def k(x: Buffer[i32], y: Buffer[f32], z: Buffer[i32], out: Buffer[i32], fout: Buffer[f32],",
+            "      n: i32, w: f32):",
             "    i = global_id()",
             "    tid = thread_id()",
             "    a = x[i & 31]",
             "    b = i * 3 - 20",
             "    c = i32(4)",
+            "    u = block_id() * 2 + n",  # the same in all lanes until a branch parts them
             "    p = u32(i) * u32(2654435761)",
             "    f = y[i & 15]",
             "    g = f32(0.0)",
@@ -210,12 +220,16 @@ class Generator:
         ]
         lines += self.block(3, "    ")
         for _ in range(self.r.randrange(3)):
-            lines += ["    barrier()", "    t[tid] = " + self.integer(2).replace("t[", "x["), "    barrier()"]
+            lines += [
+                "    barrier()",
+                "    t[tid] = " + self.integer(2).replace("t[", "x["),
+                "    barrier()",
+            ]
             lines += self.block(2, "    ")
         if self.r.randrange(3) == 0:
             lines += [f"    if {self.boolean(1)}:", "        out[i * 4] = 77", "        return"]
         lines += ["    out[i * 4] = a + small[0]", "    out[i * 4 + 1] = b ^ small[1]",
-                  "    out[i * 4 + 2] = c - small[(a & 3)]", "    out[i * 4 + 3] = i32(p)", "    fout[i * 2] = f",
+                  "    out[i * 4 + 2] = c - small[(a & 3)] ^ u", "    out[i * 4 + 3] = i32(p)", "    fout[i * 2] = f",
                   "    fout[i * 2 + 1] = g"]  # fmt: skip
         return HELPERS + "\n\n" + "\n".join(lines) + "\n"
 

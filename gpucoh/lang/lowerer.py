@@ -1,0 +1,151 @@
+"""Lowering of a whole kernel, and the inlining of device functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gpucoh.lang.ir import Argument, Function, LocalArray
+from gpucoh.lang.program import Parameter
+from gpucoh.lang.source import SourceUnit, loop_names_to_copy
+from gpucoh.lang.statements import StatementLowerer
+from gpucoh.lang.types import BufferType, Scalar
+from gpucoh.lang.values import (
+    AnyValue,
+    BufferValue,
+    Frame,
+    Literal,
+    SharedArray,
+    TupleValue,
+    Value,
+    describe,
+    from_python,
+)
+
+
+class Lowerer(StatementLowerer):
+    """Lowers a whole kernel. ``dependencies`` collects what of the surroundings the program depends on."""
+
+    def __init__(self, unit: SourceUnit, lanes: int) -> None:
+        super().__init__(unit.name)
+        self.lanes = lanes
+        self.units: list[SourceUnit] = [unit]
+        self.dependencies: list[tuple[Callable[[], Any], Any]] = []
+        self.array_count = 0
+
+    def depend(self, name: str, value: Any) -> None:
+        """Remember a name's value."""
+        lookup = self.frame.unit.lookup
+        self.dependencies.append((lambda: lookup(name)[1], value))
+
+    def depend_attribute(self, base: Any, name: str, value: Any) -> None:
+        """Remember an attribute's value."""
+        self.dependencies.append((lambda: getattr(base, name, None), value))
+
+    def lower(self, parameters: Sequence[Parameter]) -> Function:
+        """The kernel's function."""
+        unit = self.units[0]
+        frame = Frame(unit, 0, copied_loop_names=loop_names_to_copy(unit.tree))
+        self.frames.append(frame)
+        self.at(unit.tree)
+        slot = 0
+        for parameter in parameters:
+            if parameter.kind == "buffer":
+                frame.names[parameter.name] = BufferValue(
+                    parameter.name, slot, parameter.type, parameter.readonly
+                )
+                slot += 1
+            else:
+                value = Value(Argument(parameter.name), parameter.type)
+                self.bind_parameter(parameter.name, value, unit.tree)
+        self.body(unit.tree.body)
+        self.exit()
+        return self.function
+
+    def inline(self, device: Any, node: ast.Call) -> AnyValue | None:
+        """Lower a device function's body in place of its call."""
+        unit: SourceUnit = device.unit
+        if any(frame.unit is unit for frame in self.frames):
+            self.fail(node, f"'{unit.name}' calls itself: use a loop")
+        if unit not in self.units:
+            self.units.append(unit)
+        arguments = self._device_arguments(device, unit, node)
+        frame = Frame(unit, self.units.index(unit), copied_loop_names=loop_names_to_copy(unit.tree))
+        frame.exit = self.new_block()
+        self.frames.append(frame)
+        for parameter in (
+            unit.tree.args.posonlyargs + unit.tree.args.args + unit.tree.args.kwonlyargs
+        ):
+            value = self._parameter_value(unit, parameter, arguments[parameter.arg])
+            self.bind_parameter(parameter.arg, value, parameter)
+        self.body(unit.tree.body)
+        if frame.returns_value and self._reachable_end(unit.tree.body):
+            self.fail(unit.tree, "may end without a return: use a return with a value at its end")
+        self.start(frame.exit)
+        self.frames.pop()
+        self.at(node)
+        if frame.result is None:
+            return None
+        # Fresh copies: a result's register must not change under a later call's hand.
+        values = tuple(Value(variable.register, variable.type) for variable in frame.result)
+        return values[0] if frame.single_result else TupleValue(values)
+
+    def _reachable_end(self, statements: Sequence[ast.stmt]) -> bool:
+        """Whether control may run off the end of these statements, as far as their form tells."""
+        last = statements[-1]
+        if isinstance(last, ast.Return):
+            return False
+        if isinstance(last, ast.If):
+            if self._looks_constant(last.test):
+                constant = self.value(last.test)
+                if isinstance(constant, Literal):
+                    taken = last.body if constant.value else last.orelse
+                    return not taken or self._reachable_end(taken)
+            return (
+                not last.orelse
+                or self._reachable_end(last.body)
+                or self._reachable_end(last.orelse)
+            )
+        if isinstance(last, ast.While):
+            endless = isinstance(last.test, ast.Constant) and bool(last.test.value)
+            return not endless or any(isinstance(n, ast.Break) for n in ast.walk(last))
+        return True
+
+    def _device_arguments(
+        self, device: Any, unit: SourceUnit, node: ast.Call
+    ) -> dict[str, AnyValue]:
+        bound, _ = self._bind(device.function, unit.name, node)
+        given = {id(n) for n in node.args} | {id(keyword.value) for keyword in node.keywords}
+        arguments: dict[str, AnyValue] = {}
+        for name, expression in bound.items():
+            if id(expression) not in given and isinstance(expression, ast.Constant):
+                arguments[name] = from_python(expression.value)  # a default
+            else:
+                arguments[name] = self.value(expression)
+        return arguments
+
+    def _parameter_value(self, unit: SourceUnit, parameter: ast.arg, value: AnyValue) -> AnyValue:
+        annotation = unit.annotation(parameter)
+        where = f"argument '{parameter.arg}'"
+        if annotation is None:
+            return value
+        if isinstance(annotation, Scalar):
+            if not isinstance(value, (Value, Literal)):
+                self.fail(parameter, f"{where} must be {annotation.name}, got {describe(value)}")
+            return self.coerce(value, annotation, parameter, where)
+        if isinstance(annotation, BufferType):
+            if (
+                not isinstance(value, (BufferValue, SharedArray, LocalArray))
+                or value.type is not annotation.dtype
+            ):
+                self.fail(
+                    parameter,
+                    f"{where} must be an array of {annotation.dtype.name}, got {describe(value)}",
+                )
+            if isinstance(value, BufferValue) and annotation.readonly:
+                return BufferValue(value.name, value.slot, value.type, True)
+            return value
+        return self.fail(
+            parameter, f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all"
+        )
