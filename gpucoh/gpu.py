@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh.array import Array, dtype_of, shape_of
-from gpucoh.errors import ConfigError, KernelError, SimulationError
+from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import Machine, machine
@@ -279,7 +279,7 @@ class GPU:
                 PLACEMENTS.index(placement),
             )
             self._run()
-        except KernelError as error:
+        except (KernelError, SimulationError) as error:
             raise _located(error, program) from None
 
     def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
@@ -428,21 +428,27 @@ def _extent(name: str, value: Any) -> tuple[int, int, int]:
     return out[0], out[1], out[2]
 
 
-_LINE = re.compile(r"\bline (\d+)(?: of file (\d+))?")
+_LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
 
 
-def _located(error: KernelError, program: Program) -> KernelError:
-    """The core counts lines from the kernel's first one: name the file and its line instead."""
-    text = str(error)
-    match = _LINE.search(text)
-    if match is None or error.filename is not None or not program.files:
+def _located(error: Error, program: Program) -> Error:
+    """The core counts lines from the kernel's first one: name the files and their lines instead."""
+    first: list[tuple[str, int]] = []
+
+    def place(match: re.Match[str]) -> str:
+        file = int(match.group(2) or 0)
+        if file >= len(program.files):
+            return match.group()
+        first.append(program.locate(file, int(match.group(1))))
+        return "at {}:{}".format(*first[-1])
+
+    text = _LINE.sub(place, str(error))
+    if not first:
         return error
-    file = int(match.group(2) or 0)
-    if file >= len(program.files):
-        return error
-    filename, line = program.locate(file, int(match.group(1)))
-    text = text[: match.start()] + f"line {line}" + text[match.end() :]
-    return KernelError(f"{filename}:{line}: {text}", filename, line)
+    if isinstance(error, KernelError):
+        filename, line = first[0]
+        return KernelError(f"{filename}:{line}: {text}", filename, line)
+    return type(error)(text)
 
 
 def machine_fields() -> dict[str, tuple[int, int, str]]:

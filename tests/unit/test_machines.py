@@ -1,0 +1,183 @@
+"""Is a machine what its papers say, and is one that cannot be refused in one clear line?"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gpucoh
+from gpucoh.machines import LARGEST_CLOCK_LCM_HZ, Machine
+from gpucoh.presets import PRESETS
+
+FERMI = gpucoh.machine("fermi")
+HEADER = Path(__file__).parents[2] / "csrc" / "gpu.h"
+
+
+def header_fields():
+    text = HEADER.read_text(encoding="utf-8")
+    block = text[text.index("#define GPC_MACHINE_FIELDS") : text.index("typedef struct")]
+    found = re.findall(r"X\((\w+), (\d+), (\d+),", block)
+    assert len(found) > 40
+    return {name: (int(low), int(high)) for name, low, high in found}
+
+
+def test_the_core_gets_exactly_its_fields_as_whole_numbers():
+    numbers = FERMI.to_core()
+    assert set(numbers) == set(header_fields())
+    assert all(type(value) is int for value in numbers.values())
+
+
+def test_every_field_has_the_range_of_the_core():
+    for name, (low, high) in header_fields().items():
+        field = (
+            name.replace("_bytes", "_kib")
+            if name in ("l1_bytes", "l2_bytes", "scratchpad_bytes")
+            else name
+        )
+        info = Machine.model_fields[field]
+        bounds = {type(item).__name__: item for item in info.metadata}
+        if "Ge" not in bounds:
+            continue  # a choice of words
+        scale = 1024 if field != name else 1
+        assert (bounds["Ge"].ge * scale, bounds["Le"].le * scale) == (low, high), name
+
+
+def test_fermi_has_the_papers_numbers():
+    assert (FERMI.cores, FERMI.core_mhz, FERMI.l1_kib, FERMI.l2_kib) == (16, 1400, 32, 128)
+    assert (FERMI.l2_round_trip, FERMI.dram_round_trip, FERMI.partitions) == (340, 460, 8)
+
+
+def test_what_follows_from_fermi():
+    derived = FERMI.derived
+    assert (derived["l1_sets"], derived["l1_lines"], derived["l2_sets"]) == (64, 256, 128)
+    assert derived["noc_gb_per_s"] == pytest.approx(179.2)
+    assert derived["dram_gb_per_s"] == pytest.approx(179.2)
+    assert derived["clock_lcm_mhz"] == 1400
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_number_of_a_preset_has_its_source(name):
+    machine = gpucoh.machine(name)
+    for field in machine.numbers():
+        source = machine.source(field)
+        assert (
+            "inferred" in source or "table" in source or "section" in source or "not used" in source
+        ), field
+
+
+def test_a_changed_number_loses_the_papers_name():
+    changed = FERMI.replace(cores=32)
+    assert changed.source("cores") == "given"
+    assert changed.source("core_mhz") == FERMI.source("core_mhz")
+    assert changed.changes == {"cores": 32}
+
+
+def test_units_are_read():
+    changed = FERMI.replace(l1_kib="16KiB", core_mhz="1.05GHz", line_bytes="64B", l2_kib="0.25 MiB")
+    assert (changed.l1_kib, changed.core_mhz, changed.line_bytes, changed.l2_kib) == (
+        16,
+        1050,
+        64,
+        256,
+    )
+    assert changed.to_core()["l1_bytes"] == 16384
+
+
+def test_words_are_read_in_their_usual_spellings():
+    changed = FERMI.replace(scheduler="gto", dram_model="FR-FCFS", topology="Mesh")
+    assert (changed.scheduler, changed.dram_model, changed.topology) == (
+        "greedy_then_oldest",
+        "fr_fcfs",
+        "mesh",
+    )
+    assert (changed.to_core()["scheduler"], changed.to_core()["topology"]) == (1, 1)
+
+
+def test_a_machine_is_frozen():
+    with pytest.raises(Exception, match="frozen"):
+        FERMI.cores = 3
+
+
+def test_toml_and_back_gives_the_same_machine(tmp_path):
+    machine = FERMI.replace(cores=4, l1_kib=0.5, l1_ways=2)
+    machine.to_toml(tmp_path / "m.toml")
+    assert Machine.from_toml(tmp_path / "m.toml") == machine
+    assert gpucoh.machine(str(tmp_path / "m.toml")) == machine
+    assert "TC table 4" in (tmp_path / "m.toml").read_text()
+
+
+def test_toml_may_name_a_base(tmp_path):
+    (tmp_path / "m.toml").write_text('base = "fermi"\ncores = 2\n')
+    assert Machine.from_toml(tmp_path / "m.toml") == FERMI.replace(cores=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"core": 3}, "unknown field 'core'; did you mean 'cores'?"),
+        ({"l1_bytes": 3}, "did you mean 'l1_kib'?"),
+        ({"cores": 0}, "cores = 0 is out of range: 1 to 256"),
+        ({"cores": -1}, "cores = -1 is out of range"),
+        ({"cores": 2.5}, "2.5 is not a whole number"),
+        ({"cores": "many"}, "'many' is not a whole number"),
+        ({"core_mhz": 0}, "core_mhz = 0 is out of range: 1 to 100000 MHz"),
+        ({"l1_kib": 24}, "48 sets; the number of sets must be a power of two"),
+        ({"l1_kib": 0.25}, "smaller than its 4 ways of 128-byte lines"),
+        ({"l2_ways": 3}, "the number of sets must be a power of two"),
+        ({"line_bytes": 96}, "line_bytes = 96 is not a power of two"),
+        ({"interleave_bytes": 64}, "interleave_bytes = 64 is less than line_bytes = 128"),
+        ({"lanes_per_warp": 48}, "32 or 64"),
+        ({"dram_round_trip": 340}, "is not more than l2_round_trip"),
+        ({"dram_banks": 3}, "dram_banks = 3 is not a power of two"),
+        ({"dram_t_ras": 41}, "is less than dram_t_ras"),
+        (
+            {"scheduler": "random"},
+            "scheduler = 'random' is not one of loose_round_robin or greedy_then_oldest",
+        ),
+        ({"topology": "mesh", "mesh_width": 17}, "mesh_width = 17"),
+        ({"core_mhz": 1399, "l2_mhz": 1301}, "have the common multiple"),
+        ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(changes, told):
+    with pytest.raises(gpucoh.ConfigError) as caught:
+        FERMI.replace(**changes)
+    text = str(caught.value)
+    assert told in text
+    assert text.startswith("machine 'fermi': ")
+    assert "\n" not in text
+
+
+def test_the_largest_clock_multiple_is_allowed_and_one_more_is_not():
+    # 1_099_511 MHz is 2**40 Hz; 1_099_510 = 10 * 109951 and 2_199_020 is beyond.
+    assert LARGEST_CLOCK_LCM_HZ // 10**6 == 1_099_511
+    clocks = {"core_mhz": 10, "l2_mhz": 10, "noc_mhz": 10, "dram_mhz": 99_951}
+    assert FERMI.replace(**clocks).derived["clock_lcm_mhz"] == 999_510
+    with pytest.raises(gpucoh.ConfigError, match="common multiple 1999020 MHz"):
+        FERMI.replace(**(clocks | {"l2_mhz": 4}))
+
+
+def test_an_unknown_machine_is_named_with_its_nearest():
+    with pytest.raises(gpucoh.ConfigError, match=r"unknown machine 'femi'.*did you mean 'fermi'"):
+        gpucoh.machine("femi")
+
+
+@pytest.mark.parametrize("text", ["cores = [", "cores = 3\n", "base = 'nothing'", "\x00"])
+def test_a_bad_machine_file_is_refused_with_its_name(tmp_path, text):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(gpucoh.ConfigError, match=r"machine file .*bad\.toml"):
+        Machine.from_toml(path)
+
+
+def test_a_missing_machine_file_is_refused(tmp_path):
+    with pytest.raises(gpucoh.ConfigError, match="No such file"):
+        gpucoh.machine(tmp_path / "none.toml")
+
+
+def test_the_functions_stay_functions_after_their_modules_are_imported():
+    import gpucoh.machines
+    import gpucoh.protocols
+
+    assert "fermi" in gpucoh.machines()
+    assert callable(gpucoh.protocols)

@@ -1,0 +1,141 @@
+"""Are protocol ids, brackets and options read as written, and refused with what is allowed?"""
+
+import pytest
+
+from gpucoh.errors import ConfigError
+from gpucoh.protocols import Protocol, choose, split_list, split_options
+
+DESCRIPTION = {
+    "id": "tc-weak",
+    "name": "temporal coherence",
+    "paper": "TC",
+    "family": "tc",
+    "models": {"sc": "SC", "rc": "RCpc"},
+    "default_consistency": "rc",
+    "options": [
+        {
+            "name": "lifetime",
+            "default": 0,
+            "smallest": 0,
+            "largest": 9999,
+            "choices": "",
+            "text": "cycles",
+        },
+        {
+            "name": "private",
+            "default": 1,
+            "smallest": 0,
+            "largest": 1,
+            "choices": "off on",
+            "text": "",
+        },
+        {
+            "name": "l2",
+            "default": 0,
+            "smallest": 0,
+            "largest": 1,
+            "choices": "back through",
+            "text": "",
+        },
+    ],
+    "controllers": [
+        {
+            "name": "L1",
+            "tables": [
+                {
+                    "name": "L1",
+                    "states": [
+                        {"name": "I", "kind": "stable", "text": "no copy"},
+                        {"name": "V", "text": "copy"},
+                    ],
+                    "stable": ["I", "V"],
+                    "events": [{"name": "LOAD", "text": ""}],
+                    "transitions": 2,
+                    "hardened": 1,
+                    "table": [["I", "LOAD", "fetch", "V"], ["V", "LOAD", "HOLD_LINE", None]],
+                    "hardened_cells": [["I", "LOAD"]],
+                }
+            ],
+        }
+    ],
+}
+KNOWN = {"tc-weak": Protocol.from_json(DESCRIPTION)}
+
+
+def test_a_list_is_not_split_inside_brackets():
+    assert split_list("tc-weak[a=1,b=2], mesi,") == ["tc-weak[a=1,b=2]", "mesi"]
+
+
+@pytest.mark.parametrize("text", ["a[b", "a]b", "a[[x=1]]"])
+def test_brackets_that_do_not_match_are_refused(text):
+    with pytest.raises(ConfigError, match="brackets do not match"):
+        split_list(text)
+
+
+def test_options_are_split_at_commas():
+    assert split_options("gpu-vini[dir_ways=32, dir_ratio=16]") == (
+        "gpu-vini",
+        {"dir_ways": "32", "dir_ratio": "16"},
+    )
+
+
+@pytest.mark.parametrize("text", ["a[b]", "a[b=]", "a[=1]", "a[b=1]c", "a[b=1,b=2]"])
+def test_malformed_options_are_refused(text):
+    with pytest.raises(ConfigError):
+        split_options(text)
+
+
+def test_numbers_switches_and_words_are_read():
+    assert choose("tc-weak[lifetime=3200,private=off,l2=through]", KNOWN).options == {
+        "lifetime": 3200,
+        "private": 0,
+        "l2": 1,
+    }
+    assert choose("tc-weak[private=1]", KNOWN).options == {"private": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("tc-wek", "unknown protocol 'tc-wek'; protocols are tc-weak; did you mean 'tc-weak'?"),
+        ("tc-weak[lifetim=3]", "unknown option 'lifetim'"),
+        ("tc-weak[lifetime=x]", "option lifetime = 'x' is not a whole number from 0 to 9999"),
+        ("tc-weak[lifetime=10000]", "option lifetime = 10000 is not"),
+        ("tc-weak[private=maybe]", "is not on or off"),
+        ("tc-weak[l2=sideways]", "is not one of back, through"),
+        ("tc-weak[consistency=drf]", "cannot keep consistency 'drf'; it keeps sc, rc"),
+        ("tc-weak[consistency=xc]", "unknown consistency 'xc'"),
+    ],
+)
+def test_what_is_unknown_or_unfit_is_refused(text, told):
+    with pytest.raises(ConfigError) as caught:
+        choose(text, KNOWN)
+    assert told in str(caught.value)
+
+
+def test_the_rule_is_the_one_asked_for_else_the_brackets_else_the_papers():
+    assert choose("tc-weak", KNOWN).rule(None) == "rc"
+    assert choose("tc-weak", KNOWN).rule("sc") == "sc"
+    assert choose("tc-weak[consistency=wo]", KNOWN).rule(None) == "rc"
+    with pytest.raises(ConfigError, match="but rc asked for"):
+        choose("tc-weak[consistency=sc]", KNOWN).rule("wo")
+
+
+def test_the_id_is_kept_as_asked_for():
+    assert choose("tc-weak[lifetime=5]", KNOWN).text == "tc-weak[lifetime=5]"
+
+
+def test_a_table_has_names_cells_and_hardened_marks():
+    table = KNOWN["tc-weak"].controllers["L1"]
+    assert (table.states, table.stable, table.events) == (("I", "V"), ("I", "V"), ("LOAD",))
+    assert [(cell.state, cell.next, cell.hardened) for cell in table.cells()] == [
+        ("I", "V", True),
+        ("V", "", False),
+    ]
+    assert table.texts["I"] == "no copy"
+
+
+def test_the_graph_names_every_state():
+    dot = KNOWN["tc-weak"].dot()
+    assert dot.startswith("digraph")
+    assert '"L1.I" -> "L1.V" [label="LOAD"]' in dot
