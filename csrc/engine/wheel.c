@@ -18,7 +18,8 @@ _Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole
 
 struct gpc_wheel_state {
     gpc_tick_t now;
-    uint64_t sequence; /* of far events */
+    uint64_t sequence;    /* of far events */
+    gpc_tick_t first_far; /* the earliest of them, GPC_NEVER when there is none */
     uint32_t num_near;
     uint32_t num_far;
     uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */
@@ -50,6 +51,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
     }
+    self->state->first_far = GPC_NEVER;
     return 0;
 }
 
@@ -71,7 +73,7 @@ gpc_wheel_clear(gpc_wheel_t *self)
     for (uint32_t i = 0; i < state->num_far; i++) {
         gpc_pool_give(&self->events, self->heap[i]);
     }
-    *state = (gpc_wheel_state_t){.now = state->now, .sequence = state->sequence};
+    *state = (gpc_wheel_state_t){.now = state->now, .sequence = state->sequence, .first_far = GPC_NEVER};
 }
 
 gpc_tick_t
@@ -96,15 +98,13 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
     uint64_t bit = UINT64_C(1) << (slot % 64);
     gpc_index_t *list = &self->slots[(size_t) slot * 2];
 
+    /* Whether the list was empty is as good as random: no branch on it. */
+    gpc_index_t *link = state->bits[slot / 64] & bit ? &entry_at(self, list[1])->next : &list[0];
     entry->next = GPC_NONE;
-    if (state->bits[slot / 64] & bit) {
-        entry_at(self, list[1])->next = i;
-    } else {
-        list[0] = i;
-        state->bits[slot / 64] |= bit;
-        state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
-    }
+    *link = i;
     list[1] = i;
+    state->bits[slot / 64] |= bit;
+    state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
 }
 
@@ -138,7 +138,7 @@ before(const gpc_wheel_t *self, gpc_index_t a, gpc_index_t b)
     return first->tick != second->tick ? first->tick < second->tick : first->sequence < second->sequence;
 }
 
-static void
+__attribute__((noinline)) static void
 far_push(gpc_wheel_t *self, gpc_index_t i)
 {
     uint32_t at = self->state->num_far++;
@@ -151,6 +151,7 @@ far_push(gpc_wheel_t *self, gpc_index_t i)
         at = parent;
     }
     self->heap[at] = i;
+    self->state->first_far = entry_at(self, self->heap[0])->tick;
 }
 
 static gpc_index_t
@@ -177,20 +178,27 @@ far_pop(gpc_wheel_t *self)
         at = child;
     }
     heap[at] = last;
+    self->state->first_far = count ? entry_at(self, heap[0])->tick : GPC_NEVER;
     return first;
 }
 
-static void
+/* Rare, and kept out of line so that taking an event is short. */
+__attribute__((noinline)) static void
+bring_near(gpc_wheel_t *self)
+{
+    while (self->state->first_far - self->state->now < WINDOW) {
+        gpc_index_t i = far_pop(self);
+        near_push(self, i, entry_at(self, i));
+    }
+}
+
+/* The window moves on to start at now; GPC_NEVER is far from any now. */
+static inline void
 advance(gpc_wheel_t *self, gpc_tick_t now)
 {
-    gpc_wheel_state_t *state = self->state;
-    state->now = now;
-    while (state->num_far) {
-        entry_t *entry = entry_at(self, self->heap[0]);
-        if (entry->tick - now >= WINDOW) {
-            break;
-        }
-        near_push(self, far_pop(self), entry);
+    self->state->now = now;
+    if (self->state->first_far - now < WINDOW) {
+        bring_near(self);
     }
 }
 
@@ -227,7 +235,7 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
         if (state->num_far == 0) {
             return false;
         }
-        advance(self, entry_at(self, self->heap[0])->tick);
+        advance(self, state->first_far);
     }
     uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
     gpc_index_t *list = &self->slots[(size_t) slot * 2];
@@ -239,18 +247,14 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
                          .priority = entry->priority,
                          .target = entry->target,
                          .argument = entry->argument};
+    uint64_t emptied = entry->next == GPC_NONE;
     list[0] = entry->next;
-    if (entry->next == GPC_NONE) {
-        state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-        if (!state->bits[slot / 64]) {
-            state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
-        }
-    }
+    state->bits[slot / 64] &= ~(emptied << (slot % 64));
+    emptied = state->bits[slot / 64] == 0;
+    state->summary[slot / 4096] &= ~(emptied << (slot / 64 % 64));
     state->num_near--;
     gpc_pool_give(&self->events, i);
-    if (out->tick != state->now) {
-        advance(self, out->tick);
-    }
+    advance(self, out->tick);
     return true;
 }
 
