@@ -343,6 +343,9 @@ static gpc_mask_t
 mask_of(const gpc_gpu_t *gpu, gpc_address_t line, gpc_address_t address, uint64_t words)
 {
     gpc_mask_t mask = 0;
+    if (line + gpu->machine.line_bytes <= address || line >= address + 4 * words) {
+        return 0;
+    }
     for (uint32_t word = 0; word < gpu->machine.line_bytes / 4; word++) {
         gpc_address_t at = line + 4 * word;
         if (at >= address && at < address + 4 * words) {
@@ -380,43 +383,122 @@ check_range(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const char *w
     return status;
 }
 
+/* ---- the lines of a range that any cache may hold: few ranges are as small as the caches, so the caches are walked then ---- */
+
+typedef struct {
+    gpc_gpu_t *gpu;
+    gpc_address_t address;
+    uint64_t words;
+    uint32_t *out; /* of a read */
+} host_access_t;
+
+typedef int (*visit_t)(const host_access_t *access, gpc_address_t line, gpc_mask_t mask);
+
+static int
+visit_line(const host_access_t *access, gpc_address_t line, visit_t visit)
+{
+    gpc_mask_t mask = mask_of(access->gpu, line, access->address, access->words);
+    return mask ? visit(access, line, mask) : 0;
+}
+
+static int
+visit_controller(const host_access_t *access, const gpc_controller_t *unit, visit_t visit)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
+        const gpc_tags_t *tags = &unit->arrays[i];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            int status = gpc_tags_present(tags, way) ? visit_line(access, tags->tags[way].line, visit) : 0;
+            if (status) {
+                return status;
+            }
+        }
+    }
+    for (gpc_index_t i = 0; i < unit->mshrs.entries.state->high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, i);
+        int status = entry->live ? visit_line(access, entry->line, visit) : 0;
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static uint64_t
+cached_lines(const gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    return ((uint64_t) m->cores * m->l1_bytes + (uint64_t) m->partitions * m->l2_bytes) / m->line_bytes;
+}
+
+static int
+visit_range(const host_access_t *access, visit_t visit)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t line_bytes = gpu->machine.line_bytes;
+    gpc_address_t end = access->address + 4 * access->words;
+    int status = 0;
+
+    if (access->words / (line_bytes / 4) > cached_lines(gpu) / 8) {
+        for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+            status = visit_controller(access, &gpu->controllers[node], visit);
+        }
+        return status;
+    }
+    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == 0; line += line_bytes) {
+        status = visit_line(access, line, visit);
+    }
+    return status;
+}
+
+static int
+read_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t data[GPC_MAX_LINE_WORDS] = {0};
+
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
+    int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, home_of(gpu, line), line, mask, data);
+    for (; mask; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        access->out[(line + 4 * word - access->address) / 4] = data[word];
+    }
+    return status;
+}
+
+static int
+write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t data[GPC_MAX_LINE_WORDS] = {0};
+
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* the write has reached memory */
+    return gpu->protocol->host_write(gpu->l1s, gpu->machine.cores, home_of(gpu, line), line, mask, data);
+}
+
 int
 gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out)
 {
-    uint32_t line_bytes = gpu->machine.line_bytes, data[GPC_MAX_LINE_WORDS] = {0};
-    gpc_address_t end = address + 4 * words;
+    host_access_t access = {gpu, address, words, out};
     int status = check_range(gpu, address, words, "host read");
 
-    if (status) {
-        return status;
+    if (status == 0) {
+        gpc_memory_read(gpu->memory, address, words, out);
+        status = visit_range(&access, read_line);
     }
-    gpc_memory_read(gpu->memory, address, words, out);
-    for (gpc_address_t line = address / line_bytes * line_bytes; line < end && status == 0; line += line_bytes) {
-        gpc_mask_t mask = mask_of(gpu, line, address, words);
-        gpc_memory_read(gpu->memory, line, line_bytes / 4, data);
-        status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, home_of(gpu, line), line, mask, data);
-        for (; mask; mask &= mask - 1) {
-            uint32_t word = (uint32_t) __builtin_ctz(mask);
-            out[(line + 4 * word - address) / 4] = data[word];
-        }
-    }
-    return status;
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 
 int
 gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in)
 {
-    uint32_t line_bytes = gpu->machine.line_bytes, data[GPC_MAX_LINE_WORDS] = {0};
-    gpc_address_t end = address + 4 * words;
+    host_access_t access = {gpu, address, words, NULL};
     int status = check_range(gpu, address, words, "host write");
 
     if (status == 0) {
         status = gpc_memory_write(gpu->memory, address, words, in);
     }
-    for (gpc_address_t line = address / line_bytes * line_bytes; line < end && status == 0; line += line_bytes) {
-        gpc_mask_t mask = mask_of(gpu, line, address, words);
-        gpc_memory_read(gpu->memory, line, line_bytes / 4, data);
-        status = gpu->protocol->host_write(gpu->l1s, gpu->machine.cores, home_of(gpu, line), line, mask, data);
+    if (status == 0) {
+        status = visit_range(&access, write_line);
     }
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
