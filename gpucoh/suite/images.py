@@ -30,8 +30,11 @@ def filter_rows(
 ) -> None:
     """The filter along the rows; pixels beyond the border are the nearest ones."""
     tile = gpucoh.shared(gpucoh.f32, (HIGH, WIDE + 2 * MAX_RADIUS))
+    taps = gpucoh.shared(gpucoh.f32, 2 * MAX_RADIUS + 1)
     x = gpucoh.thread_id(0)
     y = gpucoh.thread_id(1)
+    if y == 0 and x < 2 * radius + 1:
+        taps[x] = weights[x]
     left = gpucoh.block_id(0) * WIDE
     row = gpucoh.block_id(1) * HIGH + y
     if row < rows:
@@ -42,7 +45,7 @@ def filter_rows(
     if row < rows and left + x < columns:
         total = gpucoh.f32(0.0)
         for tap in range(2 * radius + 1):
-            total = total + weights[tap] * tile[y, x + tap]
+            total = total + taps[tap] * tile[y, x + tap]
         target[row * columns + left + x] = total
 
 
@@ -57,8 +60,11 @@ def filter_columns(
 ) -> None:
     """The other dimension, along the columns."""
     tile = gpucoh.shared(gpucoh.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
+    taps = gpucoh.shared(gpucoh.f32, 2 * MAX_RADIUS + 1)
     x = gpucoh.thread_id(0)
     y = gpucoh.thread_id(1)
+    if y == 0 and x < 2 * radius + 1:
+        taps[x] = weights[x]
     column = gpucoh.block_id(0) * WIDE + x
     top = gpucoh.block_id(1) * HIGH
     if column < columns:
@@ -69,7 +75,7 @@ def filter_columns(
     if column < columns and top + y < rows:
         total = gpucoh.f32(0.0)
         for tap in range(2 * radius + 1):
-            total = total + weights[tap] * tile[y + tap, x]
+            total = total + taps[tap] * tile[y + tap, x]
         target[(top + y) * columns + column] = total
 
 

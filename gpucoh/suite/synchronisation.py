@@ -1,7 +1,8 @@
 """Device functions for synchronisation that several workloads share.
 
-All of them spin with atomics, never with loads: an atomic is performed at the coherence point under
-every protocol, so a run ends even where first-level caches are not coherent.
+Locks and the counter barrier spin with atomics: an atomic is performed at the coherence point under
+every protocol, so they end even where first-level caches are not coherent. The flag barrier spins
+with loads, as fast barriers do, and gives up after a number of tries instead.
 """
 
 from __future__ import annotations
@@ -37,3 +38,38 @@ def grid_barrier(arrived: gpucoh.Buffer[gpucoh.i32], target: gpucoh.i32) -> None
         while gpucoh.atomic_add(arrived, 0, 0, order="acquire", scope="gpu") < target:
             pass
     gpucoh.barrier()
+
+
+@gpucoh.device
+def flag_barrier(
+    arrive: gpucoh.Buffer[gpucoh.i32],
+    leave: gpucoh.Buffer[gpucoh.i32],
+    turn: gpucoh.i32,
+    patience: gpucoh.i32,
+) -> gpucoh.i32:
+    """Join all blocks of the grid, which must all be resident, without read-modify-writes.
+
+    The fast barrier of Xiao and Feng (IPDPS 2010): each block sets its flag in ``arrive``, the
+    threads of block 0 watch all of them and then set those in ``leave``. ``turn`` counts the joins
+    from 1. Returns the thread's tries; one that reaches ``patience`` has given up.
+    """
+    thread = gpucoh.thread_id()
+    block = gpucoh.block_id()
+    tries = 0
+    gpucoh.barrier()
+    if thread == 0:
+        gpucoh.store(arrive, block, turn, order="release", scope="gpu")
+    if block == 0:
+        for other in range(thread, gpucoh.grid_dim(), gpucoh.block_dim()):
+            while tries < patience and (
+                gpucoh.load(arrive, other, order="acquire", scope="gpu") < turn
+            ):
+                tries += 1
+        gpucoh.barrier()
+        for other in range(thread, gpucoh.grid_dim(), gpucoh.block_dim()):
+            gpucoh.store(leave, other, turn, order="release", scope="gpu")
+    if thread == 0:
+        while tries < patience and gpucoh.load(leave, block, order="acquire", scope="gpu") < turn:
+            tries += 1
+    gpucoh.barrier()
+    return tries

@@ -20,7 +20,7 @@ from gpucoh.suite.base import (
     Workload,
     compare,
 )
-from gpucoh.suite.synchronisation import grid_barrier
+from gpucoh.suite.synchronisation import flag_barrier
 
 WIDE, HIGH = 32, 4  # a block's tile of lps
 REACH = 4  # neighbours of stn on each side of each axis: 24 in all
@@ -131,12 +131,14 @@ class Laplace:
 @gpucoh.kernel
 def wave_steps(
     fields: gpucoh.Buffer[gpucoh.f32],
-    arrived: gpucoh.Buffer[gpucoh.i32],
+    arrive: gpucoh.Buffer[gpucoh.i32],
+    leave: gpucoh.Buffer[gpucoh.i32],
     nx: gpucoh.i32,
     ny: gpucoh.i32,
     nz: gpucoh.i32,
     steps: gpucoh.i32,
     courant: gpucoh.f32,
+    patience: gpucoh.i32,
 ) -> None:
     """All time steps; the blocks divide the cells and meet after each."""
     wide = nx + 2 * REACH
@@ -146,7 +148,11 @@ def wave_steps(
     share = (cells + gpucoh.grid_dim() - 1) // gpucoh.grid_dim()
     first = gpucoh.block_id() * share
     last = gpucoh.min(first + share, cells)
-    for step in range(steps):
+    stuck = gpucoh.shared(gpucoh.i32, 1)
+    if gpucoh.thread_id() == 0:
+        stuck[0] = 0
+    step = 0
+    while step < steps:
         now = (step % 2) * size
         before = size - now
         for cell in range(first + gpucoh.thread_id(), last, gpucoh.block_dim()):
@@ -168,7 +174,13 @@ def wave_steps(
                 total = total + W3 * (fields[centre - 3 * stride] + fields[centre + 3 * stride])
                 total = total + W4 * (fields[centre - 4 * stride] + fields[centre + 4 * stride])
             fields[before + at] = 2.0 * middle - fields[before + at] + courant * total
-        grid_barrier(arrived, (step + 1) * gpucoh.grid_dim())
+        step += 1
+        if flag_barrier(arrive, leave, step, patience) >= patience:
+            stuck[0] = 1
+        gpucoh.barrier()
+        if stuck[0] != 0:
+            step = steps
+        gpucoh.barrier()
 
 
 def reference_wave(
@@ -207,6 +219,7 @@ class Wave:
     steps: int
     courant: np.float32
     blocks_per_core: int
+    patience: int
 
     @classmethod
     def prepare(cls, setting: Setting) -> Wave:
@@ -216,17 +229,28 @@ class Wave:
         inner = slice(REACH, -REACH)
         start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx))
         steps, blocks = setting.integer("steps"), setting.integer("blocks_per_core")
-        return cls(start, steps, np.float32(0.1), blocks)
+        return cls(start, steps, np.float32(0.1), blocks, setting.integer("patience"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
         _, nz, ny, nx = (size - 2 * REACH for size in self.start.shape)
+        blocks = gpu.machine.cores * self.blocks_per_core
         fields = gpu.array(self.start.ravel())
         gpu.launch(
             wave_steps,
-            grid=gpu.machine.cores * self.blocks_per_core,
+            grid=blocks,
             block=STN_BLOCK,
-            args=(fields, gpu.zeros(1, np.int32), nx, ny, nz, self.steps, self.courant),
+            args=(
+                fields,
+                gpu.zeros(blocks, np.int32),
+                gpu.zeros(blocks, np.int32),
+                nx,
+                ny,
+                nz,
+                self.steps,
+                self.courant,
+                self.patience,
+            ),
         )
         expected = reference_wave(self.start, self.steps, self.courant)
         result = fields.numpy().reshape(expected.shape)
@@ -292,6 +316,14 @@ REGISTRY.add(
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 4},
                 text=f"blocks a core, of {STN_BLOCK} threads; all must be resident at once",
+            ),
+            Parameter(
+                name="patience",
+                kind="int",
+                minimum=100,
+                maximum=1 << 30,
+                defaults={"tiny": 8192, "small": 65536, "paper": 1 << 20},
+                text="looks at a flag after which a block gives up, where copies stay stale",
             ),
         ),
         factory=Wave.prepare,

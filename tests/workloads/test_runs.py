@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -11,11 +12,12 @@ from gpucoh.suite import workload, workloads
 pytestmark = pytest.mark.core
 
 
-def run(name: str, protocol: str, seed: int = 0, **params: object) -> tuple[Any, dict[str, Any]]:
+@functools.cache
+def run(name: str, protocol: str, seed: int = 0) -> tuple[Any, dict[str, Any]]:
     import gpucoh
 
     gpu = gpucoh.GPU(machine="fermi", protocol=protocol, seed=seed)
-    outcome = workload(name).prepare("tiny", seed, params).run(gpu)
+    outcome = workload(name).prepare("tiny", seed).run(gpu)
     return outcome, gpu.stats().to_dict()
 
 
@@ -53,7 +55,18 @@ def test_runs_end_without_coherence(name: str) -> None:
     assert outcome.correct or outcome.where
 
 
-def test_ideal_caches_save_bfs_clearly_many_cycles() -> None:
-    _, without = run("bfs", "no-l1")
-    _, ideal = run("bfs", "ideal")
-    assert ideal["cycles"] < 0.95 * without["cycles"]
+@pytest.mark.parametrize("name", workloads())
+def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
+    assert run(name, "ideal")[1]["cycles"] <= 1.03 * run(name, "no-l1")[1]["cycles"]
+
+
+@pytest.mark.parametrize("name", ["bfs", "bfs-mask", "kmn", "stn"])
+def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None:
+    assert run(name, "ideal")[1]["cycles"] < 0.8 * run(name, "no-l1")[1]["cycles"]
+
+
+@pytest.mark.parametrize("name", ["bfs-mask", "bh", "cl", "stn", "synthetic"])
+def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
+    outcome, _ = run(name, "no-coh")
+    assert not outcome.correct
+    assert outcome.where
