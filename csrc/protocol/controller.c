@@ -56,11 +56,12 @@ is_behind(const gpc_controller_t *self, const gpc_step_t *x)
 }
 
 static void
-count_request(gpc_controller_t *self, uint8_t type)
+count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
 {
-    self->statistics->loads += type == GPC_MSG_LOAD;
-    self->statistics->stores += type == GPC_MSG_STORE;
-    self->statistics->atomics += type == GPC_MSG_ATOMIC;
+    bool from_core = type < GPC_MSG_OWN;
+    self->statistics->loads += from_core ? type == GPC_MSG_LOAD : traffic_class == GPC_CLASS_REQ;
+    self->statistics->stores += from_core ? type == GPC_MSG_STORE : traffic_class == GPC_CLASS_ST;
+    self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
 static int
@@ -117,16 +118,17 @@ int
 gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint8_t type = msg->type; /* the message may be gone after the step */
+    uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the message may be gone after the step */
+    bool is_request = may_wait(msg);
 
-    if (may_wait(msg) && self->replay->count) {
+    if (is_request && self->replay->count) {
         return GPC_HELD_QUEUE;
     }
     uint8_t table = table_of(self, message);
     bool over_unit = self->type->tables[table]->object == GPC_OVER_UNIT;
     int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, table, message);
-    if (status == GPC_OK) {
-        count_request(self, type);
+    if (status == GPC_OK && is_request) {
+        count_request(self, type, traffic_class);
     }
     return status;
 }
