@@ -454,6 +454,9 @@ no_timing_is_broken_by_random_traffic(void)
     config.banks = 2; /* mostly conflicts */
     random_traffic(&config, 4000, 4000);
     CHECK_EQUAL_U64(violations(&config), 0);
+    config.t_rc = 60; /* more than tRAS + tRP: it binds */
+    random_traffic(&config, 4000, 4000);
+    CHECK_EQUAL_U64(violations(&config), 0);
 }
 
 static void
