@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from gpucoh.errors import ConfigError
+
+# Two threads that import one large package at the same moment may see it half made.
+_IMPORTING = threading.Lock()
 
 MAX_VERTICES = 1 << 27
 MAX_EDGES = 1 << 30
@@ -232,7 +236,8 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
 
 
 def _bundled(name: str) -> NDArray[Any]:
-    from matplotlib.cbook import get_sample_data
+    with _IMPORTING:
+        from matplotlib.cbook import get_sample_data
 
     if name == "photograph":
         return _load_picture(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
@@ -242,7 +247,8 @@ def _bundled(name: str) -> NDArray[Any]:
 
 def _load_picture(path: str) -> NDArray[Any]:
     data = _read_bytes(path, "image")
-    from PIL import Image
+    with _IMPORTING:
+        from PIL import Image
 
     try:
         with warnings.catch_warnings():
