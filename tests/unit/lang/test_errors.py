@@ -1,0 +1,319 @@
+"""What the kernel language refuses: file, line, and what to write instead."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gpucoh.errors import ConfigError, KernelError
+from gpucoh.lang import Buffer, device, f32, i32, intrinsics, kernel, u32
+from unit.lang.plain import kernel_from_source
+
+HEAD = (
+    "@kernel\ndef k(x: Buffer[f32], y: Buffer[i32], z: Buffer[u32], r: Buffer[f32, 'readonly'], "
+    "n: i32, s: u32, f: f32):\n"
+)
+
+
+def refuse(body: str, **constants) -> KernelError:
+    text = HEAD + "".join(f"    {line}\n" for line in body.split("\n"))
+    with pytest.raises(KernelError) as caught:
+        kernel_from_source(text, "k", constants).compile(32)
+    return caught.value
+
+
+UNSUPPORTED = {
+    "assert n > 0": "use an if",
+    "try:\n    n\nexcept ValueError:\n    pass": "use if",
+    "raise ValueError": "error code",
+    "with n:\n    pass": "plain statements",
+    "import math": "top of the file",
+    "def g():\n    pass": "@gpucoh.device",
+    "class C:\n    pass": "plain variables",
+    "global m": "use a buffer",
+    "del n": "use another name",
+    "match n:\n    case 1:\n        pass": "use if and elif",
+    "a = [1, 2]": "tuple of constants",
+    "a = {1: 2}": "use a buffer",
+    "a = {1, 2}": "comparisons",
+    "a = [k for k in range(3)]": "use a for loop",
+    "a = lambda: 1": "@gpucoh.device",
+    "a = (b := n)": "assignment of its own",
+    "a = f'{n}'": "print on the host",
+    "a = x[1:2]": "one index and a loop",
+    "a = n in (1, 2)": "use == and !=",
+    "a = n is None": "use == and !=",
+    "a = n @ n": "use loops",
+    "a = 1j": "two f32",
+    "for k in range(3):\n    pass\nelse:\n    pass": "use a flag",
+    "while n < 3:\n    pass\nelse:\n    pass": "use a flag",
+    "for k in x:\n    pass": "use for i in range",
+    "for k in range(0, 3, 0):\n    pass": "use another step",
+    "for k in range(f):\n    pass": "use i32(...)",
+    "return n": "use a store",
+    "print(n)": "print on the host",
+    "a = len(x)": "argument that holds the length",
+    "a = int(f)": "use gpucoh.i32",
+    "a = float(n)": "use gpucoh.f32",
+    "a = x.size": "use an argument",
+    "x.a = 1": "use variables and buffers",
+    "a: i32": "use name: gpucoh.i32 = 0",
+}
+
+
+@pytest.mark.parametrize("body", UNSUPPORTED)
+def test_unsupported_python_is_refused_with_its_place_and_what_to_write(body):
+    error = refuse(body)
+    assert re.match(r"<kernel \d+>:3: kernel 'k': ", str(error)), str(error)
+    assert UNSUPPORTED[body] in str(error)
+    assert error.line == 3
+
+
+TYPES = {
+    "a = n + s": "mixes i32 and u32: convert",
+    "a = n < s": "mixes i32 and u32",
+    "a = 0\na = f": "'a' (line 3) is i32 but the value is f32: write i32(...)",
+    "y[0] = f": "is i32 but the value is f32",
+    "y[0] = 1.5": "is not an integer",
+    "y[0] = 4000000000": "write u32(4000000000)",
+    "z[0] = -1": "does not fit u32",
+    "a = f & 1": "works on integers",
+    "a = f << 1": "works on integers",
+    "a = ~f": "works on integers",
+    "a = ~(n < 1)": "use not",
+    "a = x[f]": "must be i32 or u32",
+    "a = x[n < 1]": "must be i32 or u32",
+    "a = x[-1]": "negative",
+    "a = x[1, 2]": "takes 1 index",
+    "a = f ** n": "constant exponent",
+    "a = n ** 0.5": "use exp",
+    "a = n << -1": "is negative",
+    "a = 1 // 0": "division by zero",
+    "a = b": "name 'b' is not defined",
+    "a = a + 1": "read before it is assigned",
+    "a = x": None,
+    "x = 1": "cannot be assigned",
+    "a = x + 1": "a number is needed here, not the buffer 'x'",
+    "a = (1, 2) + 1": "a number is needed here",
+    "a, b = n": "2 values are needed",
+}
+
+
+@pytest.mark.parametrize("body", [body for body, text in TYPES.items() if text])
+def test_wrong_types_are_refused(body):
+    assert TYPES[body] in str(refuse(body))
+
+
+ARRAYS = {
+    "r[0] = f": "is readonly",
+    "r[0] += f": "is readonly",
+    "store(r, 0, f)": "is readonly",
+    "atomic_add(r, 0, f)": "is readonly",
+    "t = shared(i32, n)": "must be a constant",
+    "t = shared(i32, 0)": "at least 1",
+    "t = shared(int, 4)": "the dtype must be",
+    "t = local(f32, 1000)": "at most",
+    "t = shared(i32, 4)\na = t[4]": "out of bounds",
+    "t = shared(i32, (4, 5))\na = t[1]": "takes 2 index",
+    "t = shared(i32, (4, 5))\na = t[n, 5]": "out of bounds",
+    "t = shared(i32, 4)\nt = shared(i32, 4)": "assigned more than once",
+    "y[shared(i32, 4)] = 1": "stand alone",
+    "t = local(i32, 4)\natomic_add(t, 0, 1)": "private to its thread",
+    "t = shared(i32, 4)\nstore(t, 0, 1, 'release')": "use barrier()",
+}
+
+
+@pytest.mark.parametrize("body", ARRAYS)
+def test_wrong_use_of_arrays_is_refused(body):
+    assert ARRAYS[body] in str(refuse(body))
+
+
+CALLS = {
+    "a = load(x, 0, 'release')": "order of load 'release' is not allowed here: use one of weak relaxed acquire sc",
+    "store(x, 0, f, 'acquire')": "use one of weak relaxed release sc",
+    "atomic_add(y, 0, 1, 'weak')": "use one of relaxed acquire release acq_rel sc",
+    "fence('relaxed')": "use one of acquire release acq_rel sc",
+    "a = load(x, 0, scope='block')": "use one of cta cu gpu sys",
+    "a = load(x, 0, n)": "must be a constant string",
+    "atomic_max(x, 0, f)": "works on i32 and u32",
+    "a = thread_id(3)": "use 0, 1 or 2",
+    "a = thread_id(n)": "must be a constant",
+    "a = thread_id(0, 1)": "too many positional arguments",
+    "a = load(x)": "missing a required argument",
+    "a = load(x, 0, ordr='sc')": "unexpected keyword",
+    "barrier(16)": "from 0 to 15",
+    "barrier(0, 33)": "multiple of the warp size, 32",
+    "barrier(thread_id())": "must be the same for all threads of a warp",
+    "a = barrier()": "gives no value",
+    "sleep(f)": "must be i32 or u32",
+    "k(x)": "cannot be called from a kernel",
+    "a = plain(n)": "use @gpucoh.device on it",
+    "a = np.sqrt(f)": "cannot be used: use gpucoh.sqrt",
+    "a = builtin_any(n)": "use gpucoh.any",
+    "a = recurse(n)": "calls itself",
+    "a = mixed(n)": "returns a value everywhere or nowhere",
+    "a = falls(n)": "may end without a return",
+    "a = strict(x)": "must be i32, got the buffer 'x'",
+    "a = strict(f)": "is i32 but the value is f32",
+}
+
+
+@device
+def recurse(v: i32):
+    return recurse(v)
+
+
+@device
+def mixed(v: i32):
+    if v > 0:
+        return 1
+    return None
+
+
+@device
+def falls(v: i32):
+    if v > 0:
+        return 1
+
+
+@device
+def strict(v: i32):
+    return v
+
+
+@pytest.mark.parametrize("body", CALLS)
+def test_wrong_calls_are_refused(body):
+    names = {"plain": test_wrong_calls_are_refused, "np": np, "builtin_any": any, "recurse": recurse, "mixed": mixed,
+             "falls": falls, "strict": strict}  # fmt: skip
+    assert CALLS[body] in str(refuse(body, **names))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n > 0:\n    a = 1\ny[0] = a",
+        "for k in range(n):\n    a = k\ny[0] = a",
+        "for k in range(n):\n    pass\ny[0] = k",
+        "while n > y[0]:\n    a = 1\ny[0] = a",
+        "if n > 0:\n    a = 1\n    return\nelse:\n    pass\ny[0] = a",
+    ],
+)
+def test_a_variable_that_may_be_unassigned_is_refused(body):
+    assert "before it is assigned" in str(refuse(body))
+
+
+def test_an_error_in_a_device_function_names_its_own_line():
+    line = recurse.function.__code__.co_firstlineno + 2
+    assert f"test_errors.py:{line}: device function 'recurse'" in str(
+        refuse("a = recurse(n)", recurse=recurse)
+    )
+
+
+def test_too_many_registers_are_refused():
+    body = "\n".join(f"a{k} = x[n + {k}]" for k in range(300)) + "\nbarrier()\n"
+    body += "\n".join(f"x[{k}] = a{k}" for k in range(300))
+    assert "registers a thread, at most 255" in str(refuse(body))
+
+
+@pytest.mark.parametrize("head", ["def k(x):", "def k(x: int):", "def k(x: 'nonsense'):"])
+def test_parameters_without_a_type_of_kernels_are_refused(head):
+    with pytest.raises(KernelError, match="<kernel"):
+        kernel_from_source(f"@kernel\n{head}\n    pass\n", "k").compile(32)
+
+
+@pytest.mark.parametrize("head", ["def k(*x: i32):", "def k(n: i32 = 3):", "def k(**x: i32):"])
+def test_parameters_with_stars_or_defaults_are_refused(head):
+    with pytest.raises(KernelError, match="plain"):
+        kernel_from_source(f"@kernel\n{head}\n    pass\n", "k").compile(32)
+
+
+def test_a_kernel_without_source_is_refused():
+    space = {"kernel": kernel}
+    exec("@kernel\ndef k():\n    pass\n", space)
+    with pytest.raises(KernelError, match="source"):
+        space["k"].compile(32)
+
+
+def test_lambda_is_no_kernel():
+    with pytest.raises(KernelError):
+        kernel(lambda: None).compile(32)
+
+
+@pytest.mark.parametrize("name", intrinsics.__all__)
+def test_intrinsics_work_only_inside_kernels(name):
+    function = getattr(intrinsics, name)
+    count = sum(
+        p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in _parameters(function)
+    )
+    with pytest.raises(KernelError, match=r"only inside @gpucoh\.kernel"):
+        function(*[0] * count)
+
+
+def _parameters(function):
+    import inspect
+
+    return inspect.signature(function).parameters.values()
+
+
+def test_conversions_kernels_and_device_functions_are_not_called_on_the_host():
+    @kernel
+    def empty():
+        pass
+
+    for call in (lambda: i32(1), empty, lambda: strict(1), lambda: Buffer()):
+        with pytest.raises(KernelError):
+            call()
+
+
+def test_buffers_have_elements_of_a_type_and_one_qualifier():
+    with pytest.raises(KernelError, match="element type"):
+        Buffer[int]
+    with pytest.raises(KernelError, match="readonly"):
+        Buffer[f32, "const"]
+
+
+@kernel
+def takes(n: i32, s: u32, f: f32, x: Buffer[f32]):
+    x[n] = f * s
+
+
+X = np.zeros(1, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((1, 2), "takes 4 arguments (n, s, f, x), got 2"),
+        (
+            (2**31, 1, 1.0, X),
+            "argument 'n' of kernel 'takes' must be from -2147483648 to 2147483647",
+        ),
+        ((0, -1, 1.0, X), "argument 's' of kernel 'takes' must be from 0 to 4294967295"),
+        ((1.5, 1, 1.0, X), "argument 'n' of kernel 'takes' must be an integer (i32), got 1.5"),
+        (("1", 1, 1.0, X), "got a str"),
+        ((X, 1, 1.0, X), "got a ndarray"),
+        ((0, 1, 1e300, X), "argument 'f' of kernel 'takes' must fit f32"),
+        ((0, 1, 10**400, X), "must fit f32"),
+        ((0, 1, "a", X), "must be a number (f32)"),
+        ((0, 1, 1.0, 5), "argument 'x' of kernel 'takes' must be an array of f32, got 5"),
+    ],
+)
+def test_scalar_arguments_that_do_not_fit_are_refused(args, message):
+    with pytest.raises(ConfigError) as caught:
+        takes.compile(32).bind(args)
+    assert message in str(caught.value)
+
+
+def test_scalar_arguments_become_words():
+    program = takes.compile(32)
+    constants, buffers = program.bind((np.int64(-1), np.uint32(7), np.float64(1.5), X))
+    words = {
+        name: int(constants[k]) for k, name in enumerate(program.constants) if isinstance(name, str)
+    }
+    assert words == {"n": 0xFFFFFFFF, "s": 7, "f": 0x3FC00000}
+    assert buffers[0] is X
+
+
+def test_other_warp_widths_are_refused():
+    with pytest.raises(ConfigError, match="32 or 64"):
+        takes.compile(16)
