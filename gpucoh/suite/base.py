@@ -374,7 +374,7 @@ def unknown(noun: str, name: str, known: Mapping[str, object]) -> str:
 
 
 class Registry:
-    """The workloads by id, in order of registration."""
+    """The workloads by id."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, Workload] = {}
@@ -389,8 +389,8 @@ class Registry:
         return workload
 
     def all(self) -> dict[str, Workload]:
-        """A copy of the table."""
-        return dict(self._by_id)
+        """A copy of the table, in alphabetical order."""
+        return {name: self._by_id[name] for name in sorted(self._by_id)}
 
     def get(self, name: str) -> Workload:
         """The workload called ``name``, by id or alias.
@@ -403,7 +403,7 @@ class Registry:
         for workload in self._by_id.values():
             if name == workload.id or name in workload.aliases:
                 return workload
-        raise ConfigError(unknown("workload", name, self._by_id))
+        raise ConfigError(unknown("workload", name, self.all()))
 
 
 REGISTRY = Registry()
