@@ -62,11 +62,18 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 
 /* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
 
+/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
+static uint32_t
+outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : (uint32_t) (gpu->bank_ticks / gpu->l2_clock.period));
+}
+
 static bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
 {
     for (uint32_t network = from_network; network < gpu->num_networks; network++) {
-        if (gpu->stations[node].outbox[network].count >= GPC_OUTBOX_LIMIT) {
+        if (gpu->stations[node].outbox[network].count >= outbox_places(gpu, node)) {
             return true;
         }
     }
