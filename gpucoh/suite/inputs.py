@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,13 @@ from typing import Any
 import numpy as np
 import scipy.io
 import scipy.sparse
+
+# Here and not in the functions that use them: two threads that import matplotlib at the same moment see it half made.
+from matplotlib.cbook import get_sample_data
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpucoh.errors import ConfigError
-
-# Two threads that import one large package at the same moment may see it half made.
-_IMPORTING = threading.Lock()
 
 MAX_VERTICES = 1 << 27
 MAX_EDGES = 1 << 30
@@ -236,9 +236,6 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
 
 
 def _bundled(name: str) -> NDArray[Any]:
-    with _IMPORTING:
-        from matplotlib.cbook import get_sample_data
-
     if name == "photograph":
         return _load_picture(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
     with np.load(get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as bundle:
@@ -247,9 +244,6 @@ def _bundled(name: str) -> NDArray[Any]:
 
 def _load_picture(path: str) -> NDArray[Any]:
     data = _read_bytes(path, "image")
-    with _IMPORTING:
-        from PIL import Image
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
