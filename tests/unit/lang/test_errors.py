@@ -7,6 +7,7 @@ import pytest
 
 from gpucoh.errors import ConfigError, KernelError
 from gpucoh.lang import Buffer, device, f32, i32, intrinsics, kernel, u32
+from gpucoh.lang.intrinsics import fence
 from unit.lang.plain import kernel_from_source
 
 HEAD = (
@@ -170,10 +171,13 @@ def mixed(v: i32):
     return None
 
 
-@device
+@device  # noqa: RET503
 def falls(v: i32):
-    if v > 0:
-        return 1
+    while v > 0:
+        if v == 3:
+            return 1
+        v -= 1
+    fence()
 
 
 @device

@@ -1,0 +1,38 @@
+"""Compiled kernels on the C core, against the same source as plain Python."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gpucoh
+from unit.lang.plain import kernel_from_source, run_plain
+from unit.lang.test_random_kernels import Generator, arguments
+
+BLOCK = 48
+
+
+def compare(source: str, seed: int, protocol: str) -> None:
+    mine, plain = arguments(seed, 2 * BLOCK), arguments(seed, 2 * BLOCK)
+    gpu = gpucoh.GPU(machine="fermi", protocol=protocol)
+    arrays = [gpu.array(values) for values in mine[:5]]
+    gpu.launch(kernel_from_source(source, "k"), grid=2, block=BLOCK, args=(*arrays, *mine[5:]))
+    run_plain(source, "k", (2,), (BLOCK,), plain)
+    for number, (array, wanted) in enumerate(zip(arrays, plain[:5], strict=True)):
+        got = array.numpy()
+        same = np.array_equal(got, wanted, equal_nan=got.dtype == np.float32)
+        assert same, f"argument {number}: {got.tolist()} is not {wanted.tolist()}"
+
+
+@given(st.randoms(use_true_random=False), st.integers(0, 2**16))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_core_does_what_the_source_of_random_kernels_says(r, seed):
+    compare(Generator(r).kernel(), seed, "no-l1")
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "ideal"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_core_does_what_the_source_says_under_each_protocol(seed, protocol):
+    compare(Generator(random.Random(seed)).kernel(), seed, protocol)
