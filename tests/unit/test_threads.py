@@ -22,7 +22,7 @@ with ThreadPoolExecutor(8) as pool:
 
 
 def test_images_and_figures_may_be_wanted_first_by_eight_threads():
-    for _ in range(3):
+    for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
         )

@@ -1,0 +1,229 @@
+"""Are runs and matrices of runs complete, repeatable, and honest about wrong answers?"""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import gpucoh
+from gpucoh.comparison import geometric_mean, harmonic_mean
+
+GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
+COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}
+NAMES = {
+    "workload",
+    "protocol",
+    "machine",
+    "consistency",
+    "model",
+    "scale",
+    "seed",
+    "correct",
+    "mismatches",
+    "wall_s",
+}
+
+
+def without_wall(result):
+    return {name: value for name, value in result.to_dict().items() if name != "wall_s"}
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return gpucoh.compare(
+        ["vec-cpy", "fg-share"], ["no-l1", "no-coh", "ideal"], scale="tiny", jobs=2
+    )
+
+
+def test_a_run_has_everything_that_the_interface_names():
+    plain = gpucoh.run("vec-cpy", protocol="ideal", scale="tiny").to_dict()
+    assert set(plain) >= GROUPS | COUNTS | NAMES
+    assert plain["correct"] is True
+    assert all(plain[name] > 0 for name in COUNTS)
+    json.dumps(plain, allow_nan=False)
+
+
+def test_a_run_carries_its_whole_configuration():
+    result = gpucoh.run("vec-cpy", protocol="ideal", scale="tiny", seed=3, set={"l1_kib": "16KiB"})
+    plain = result.to_dict()
+    assert plain["set"] == {"l1_kib": 16}
+    assert plain["configuration"]["cores"] == 16
+    assert (plain["seed"], plain["version"]) == (3, gpucoh.__version__)
+
+
+def test_the_same_seed_gives_the_same_run_to_the_last_counter():
+    first, second = (gpucoh.run("bfs", protocol="ideal", scale="tiny", seed=5) for _ in range(2))
+    assert without_wall(first) == without_wall(second)
+
+
+def test_another_seed_gives_another_run():
+    first, second = (
+        gpucoh.run("bfs", protocol="ideal", scale="tiny", seed=seed) for seed in (1, 2)
+    )
+    assert first.cycles != second.cycles
+
+
+def test_eight_threads_at_once_give_what_one_gives():
+    alone = without_wall(gpucoh.run("fg-share", protocol="no-coh", scale="tiny"))
+    with ThreadPoolExecutor(8) as pool:
+        runs = list(
+            pool.map(lambda _: gpucoh.run("fg-share", protocol="no-coh", scale="tiny"), range(8))
+        )
+    assert all(without_wall(run) == alone for run in runs)
+
+
+def test_a_wrong_answer_is_counted_and_has_a_place():
+    result = gpucoh.run("fg-share", protocol="no-coh", scale="tiny")
+    assert result.correct is False
+    assert result.mismatches > 0
+    assert "should be" in result.where
+    assert result.verdict == "wrong"
+
+
+def test_a_budget_ends_a_run():
+    with pytest.raises(gpucoh.BudgetError):
+        gpucoh.run("vec-cpy", protocol="ideal", scale="tiny", set={"budget": 100})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"workload": "bsf"}, "unknown workload 'bsf'"),
+        ({"protocol": "idael"}, "did you mean 'ideal'"),
+        ({"scale": "huge"}, "scale"),
+        ({"params": {"grpah": "x"}}, "unknown parameter 'grpah'"),
+        ({"set": {"l1_kb": 16}}, "did you mean 'l1_kib'"),
+        ({"set": {"budget": "plenty"}}, "budget = 'plenty'"),
+        ({"consistency": "drf"}, "cannot keep consistency 'drf'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(arguments, told):
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpucoh.run(**({"workload": "bfs", "protocol": "ideal", "scale": "tiny"} | arguments))
+
+
+def test_a_matrix_is_in_order_of_workload_then_protocol(matrix):
+    assert [(run.workload, run.protocol) for run in matrix.runs] == [
+        (workload, protocol)
+        for workload in ("vec-cpy", "fg-share")
+        for protocol in ("no-l1", "no-coh", "ideal")
+    ]
+
+
+def test_the_table_is_tidy(matrix):
+    table = matrix.table
+    assert len(table) == 6
+    assert {
+        "workload",
+        "protocol",
+        "cycles",
+        "speedup",
+        "correct",
+        "l1_load_hits",
+        "flits_REQ",
+    } <= set(table.columns)
+    assert (table[table.protocol == "no-l1"].speedup == 1).all()
+    wrong = table[~table.correct.astype(bool)]
+    assert list(zip(wrong.workload, wrong.protocol, strict=True)) == [("fg-share", "no-coh")]
+
+
+def test_ratios_are_those_of_the_counters(matrix):
+    base, ideal = matrix.run("fg-share", "no-l1"), matrix.run("fg-share", "ideal")
+    row = next(r for r in matrix.summary if (r["workload"], r["protocol"]) == ("fg-share", "ideal"))
+    assert row["speedup"] == base.cycles / ideal.cycles
+    assert row["traffic"] == ideal.stats.flits() / base.stats.flits()
+
+
+def test_wrong_answers_without_a_promise_are_not_failures(matrix):
+    assert matrix.run("fg-share", "no-coh").correct is False
+    assert matrix.failures == []
+
+
+def test_a_baseline_outside_the_list_is_run_too():
+    matrix = gpucoh.compare(["vec-cpy"], ["ideal"], baseline="no-l1", scale="tiny")
+    assert matrix.protocols == ["no-l1", "ideal"]
+
+
+def test_a_run_that_ends_in_an_error_stands_in_the_matrix():
+    matrix = gpucoh.compare(["vec-cpy"], ["ideal"], scale="tiny", set={"budget": 100})
+    (run,) = matrix.runs
+    assert (run.correct, run.error, run.verdict) == (False, "BudgetError", "hung")
+    assert matrix.failures == [run]
+    assert matrix.means()[0]["workloads"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"workloads": []}, "no workloads"),
+        ({"workloads": ["bsf"]}, "unknown workload"),
+        ({"protocols": ["mesy"]}, "unknown protocol"),
+        ({"baseline": "mesy"}, "unknown protocol"),
+        ({"jobs": 0}, "jobs = 0"),
+        ({"scale": "huge"}, "scale"),
+        ({"set": {"core": 3}}, "unknown field 'core'"),
+    ],
+)
+def test_a_matrix_that_cannot_be_run_is_refused_before_anything_runs(arguments, told):
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpucoh.compare(
+            **({"workloads": ["vec-cpy"], "protocols": ["ideal"], "scale": "tiny"} | arguments)
+        )
+
+
+def test_means():
+    assert harmonic_mean([1, 2]) == pytest.approx(4 / 3)
+    assert geometric_mean([1, 4]) == pytest.approx(2)
+    assert harmonic_mean([]) is geometric_mean([None]) is None
+
+
+# ---- figures
+
+
+def texts(figure):
+    axes = figure.axes[0]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    return axes.get_ylabel(), [label.get_text() for label in axes.get_xticklabels()], legend
+
+
+def test_the_speedup_figure_has_a_bar_a_run_a_mean_units_and_marks_wrong_answers(matrix):
+    figure = matrix.plot_speedup()
+    label, ticks, legend = texts(figure)
+    assert "ratio of core cycles" in label
+    assert ticks == ["vec-cpy", "fg-share", "harmonic\nmean"]
+    assert legend[:3] == ["no-l1", "no-coh", "ideal"]
+    assert "wrong answer" in legend[3]
+    axes = figure.axes[0]
+    assert len(axes.patches) == 9
+    assert sum(text.get_text() == "\N{MULTIPLICATION X}" for text in axes.texts) == 1
+
+
+def test_the_traffic_figure_stacks_classes_to_the_ratio(matrix):
+    figure = matrix.plot_traffic()
+    label, _, legend = texts(figure)
+    assert "ratio of flits" in label
+    assert {"requests", "load data"} <= set(legend)
+    tops = {}
+    for bar in figure.axes[0].patches:
+        x = round(bar.get_x(), 6)
+        tops[x] = max(tops.get(x, 0), bar.get_y() + bar.get_height())
+    expected = [row["traffic"] for row in matrix.summary]
+    assert sorted(tops.values()) == pytest.approx(sorted(expected))
+
+
+def test_no_text_overlaps_another_in_the_figures(matrix):
+    for figure in (matrix.plot_speedup(), matrix.plot_traffic()):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        axes = figure.axes[0]
+        items = [
+            t
+            for t in [*axes.texts, *axes.get_xticklabels(), *figure.legends[0].get_texts()]
+            if t.get_text()
+        ]
+        boxes = [(t.get_text(), t.get_window_extent(canvas.get_renderer())) for t in items]
+        for number, (name, box) in enumerate(boxes):
+            for other, second in boxes[number + 1 :]:
+                assert not box.shrunk(0.95, 0.95).overlaps(second), (name, other)

@@ -1,0 +1,327 @@
+"""Does a GPU do what its arrays, launches and snapshots promise, and refuse what it cannot do?"""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gpucoh
+
+
+@gpucoh.kernel
+def add_one(x: gpucoh.Buffer[gpucoh.i32], n: gpucoh.i32):
+    i = gpucoh.global_id()
+    if i < n:
+        x[i] = x[i] + 1
+
+
+@gpucoh.kernel
+def scale(a: gpucoh.f32, x: gpucoh.Buffer[gpucoh.f32]):
+    x[gpucoh.global_id()] = a * x[gpucoh.global_id()]
+
+
+@gpucoh.kernel
+def out_of_bounds(x: gpucoh.Buffer[gpucoh.i32]):
+    x[gpucoh.global_id() + 30] = 1
+
+
+@gpucoh.kernel
+def endless(x: gpucoh.Buffer[gpucoh.i32]):
+    while gpucoh.load(x, 0, order="relaxed") == 0:
+        pass
+
+
+@gpucoh.kernel
+def some_never_arrive(x: gpucoh.Buffer[gpucoh.i32]):
+    if gpucoh.thread_id() < 32:
+        gpucoh.barrier()
+    x[0] = 1
+
+
+@pytest.fixture
+def gpu():
+    return gpucoh.GPU(protocol="ideal")
+
+
+def line_of(kernel, text):
+    code = kernel.function.__code__
+    return code.co_firstlineno + next(
+        n for n, line in enumerate(kernel.source_lines) if text in line
+    )
+
+
+# ---- arrays
+
+
+def test_an_array_reads_back_what_was_written(gpu):
+    data = np.arange(12, dtype=np.float32).reshape(3, 4)
+    array = gpu.array(data)
+    assert (array.shape, array.dtype, array.size, array.nbytes) == ((3, 4), np.float32, 12, 48)
+    np.testing.assert_array_equal(array.numpy(), data)
+    np.testing.assert_array_equal(np.asarray(array), data)
+
+
+def test_fresh_memory_reads_zero(gpu):
+    assert not gpu.zeros((5, 2), np.uint32).numpy().any()
+    assert gpu.full(3, 7, np.int32).numpy().tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize(
+    "key", [slice(None), slice(1, 3), 2, (slice(None), 1), (1, slice(0, 4, 2)), [0, 2]]
+)
+def test_parts_are_written_as_numpy_writes_them(gpu, key):
+    array, twin = (
+        gpu.array(np.arange(12, dtype=np.int32).reshape(3, 4)),
+        np.arange(12, dtype=np.int32).reshape(3, 4),
+    )
+    array[key] = twin[key] = 99
+    np.testing.assert_array_equal(array.numpy(), twin)
+    np.testing.assert_array_equal(array[key], twin[key])
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (
+            np.zeros(4, np.float64),
+            r"float64 is not one of int32, uint32, float32; convert with .astype\(np.float32\)",
+        ),
+        (np.zeros(4, np.int64), r"convert with .astype\(np.int32\)"),
+        (np.array(["a"]), "is not one of"),
+        (np.zeros(0, np.int32), "every extent must be at least 1"),
+    ],
+)
+def test_data_that_cannot_be_words_is_refused(gpu, value, told):
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpu.array(value)
+
+
+@pytest.mark.parametrize("shape", [0, -1, 10**12, (10**6, 10**6), 2.5, "4", (), (3, 0)])
+def test_a_shape_that_is_none_or_too_large_is_refused(gpu, shape):
+    with pytest.raises(gpucoh.ConfigError):
+        gpu.zeros(shape, np.int32)
+
+
+def test_a_value_that_would_change_is_refused(gpu):
+    array = gpu.zeros(4, np.int32)
+    for value in (1.5, 2**31, np.array([1, 2**40])):
+        with pytest.raises(gpucoh.ConfigError, match="does not fit"):
+            array[:] = value
+
+
+def test_a_freed_array_is_refused(gpu):
+    array = gpu.zeros(4, np.int32)
+    array.free()
+    array.free()
+    for use in (array.numpy, lambda: array[0], lambda: array.__setitem__(0, 1)):
+        with pytest.raises(gpucoh.ConfigError, match="has been freed"):
+            use()
+    with pytest.raises(
+        gpucoh.ConfigError, match="argument 'x' of kernel 'add_one'.*has been freed"
+    ):
+        gpu.launch(add_one, grid=1, block=32, args=(array, 4))
+
+
+# ---- launches
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "no-coh", "ideal"])
+def test_a_kernel_computes(protocol):
+    gpu = gpucoh.GPU(protocol=protocol)
+    x = gpu.array(np.arange(100, dtype=np.int32))
+    gpu.launch(add_one, grid=2, block=64, args=(x, 100))
+    assert x.numpy().tolist() == list(range(1, 101))
+
+
+def test_host_writes_between_launches_are_seen(gpu):
+    x = gpu.zeros(64, np.int32)
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    x[3] = 41
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    assert (x[3], x[4]) == (42, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"grid": 0}, "grid = 0 is out of range"),
+        ({"block": (8, 8, 8, 8)}, "up to three numbers"),
+        ({"block": "32"}, "is not a whole number"),
+        ({"block": 1537}, "has 1537 threads; a core of this machine holds 1536"),
+        ({"placement": "random"}, "is not one of round_robin, first_free"),
+        ({"args": (3, 4)}, "argument 'x' of kernel 'add_one'"),
+        ({"args": ()}, "takes 2 arguments"),
+        ({"kernel": print}, "is not a kernel"),
+    ],
+)
+def test_a_launch_that_does_not_fit_is_refused(gpu, changes, told):
+    x = gpu.zeros(32, np.int32)
+    launch = {"kernel": add_one, "grid": 1, "block": 32, "args": (x, 32)} | changes
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpu.launch(launch.pop("kernel"), **launch)
+
+
+def test_a_numpy_array_as_argument_is_refused_with_what_to_do(gpu):
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"must be an array of this GPU, got ndarray; .*gpu.array"
+    ):
+        gpu.launch(add_one, grid=1, block=32, args=(np.zeros(4, np.int32), 4))
+
+
+def test_an_array_of_another_dtype_is_refused(gpu):
+    with pytest.raises(
+        gpucoh.ConfigError, match="argument 'x'.*must be an array of float32, got one of int32"
+    ):
+        gpu.launch(scale, grid=1, block=32, args=(2.0, gpu.zeros(32, np.int32)))
+
+
+def test_an_array_of_another_gpu_is_refused(gpu):
+    with pytest.raises(
+        gpucoh.ConfigError, match="argument 'x' of kernel 'add_one' is an array of another GPU"
+    ):
+        gpu.launch(add_one, grid=1, block=32, args=(gpucoh.GPU().zeros(4, np.int32), 4))
+
+
+def test_an_index_out_of_bounds_names_kernel_buffer_index_thread_and_line(gpu):
+    with pytest.raises(gpucoh.KernelError) as caught:
+        gpu.launch(out_of_bounds, grid=1, block=32, args=(gpu.zeros(32, np.int32),))
+    line = line_of(out_of_bounds, "+ 30")
+    assert caught.value.filename == __file__
+    assert caught.value.line == line
+    text = str(caught.value)
+    assert text.startswith(f"{__file__}:{line}: ")
+    for part in ("'out_of_bounds'", "'x'", "32", "thread (2,0,0)", "block (0,0,0)"):
+        assert part in text
+    assert "\n" not in text
+
+
+def test_a_gpu_is_usable_after_a_kernel_failed(gpu):
+    x = gpu.zeros(32, np.int32)
+    with pytest.raises(gpucoh.KernelError):
+        gpu.launch(out_of_bounds, grid=1, block=32, args=(x,))
+    x[:] = 0
+    gpu.launch(add_one, grid=1, block=32, args=(x, 32))
+    assert x.numpy().tolist() == [1] * 32
+
+
+def test_an_endless_kernel_ends_with_its_budget():
+    gpu = gpucoh.GPU(budget=20_000)
+    with pytest.raises(gpucoh.BudgetError, match="20000"):
+        gpu.launch(endless, grid=1, block=32, args=(gpu.zeros(1, np.int32),))
+
+
+def test_a_barrier_that_some_threads_never_reach_is_told(gpu):
+    with pytest.raises(gpucoh.Error, match=r"some_never_arrive.*barrier"):
+        gpu.launch(some_never_arrive, grid=1, block=64, args=(gpu.zeros(1, np.int32),))
+
+
+def test_stop_ends_a_launch_within_a_fifth_of_a_second(gpu):
+    x = gpu.zeros(1, np.int32)
+    gpu.stop = threading.Event()
+    stopped = []
+    timer = threading.Timer(0.3, lambda: (stopped.append(time.perf_counter()), gpu.stop.set()))
+    timer.start()
+    with pytest.raises(gpucoh.SimulationError, match="stopped"):
+        gpu.launch(endless, grid=16, block=256, args=(x,))
+    assert time.perf_counter() - stopped[0] < 0.2
+    gpu.stop = None
+    x[0] = 1
+    gpu.launch(endless, grid=1, block=32, args=(x,))
+
+
+def test_ctrl_c_is_raised_and_leaves_the_gpu_usable(gpu):
+    x = gpu.zeros(1, np.int32)
+
+    def interrupt(done, blocks):
+        raise KeyboardInterrupt
+
+    gpu.progress = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        gpu.launch(endless, grid=1, block=32, args=(x,))
+    gpu.progress = None
+    x[0] = 1
+    gpu.launch(endless, grid=1, block=32, args=(x,))
+    gpu.verify()
+
+
+def test_progress_tells_blocks(gpu):
+    seen = []
+    gpu.stop = threading.Event()
+
+    def report(done, blocks):
+        seen.append((done, blocks))
+        gpu.stop.set()
+
+    gpu.progress = report
+    with pytest.raises(gpucoh.SimulationError, match="stopped"):
+        gpu.launch(endless, grid=5, block=32, args=(gpu.zeros(1, np.int32),))
+    assert seen[0] == (0, 5)
+
+
+# ---- statistics and snapshots
+
+
+def test_statistics_are_attributes_and_a_plain_dictionary(gpu):
+    x = gpu.zeros(64, np.int32)
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    stats = gpu.stats()
+    plain = stats.to_dict()
+    assert stats.cycles == plain["cycles"] > 0
+    assert stats.memory_instructions == 4
+    assert stats.l1.loads == plain["l1"]["loads"] == 2
+    assert stats.thread_instructions <= 32 * stats.instructions
+    assert stats.flits() == sum(stats.flits_by_class().values()) > 0
+    with pytest.raises(AttributeError, match=r"no counter stats\.l1\.laods; there are loads"):
+        _ = stats.l1.laods
+
+
+def test_reset_starts_the_counters_at_zero(gpu):
+    x = gpu.zeros(64, np.int32)
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    gpu.reset_stats()
+    assert (gpu.stats().cycles, gpu.stats().instructions, gpu.stats().flits()) == (0, 0, 0)
+
+
+def test_restore_goes_back_and_the_future_is_the_same_again(gpu):
+    x = gpu.zeros(64, np.int32)
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    snapshot = gpu.snapshot()
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    first = (x.numpy().tolist(), gpu.stats().to_dict())
+    late = gpu.zeros(4, np.int32)
+    gpu.restore(snapshot)
+    assert x[0] == 1
+    with pytest.raises(gpucoh.ConfigError, match="freed"):
+        late.numpy()
+    gpu.launch(add_one, grid=1, block=64, args=(x, 64))
+    assert (x.numpy().tolist(), gpu.stats().to_dict()) == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"protocol": "mesy"}, "unknown protocol 'mesy'"),
+        ({"machine": "femi"}, "unknown machine 'femi'"),
+        ({"machine": 3}, "machine 3 is not a name"),
+        ({"consistency": "tso"}, "unknown consistency 'tso'"),
+        ({"seed": -1}, "seed = -1"),
+        ({"seed": "x"}, "seed = 'x'"),
+        ({"budget": 0}, "budget = 0"),
+    ],
+)
+def test_a_gpu_that_cannot_be_is_refused(arguments, told):
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpucoh.GPU(**arguments)
+
+
+def test_occupancy_tells_what_limits_a_core(gpu):
+    gpu.launch(add_one, grid=1, block=256, args=(gpu.zeros(64, np.int32), 64))
+    fit = gpu.occupancy["add_one"]
+    assert (fit["blocks"], fit["warps"], fit["limit"]) == (6, 48, "warps_per_core")
+
+
+def test_the_core_has_the_machine_fields_that_python_sends():
+    from gpucoh.gpu import machine_fields
+
+    assert set(machine_fields()) == set(gpucoh.machine("fermi").to_core())
