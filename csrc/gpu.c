@@ -26,8 +26,8 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
         uint32_t value;
         memcpy(&value, (const uint8_t *) m + field->offset, sizeof(value));
         if (value < field->smallest || value > field->largest) {
-            return gpc_fail(failure, GPC_ERROR_MACHINE, "%s is %u: allowed are %u to %u", field->name, value, field->smallest,
-                            field->largest);
+            return gpc_fail(failure, GPC_ERROR_MACHINE, "%s is %u: allowed are %u to %u", field->name, value,
+                            field->smallest, field->largest);
         }
     }
     if (m->lanes_per_warp != 32 && m->lanes_per_warp != 64) {
@@ -40,8 +40,8 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
     }
     if (m->l2_bytes % (m->line_bytes * m->l2_ways) || m->l2_bytes == 0 || m->l1_bytes % (m->line_bytes * m->l1_ways)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE,
-                        "l1_bytes %u and l2_bytes %u: whole sets of %u and %u ways of %u-byte lines are needed", m->l1_bytes,
-                        m->l2_bytes, m->l1_ways, m->l2_ways, m->line_bytes);
+                        "l1_bytes %u and l2_bytes %u: whole sets of %u and %u ways of %u-byte lines are needed",
+                        m->l1_bytes, m->l2_bytes, m->l1_ways, m->l2_ways, m->line_bytes);
     }
     if (m->dram_model == 1 && (m->dram_burst_bytes == 0 || m->line_bytes % m->dram_burst_bytes)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes %u does not divide a line of %u bytes",
@@ -59,7 +59,8 @@ make_clocks(gpc_gpu_t *gpu)
 
     if (hz == 0) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "clocks of %u, %u, %u and %u MHz have no common multiple up to 2^40 Hz", mhz[0], mhz[1], mhz[2], mhz[3]);
+                        "clocks of %u, %u, %u and %u MHz have no common multiple up to 2^40 Hz", mhz[0], mhz[1], mhz[2],
+                        mhz[3]);
     }
     gpu->core_clock.period = hz / (UINT64_C(1000000) * m->core_mhz);
     gpu->l2_clock.period = hz / (UINT64_C(1000000) * m->l2_mhz);
@@ -76,7 +77,8 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks)
 {
     const gpc_machine_t *m = &gpu->machine;
     gpc_node_t bank = (gpc_node_t) m->cores;
-    uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes, down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
+    uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
+             down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
     gpc_tick_t noc = gpu->noc_clock.period, core = gpu->core_clock.period;
     gpc_tick_t step = gpc_clock_edge(gpu->l2_clock, gpc_network_zero_load(&gpu->network, 0, bank, up) * noc);
     gpc_tick_t answer = gpc_network_zero_load(&gpu->network, bank, 0, down) * noc;
@@ -96,7 +98,8 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks)
     }
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
     if (m->dram_round_trip <= m->l2_round_trip) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE, "dram_round_trip is %u core cycles: allowed is more than l2_round_trip's %u",
+        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
+                        "dram_round_trip is %u core cycles: allowed is more than l2_round_trip's %u",
                         m->dram_round_trip, m->l2_round_trip);
     }
     *dram_ticks = (m->dram_round_trip - m->l2_round_trip) * core;
@@ -149,7 +152,8 @@ make_fabric(gpc_gpu_t *gpu)
     if (status) {
         return status;
     }
-    return gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel, gpc_gpu_dram_answer, gpu);
+    return gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel, gpc_gpu_dram_answer,
+                         gpu);
 }
 
 static const gpc_controller_type_t *
@@ -188,7 +192,8 @@ make_controllers(gpc_gpu_t *gpu)
                                    .failure = &gpu->failure,
                                    .node = (gpc_node_t) node,
                                    .index = is_core ? node : node - gpu->machine.cores};
-        int status = gpc_controller_init(unit, type_at(gpu->protocol, is_core ? GPC_AT_CORE : GPC_AT_BANK), &gpu->arena);
+        int status =
+            gpc_controller_init(unit, type_at(gpu->protocol, is_core ? GPC_AT_CORE : GPC_AT_BANK), &gpu->arena);
         if (status) {
             return status;
         }
@@ -229,8 +234,8 @@ make_cores(gpc_gpu_t *gpu)
     if (status) {
         return status;
     }
-    return gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure, &hooks,
-                          &gpu->arena);
+    return gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
+                          &hooks, &gpu->arena);
 }
 
 static int
@@ -248,7 +253,8 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
         gpu->num_networks++;
     }
-    return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options, &gpu->failure);
+    return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                &gpu->failure);
 }
 
 static int
@@ -369,7 +375,8 @@ gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address)
         return status;
     }
     status = gpc_memory_release(gpu->memory, address);
-    return status ? gpc_fail(&gpu->failure, status, "address 0x%llx is no allocation", (unsigned long long) address) : 0;
+    return status ? gpc_fail(&gpu->failure, status, "address 0x%llx is no allocation", (unsigned long long) address)
+                  : 0;
 }
 
 static int
@@ -377,8 +384,8 @@ check_range(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const char *w
 {
     int status = refuse_while_running(gpu, what);
     if (status == 0 && (address % 4 || !gpc_memory_covers(gpu->memory, address, words))) {
-        status = gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS, "%s of %llu words at 0x%llx: not inside one allocation", what,
-                          (unsigned long long) words, (unsigned long long) address);
+        status = gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS, "%s of %llu words at 0x%llx: not inside one allocation",
+                          what, (unsigned long long) words, (unsigned long long) address);
     }
     return status;
 }
@@ -444,7 +451,8 @@ visit_range(const host_access_t *access, visit_t visit)
         }
         return status;
     }
-    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == 0; line += line_bytes) {
+    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == 0;
+         line += line_bytes) {
         status = visit_line(access, line, visit);
     }
     return status;
@@ -598,7 +606,8 @@ deadlock(gpc_gpu_t *gpu)
     int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
     gpc_failure_clear(&gpu->failure);
     (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
-                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period), text.bytes ? text.bytes : "");
+                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                    text.bytes ? text.bytes : "");
     gpc_text_free(&text);
     return code;
 }
@@ -735,7 +744,7 @@ struct gpc_snapshot {
     int64_t options[GPC_MAX_OPTIONS];
     gpc_rule_t rule;
     size_t bytes;
-    uint8_t *arena; /* owned */
+    uint8_t *arena;             /* owned */
     gpc_memory_image_t *memory; /* owned */
 };
 

@@ -98,7 +98,7 @@ typedef enum {
 #define X(name, text) GPC_RULE_##name,
     GPC_RULES(X)
 #undef X
-    GPC_NUM_RULES,
+        GPC_NUM_RULES,
     GPC_RULE_DEFAULT = GPC_NUM_RULES /* the paper's for that protocol */
 } gpc_rule_t;
 
@@ -170,14 +170,14 @@ GPC_MUST_CHECK int gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events);
 /* Ends a launch at once: what it had written may or may not be in memory, nothing is left in flight, the GPU is usable. */
 void gpc_gpu_abort(gpc_gpu_t *gpu);
 
-gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);       /* since creation, launches only */
+gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);    /* since creation, launches only */
 uint64_t gpc_gpu_instructions(const gpc_gpu_t *gpu); /* warp instructions, for progress */
 void gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *blocks);
 
 /* All statistics as one JSON object; the groups and names are INTERFACE's. reset starts them at zero again. */
 GPC_MUST_CHECK int gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out);
 void gpc_gpu_reset_statistics(gpc_gpu_t *gpu);
-GPC_MUST_CHECK int gpc_gpu_verify(gpc_gpu_t *gpu);                          /* every part's own checks; between launches also conservation */
+GPC_MUST_CHECK int gpc_gpu_verify(gpc_gpu_t *gpu); /* every part's own checks; between launches also conservation */
 GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /* for people */
 
 /* Between launches only. A snapshot fits every GPU of the same machine, protocol and options. */
@@ -207,8 +207,8 @@ typedef struct {
     uint32_t num_options;
     uint32_t cores, variables, num_threads;
     const gpc_explore_thread_t *threads;
-    uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
-    bool evictions;     /* L1 and L2 may evict at any time */
+    uint32_t warm;  /* bit (core * variables + variable): that core's L1 starts with a copy */
+    bool evictions; /* L1 and L2 may evict at any time */
     uint64_t max_states;
 } gpc_explore_t;
 

@@ -16,8 +16,9 @@
 typedef struct {
     gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent, on their way through the controller's pipeline or waiting for room */
     gpc_list_t inbox;                    /* fills and timers */
-    gpc_index_t input[GPC_MAX_NETWORKS]; /* the input register of a network: taken from its buffer, not yet taken by a step */
-    gpc_tick_t turn;                     /* when its next turn is scheduled; GPC_NEVER: none */
+    gpc_index_t
+        input[GPC_MAX_NETWORKS]; /* the input register of a network: taken from its buffer, not yet taken by a step */
+    gpc_tick_t turn;             /* when its next turn is scheduled; GPC_NEVER: none */
     gpc_tick_t outbox_turn;
     bool offer_held; /* the core's oldest request was not taken */
 } gpc_station_t;

@@ -441,8 +441,8 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
-    return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER, PRIORITY_ARRIVE,
-                              unit->node, message);
+    return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER,
+                              PRIORITY_ARRIVE, unit->node, message);
 }
 
 static int

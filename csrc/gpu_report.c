@@ -9,7 +9,8 @@
 static int
 lost(gpc_gpu_t *gpu, const char *what, uint64_t count)
 {
-    return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION, "%s: %llu after the launch", what, (unsigned long long) count);
+    return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION, "%s: %llu after the launch", what,
+                    (unsigned long long) count);
 }
 
 int
@@ -261,8 +262,8 @@ int
 gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_text_add(out, "%s, %s, core cycle %llu, %u messages, %u events\n", gpu->protocol->id, gpc_rule_name(gpu->rule),
-                 (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period), gpu->messages.state->in_use,
-                 gpc_wheel_count(&gpu->wheel));
+                 (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                 gpu->messages.state->in_use, gpc_wheel_count(&gpu->wheel));
     gpc_text_add(out, "bank pipeline %llu ticks, fill %llu cycles\n", (unsigned long long) gpu->bank_ticks,
                  (unsigned long long) gpu->fill_cycles);
     (void) gpc_cores_explain_wait(&gpu->cores, out, 64);

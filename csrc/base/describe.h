@@ -25,7 +25,7 @@ typedef enum {
 #define X(name, text) GPC_FIELD_##name,
     GPC_FIELD_KINDS(X)
 #undef X
-    GPC_NUM_FIELD_KINDS
+        GPC_NUM_FIELD_KINDS
 } gpc_field_kind_t;
 
 typedef struct {
@@ -68,7 +68,7 @@ typedef struct {
     gpc_cycle_t now;
     uint64_t least_logical;
     const gpc_node_t *rename; /* by node, or NULL */
-    bool ages; /* the order of use in a set matters: caches smaller than what is used */
+    bool ages;                /* the order of use in a set matters: caches smaller than what is used */
     /* Writes what a message is, for lists of them; given by who knows what messages mean. */
     void (*message)(void *context, void *encoder, gpc_index_t message);
     void *context;

@@ -5,7 +5,7 @@
 #include "base/types.h"
 
 typedef struct {
-    int code; /* 0 or a negative gpc error */
+    int code;           /* 0 or a negative gpc error */
     gpc_address_t line; /* which line it is about, or GPC_NEVER: the machine adds the other side's state */
     char text[1024];
 } gpc_failure_t;

@@ -27,7 +27,7 @@ enum {
 #define X(name, text) GPC_MSG_##name,
     GPC_COMMON_MESSAGES(X)
 #undef X
-    GPC_NUM_COMMON_MESSAGES,
+        GPC_NUM_COMMON_MESSAGES,
     GPC_MSG_OWN = 16
 };
 
@@ -97,7 +97,7 @@ typedef struct {
 static inline void
 gpc_list_clear(gpc_list_t *self)
 {
-    *self = (gpc_list_t){GPC_NONE, GPC_NONE, 0};
+    *self = (gpc_list_t) {GPC_NONE, GPC_NONE, 0};
 }
 
 static inline void

@@ -20,8 +20,8 @@ gpc_mshr_init(gpc_mshr_table_t *self, gpc_arena_t *arena, uint32_t capacity, uin
     while (buckets < 2 * capacity) {
         buckets *= 2;
     }
-    *self = (gpc_mshr_table_t){
-        .buckets = buckets, .fields_size = (fields_size + 7u) / 8u * 8u, .line_words = line_words};
+    *self =
+        (gpc_mshr_table_t){.buckets = buckets, .fields_size = (fields_size + 7u) / 8u * 8u, .line_words = line_words};
     int status = gpc_pool_init(&self->entries, arena, capacity, sizeof(gpc_mshr_t));
     self->bucket = GPC_ARENA_TAKE(arena, buckets, gpc_index_t);
     self->fields = gpc_arena_take(arena, capacity, self->fields_size);

@@ -49,8 +49,9 @@ gpc_mshr_room(const gpc_mshr_table_t *self)
     return self->entries.capacity - self->entries.state->in_use;
 }
 
-gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);          /* or GPC_NONE */
-gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state); /* fields zeroed; or GPC_NONE: full */
-void gpc_mshr_give(gpc_mshr_table_t *self, gpc_index_t i);                            /* its lists must be empty */
+gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line); /* or GPC_NONE */
+gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line,
+                          uint8_t state);                  /* fields zeroed; or GPC_NONE: full */
+void gpc_mshr_give(gpc_mshr_table_t *self, gpc_index_t i); /* its lists must be empty */
 
 #endif

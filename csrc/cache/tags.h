@@ -37,8 +37,8 @@ typedef struct {
     uint8_t *word_states; /* [sets * ways * line_words], over words only */
 } gpc_tags_t;
 
-GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways, gpc_index_map_t map,
-                                 uint32_t fields_size, bool has_words);
+GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways,
+                                 gpc_index_map_t map, uint32_t fields_size, bool has_words);
 void gpc_tags_clear(gpc_tags_t *self);
 static inline void
 gpc_tags_flash(gpc_tags_t *self) /* O(1): nothing is present any more; no way may be held by a transaction */

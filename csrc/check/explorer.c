@@ -90,7 +90,8 @@ grow(explorer_t *self)
         self->states = states;
     }
     if (!table) {
-        return gpc_fail(&self->world.failure, GPC_ERROR_MEMORY, "no memory for %llu states", (unsigned long long) capacity);
+        return gpc_fail(&self->world.failure, GPC_ERROR_MEMORY, "no memory for %llu states",
+                        (unsigned long long) capacity);
     }
     for (uint64_t i = 0; i < self->slots; i++) {
         if (self->table[i].low) {

@@ -221,7 +221,8 @@ check_bounds(gpc_world_t *self)
 {
     const gpc_explore_t *what = self->what;
     if (what->cores < 1 || what->cores > GPC_WORLD_MAX_CORES || what->variables < 1 ||
-        what->variables > GPC_WORLD_MAX_VARIABLES || what->num_threads < 1 || what->num_threads > GPC_WORLD_MAX_THREADS) {
+        what->variables > GPC_WORLD_MAX_VARIABLES || what->num_threads < 1 ||
+        what->num_threads > GPC_WORLD_MAX_THREADS) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "%u cores, %u variables, %u threads: allowed are 1 to %u, 1 to %u, 1 to %u", what->cores,
                         what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
@@ -230,15 +231,16 @@ check_bounds(gpc_world_t *self)
     for (uint32_t t = 0; t < what->num_threads; t++) {
         const gpc_explore_thread_t *thread = &what->threads[t];
         if (thread->core >= what->cores || thread->num_ops > GPC_WORLD_MAX_OPS) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u", t,
-                            thread->core, what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u",
+                            t, thread->core, what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
         }
         for (uint32_t i = 0; i < thread->num_ops; i++) {
             const gpc_explore_op_t *op = &thread->ops[i];
             if (op->kind > GPC_ACCESS_FENCE || op->variable >= what->variables || op->order >= GPC_NUM_ORDERS ||
                 op->scope >= GPC_NUM_SCOPES) {
-                return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u, operation %u: kind %u, variable %u, order %u, scope %u",
-                                t, i, op->kind, op->variable, op->order, op->scope);
+                return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                                "thread %u, operation %u: kind %u, variable %u, order %u, scope %u", t, i, op->kind,
+                                op->variable, op->order, op->scope);
             }
         }
         for (uint32_t other = 0; other < t; other++) {
@@ -264,7 +266,8 @@ choose_protocol(gpc_world_t *self)
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
         self->num_networks++;
     }
-    return gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options, &self->failure);
+    return gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
+                                &self->failure);
 }
 
 static int
@@ -490,7 +493,8 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
         }
         case GPC_MOVE_MEMORY: {
             gpc_index_t message = take_at(self, &self->state->answers, move->position);
-            return taken(gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
+            return taken(
+                gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
         }
         case GPC_MOVE_REPLAY:
             return taken(gpc_controller_replay(&self->controllers[move->a]));
@@ -536,8 +540,9 @@ gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
 {
     uint32_t words[GPC_WORLD_LINE_BYTES / 4];
     memcpy(words, self->state->memory[variable], sizeof(words));
-    int status = self->protocol->host_read(self->l1s, self->machine.cores, &self->controllers[self->machine.cores + variable],
-                                           line_of(variable), 1, words);
+    int status =
+        self->protocol->host_read(self->l1s, self->machine.cores, &self->controllers[self->machine.cores + variable],
+                                  line_of(variable), 1, words);
     *value = words[0];
     return status;
 }
@@ -550,7 +555,8 @@ encode_message(void *context, void *encoder, gpc_index_t i)
     const gpc_world_t *self = context;
     gpc_encoder_t *out = encoder;
     const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
-    const gpc_message_info_t *info = msg->type >= GPC_MSG_OWN ? &self->protocol->messages[msg->type - GPC_MSG_OWN] : NULL;
+    const gpc_message_info_t *info =
+        msg->type >= GPC_MSG_OWN ? &self->protocol->messages[msg->type - GPC_MSG_OWN] : NULL;
     /* an index says nothing by itself: what it names is told by whose request that is */
     gpc_index_t about = msg->request == GPC_NONE ? GPC_NONE : gpc_msg_at(&self->messages, msg->request)->access;
 
@@ -629,8 +635,8 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
     switch ((gpc_move_kind_t) move->kind) {
         case GPC_MOVE_ISSUE: {
             const gpc_explore_op_t *op = &self->what->threads[move->a].ops[self->state->threads[move->a].next_op];
-            gpc_text_add(out, "thread %u on core %u issues %s of variable %u", move->a, self->what->threads[move->a].core,
-                         kinds[op->kind], op->variable);
+            gpc_text_add(out, "thread %u on core %u issues %s of variable %u", move->a,
+                         self->what->threads[move->a].core, kinds[op->kind], op->variable);
             return;
         }
         case GPC_MOVE_DELIVER:

@@ -18,8 +18,8 @@
 typedef enum { GPC_MOVE_ISSUE, GPC_MOVE_DELIVER, GPC_MOVE_MEMORY, GPC_MOVE_REPLAY, GPC_MOVE_EVICT } gpc_move_kind_t;
 
 typedef struct {
-    uint8_t kind; /* gpc_move_kind_t */
-    uint8_t a, b, c; /* thread; or source, destination, network; or node (and variable) */
+    uint8_t kind;     /* gpc_move_kind_t */
+    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and variable) */
     uint8_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 

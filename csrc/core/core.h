@@ -69,33 +69,35 @@ typedef struct {
 
 typedef struct gpc_core_parts gpc_core_parts_t;
 typedef struct {
-    const gpc_machine_t *machine; /* borrowed */
-    gpc_order_t *order;           /* borrowed */
+    const gpc_machine_t *machine;      /* borrowed */
+    gpc_order_t *order;                /* borrowed */
     gpc_pool_t *messages, *lane_lists; /* borrowed */
-    gpc_memory_t *memory;         /* borrowed: whether an address is allocated */
-    gpc_failure_t *failure;       /* borrowed */
+    gpc_memory_t *memory;              /* borrowed: whether an address is allocated */
+    gpc_failure_t *failure;            /* borrowed */
     gpc_core_hooks_t hooks;
     gpc_core_statistics_t *statistics; /* one a core, in the arena */
-    gpc_core_parts_t *parts;      /* owned */
+    gpc_core_parts_t *parts;           /* owned */
 } gpc_cores_t;
 
 /* Checks every operand, target, slot and count against isa.h; says what is wrong and where. */
 GPC_MUST_CHECK int gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure);
 
-GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order, gpc_pool_t *messages,
-                                  gpc_pool_t *lane_lists, gpc_memory_t *memory, gpc_failure_t *failure,
-                                  const gpc_core_hooks_t *hooks, gpc_arena_t *arena);
+GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order,
+                                  gpc_pool_t *messages, gpc_pool_t *lane_lists, gpc_memory_t *memory,
+                                  gpc_failure_t *failure, const gpc_core_hooks_t *hooks, gpc_arena_t *arena);
 void gpc_cores_free(gpc_cores_t *self);
 void gpc_cores_clear(gpc_cores_t *self); /* no launch, nothing resident (after an abort); pools are the caller's */
 
 /* Blocks of this launch that fit on one core at once, and what limits them ("warps", "registers", ...); 0 with a failure. */
-GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks, const char **limit);
+GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks,
+                                       const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
 GPC_MUST_CHECK int gpc_cores_turn(gpc_cores_t *self, uint32_t core); /* one cycle of one core, now */
 /* The L1 has carried out a request: words of the line for a load (its masked words are valid), old values in the lane list for
  * an atomic. It counts as complete `delay` core cycles from now. Frees the message and its lane list. */
-GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t delay);
+GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
+                                      gpc_cycle_t delay);
 /* The L1 may take a held request now. */
 GPC_MUST_CHECK int gpc_cores_kick(gpc_cores_t *self, uint32_t core);
 /* A warp that waits for a time or a release part may ask again now (cycle: at that core cycle). */

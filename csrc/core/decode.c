@@ -9,14 +9,14 @@ decode_operand(uint16_t operand, uint32_t lanes)
 {
     uint32_t number = operand & GPC_OPERAND_NUMBER;
     switch (operand & GPC_OPERAND_KIND) {
-    case GPC_OPERAND_VECTOR:
-        return (gpc_operand_t){GPC_VECTOR, number, number * lanes};
-    case GPC_OPERAND_UNIFORM:
-        return (gpc_operand_t){GPC_UNIFORM, number, 0};
-    case GPC_OPERAND_CONSTANT:
-        return (gpc_operand_t){GPC_CONSTANT, number, number * lanes};
-    default:
-        return (gpc_operand_t){GPC_NO_OPERAND, 0, 0};
+        case GPC_OPERAND_VECTOR:
+            return (gpc_operand_t){GPC_VECTOR, number, number * lanes};
+        case GPC_OPERAND_UNIFORM:
+            return (gpc_operand_t){GPC_UNIFORM, number, 0};
+        case GPC_OPERAND_CONSTANT:
+            return (gpc_operand_t){GPC_CONSTANT, number, number * lanes};
+        default:
+            return (gpc_operand_t){GPC_NO_OPERAND, 0, 0};
     }
 }
 
@@ -38,41 +38,41 @@ static gpc_group_t
 group_of(uint8_t opcode)
 {
     switch (opcode) {
-    case GPC_OP_NOP:
-        return GPC_GROUP_NOP;
-    case GPC_OP_LANES:
-    case GPC_OP_SPECIAL:
-    case GPC_OP_SHUFFLE:
-    case GPC_OP_ANY:
-    case GPC_OP_ALL:
-    case GPC_OP_BALLOT:
-        return GPC_GROUP_MOVEMENT;
-    case GPC_OP_LOCAL_LOAD:
-    case GPC_OP_LOCAL_STORE:
-        return GPC_GROUP_LOCAL;
-    case GPC_OP_BRANCH:
-        return GPC_GROUP_BRANCH;
-    case GPC_OP_JUMP:
-        return GPC_GROUP_JUMP;
-    case GPC_OP_EXIT:
-        return GPC_GROUP_EXIT;
-    case GPC_OP_LOAD:
-    case GPC_OP_STORE:
-    case GPC_OP_ATOMIC:
-        return GPC_GROUP_MEMORY;
-    case GPC_OP_SHARED_LOAD:
-    case GPC_OP_SHARED_STORE:
-    case GPC_OP_SHARED_ATOMIC:
-        return GPC_GROUP_SHARED;
-    case GPC_OP_FENCE:
-        return GPC_GROUP_FENCE;
-    case GPC_OP_BARRIER:
-    case GPC_OP_BARRIER_ARRIVE:
-        return GPC_GROUP_BARRIER;
-    case GPC_OP_SLEEP:
-        return GPC_GROUP_SLEEP;
-    default:
-        return GPC_GROUP_ALU;
+        case GPC_OP_NOP:
+            return GPC_GROUP_NOP;
+        case GPC_OP_LANES:
+        case GPC_OP_SPECIAL:
+        case GPC_OP_SHUFFLE:
+        case GPC_OP_ANY:
+        case GPC_OP_ALL:
+        case GPC_OP_BALLOT:
+            return GPC_GROUP_MOVEMENT;
+        case GPC_OP_LOCAL_LOAD:
+        case GPC_OP_LOCAL_STORE:
+            return GPC_GROUP_LOCAL;
+        case GPC_OP_BRANCH:
+            return GPC_GROUP_BRANCH;
+        case GPC_OP_JUMP:
+            return GPC_GROUP_JUMP;
+        case GPC_OP_EXIT:
+            return GPC_GROUP_EXIT;
+        case GPC_OP_LOAD:
+        case GPC_OP_STORE:
+        case GPC_OP_ATOMIC:
+            return GPC_GROUP_MEMORY;
+        case GPC_OP_SHARED_LOAD:
+        case GPC_OP_SHARED_STORE:
+        case GPC_OP_SHARED_ATOMIC:
+            return GPC_GROUP_SHARED;
+        case GPC_OP_FENCE:
+            return GPC_GROUP_FENCE;
+        case GPC_OP_BARRIER:
+        case GPC_OP_BARRIER_ARRIVE:
+            return GPC_GROUP_BARRIER;
+        case GPC_OP_SLEEP:
+            return GPC_GROUP_SLEEP;
+        default:
+            return GPC_GROUP_ALU;
     }
 }
 
@@ -85,23 +85,24 @@ traits_of(uint8_t opcode)
 #undef X
     };
     const char *list = lists[opcode];
-    traits_t traits = {(uint8_t) group_of(opcode), GPC_UNIT_NONE, has(list, 'd'), has(list, 'a'), has(list, 'b'), has(list, 'c')};
+    traits_t traits = {
+        (uint8_t) group_of(opcode), GPC_UNIT_NONE, has(list, 'd'), has(list, 'a'), has(list, 'b'), has(list, 'c')};
     switch (opcode) {
-    case GPC_OP_SQRT:
-    case GPC_OP_EXP:
-    case GPC_OP_LOG:
-    case GPC_OP_SIN:
-    case GPC_OP_COS:
-        traits.unit = GPC_UNIT_SPECIAL;
-        break;
-    case GPC_OP_DIV:
-    case GPC_OP_FLOORDIV:
-    case GPC_OP_MOD:
-        traits.unit = GPC_UNIT_DIVISION;
-        break;
-    default:
-        traits.unit = traits.group == GPC_GROUP_SHARED ? GPC_UNIT_SCRATCHPAD : GPC_UNIT_NONE;
-        break;
+        case GPC_OP_SQRT:
+        case GPC_OP_EXP:
+        case GPC_OP_LOG:
+        case GPC_OP_SIN:
+        case GPC_OP_COS:
+            traits.unit = GPC_UNIT_SPECIAL;
+            break;
+        case GPC_OP_DIV:
+        case GPC_OP_FLOORDIV:
+        case GPC_OP_MOD:
+            traits.unit = GPC_UNIT_DIVISION;
+            break;
+        default:
+            traits.unit = traits.group == GPC_GROUP_SHARED ? GPC_UNIT_SCRATCHPAD : GPC_UNIT_NONE;
+            break;
     }
     return traits;
 }
@@ -110,21 +111,21 @@ static void
 decode_timing(gpc_decoded_t *d, const gpc_machine_t *machine)
 {
     switch (d->unit) {
-    case GPC_UNIT_SPECIAL:
-        d->latency = machine->sfu_latency;
-        d->unit_holds = machine->sfu_cycles;
-        break;
-    case GPC_UNIT_DIVISION:
-        d->latency = machine->division_latency;
-        d->unit_holds = machine->division_cycles;
-        break;
-    case GPC_UNIT_SCRATCHPAD:
-        d->latency = machine->scratchpad_latency;
-        d->unit_holds = 1;
-        break;
-    default:
-        d->latency = machine->alu_latency;
-        break;
+        case GPC_UNIT_SPECIAL:
+            d->latency = machine->sfu_latency;
+            d->unit_holds = machine->sfu_cycles;
+            break;
+        case GPC_UNIT_DIVISION:
+            d->latency = machine->division_latency;
+            d->unit_holds = machine->division_cycles;
+            break;
+        case GPC_UNIT_SCRATCHPAD:
+            d->latency = machine->scratchpad_latency;
+            d->unit_holds = 1;
+            break;
+        default:
+            d->latency = machine->alu_latency;
+            break;
     }
 }
 
@@ -143,18 +144,18 @@ static gpc_access_kind_t
 access_kind(uint8_t opcode)
 {
     switch (opcode) {
-    case GPC_OP_LOAD:
-        return GPC_ACCESS_LOAD;
-    case GPC_OP_STORE:
-        return GPC_ACCESS_STORE;
-    case GPC_OP_ATOMIC:
-        return GPC_ACCESS_ATOMIC;
-    case GPC_OP_FENCE:
-        return GPC_ACCESS_FENCE;
-    case GPC_OP_EXIT:
-        return GPC_ACCESS_EXIT;
-    default:
-        return GPC_ACCESS_BARRIER;
+        case GPC_OP_LOAD:
+            return GPC_ACCESS_LOAD;
+        case GPC_OP_STORE:
+            return GPC_ACCESS_STORE;
+        case GPC_OP_ATOMIC:
+            return GPC_ACCESS_ATOMIC;
+        case GPC_OP_FENCE:
+            return GPC_ACCESS_FENCE;
+        case GPC_OP_EXIT:
+            return GPC_ACCESS_EXIT;
+        default:
+            return GPC_ACCESS_BARRIER;
     }
 }
 
@@ -163,7 +164,8 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
 {
     uint32_t lanes = machine->lanes_per_warp;
     traits_t traits = traits_of(in->opcode);
-    *d = (gpc_decoded_t){.group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
+    *d = (gpc_decoded_t){
+        .group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
     d->width = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE ? in->width : 1;
     d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
     d->access = (gpc_access_t){(uint8_t) access_kind(in->opcode), in->order, in->scope};
@@ -273,12 +275,13 @@ check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         if (in->opcode == GPC_OP_LANES && (uint64_t) in->immediate + machine->lanes_per_warp > program->constants) {
-            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u of %u", i, in->immediate,
-                            in->immediate + machine->lanes_per_warp - 1, program->constants);
+            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u of %u", i,
+                            in->immediate, in->immediate + machine->lanes_per_warp - 1, program->constants);
         }
         if ((in->opcode == GPC_OP_LOCAL_LOAD || in->opcode == GPC_OP_LOCAL_STORE) &&
             (uint64_t) in->immediate + self->code[i].local_words > program->vector_registers) {
-            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u: a local array of %u words from register %u does not fit %u", i,
+            return gpc_fail(failure, GPC_ERROR_PROGRAM,
+                            "instruction %u: a local array of %u words from register %u does not fit %u", i,
                             self->code[i].local_words, in->immediate, (unsigned) program->vector_registers);
         }
     }

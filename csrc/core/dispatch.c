@@ -112,9 +112,10 @@ check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps
     uint64_t threads = 1, blocks = 1;
     for (uint32_t axis = 0; axis < 3; axis++) {
         if (launch->grid[axis] == 0 || launch->block[axis] == 0) {
-            return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': grid (%u,%u,%u) and block (%u,%u,%u) must be positive",
-                            launch->kernel, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-                            launch->block[1], launch->block[2]);
+            return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                            "kernel '%s': grid (%u,%u,%u) and block (%u,%u,%u) must be positive", launch->kernel,
+                            launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+                            launch->block[2]);
         }
         /* Kept below 2^32 at every step, so that nothing overflows. */
         threads = threads > UINT32_MAX ? threads : threads * launch->block[axis];
@@ -123,11 +124,12 @@ check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps
     uint64_t most = (uint64_t) machine->warps_per_core * machine->lanes_per_warp;
     if (threads > most) {
         return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
-                        "kernel '%s': a block of %" PRIu64 " threads; a core holds %" PRIu64 " (%u warps of %u)", launch->kernel,
-                        threads, most, machine->warps_per_core, machine->lanes_per_warp);
+                        "kernel '%s': a block of %" PRIu64 " threads; a core holds %" PRIu64 " (%u warps of %u)",
+                        launch->kernel, threads, most, machine->warps_per_core, machine->lanes_per_warp);
     }
     if (blocks >= UINT32_MAX) {
-        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a grid of more than 2^32 - 2 blocks", launch->kernel);
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a grid of more than 2^32 - 2 blocks",
+                        launch->kernel);
     }
     *warps = ((uint32_t) threads + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
     return 0;
@@ -143,15 +145,18 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
     if (status != 0) {
         return status;
     }
-    uint64_t registers = (uint64_t) warps * ((uint64_t) program->vector_registers * machine->lanes_per_warp + program->uniform_registers);
+    uint64_t registers = (uint64_t) warps *
+                         ((uint64_t) program->vector_registers * machine->lanes_per_warp + program->uniform_registers);
     uint64_t shared_bytes = 4 * (uint64_t) program->shared_words;
     if (registers > machine->registers_per_core) {
-        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a block needs %" PRIu64 " registers; a core has %u",
-                        launch->kernel, registers, machine->registers_per_core);
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': a block needs %" PRIu64 " registers; a core has %u", launch->kernel, registers,
+                        machine->registers_per_core);
     }
     if (shared_bytes > machine->scratchpad_bytes) {
-        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a block needs %" PRIu64 " bytes of scratchpad; a core has %u",
-                        launch->kernel, shared_bytes, machine->scratchpad_bytes);
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': a block needs %" PRIu64 " bytes of scratchpad; a core has %u", launch->kernel,
+                        shared_bytes, machine->scratchpad_bytes);
     }
     uint64_t best = machine->blocks_per_core;
     *limit = "blocks";

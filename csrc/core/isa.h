@@ -77,7 +77,7 @@ typedef enum {
 #define X(name, operands, text) GPC_OP_##name,
     GPC_OPCODES(X)
 #undef X
-    GPC_NUM_OPCODES
+        GPC_NUM_OPCODES
 } gpc_opcode_t;
 
 #define GPC_TYPES(X) X(I32) X(U32) X(F32)
@@ -85,7 +85,7 @@ typedef enum {
 #define X(name) GPC_##name,
     GPC_TYPES(X)
 #undef X
-    GPC_NUM_TYPES
+        GPC_NUM_TYPES
 } gpc_type_t;
 
 #define GPC_ATOMICS(X) X(ADD) X(SUB) X(MIN) X(MAX) X(AND) X(OR) X(XOR) X(EXCH) X(CAS)
@@ -93,7 +93,7 @@ typedef enum {
 #define X(name) GPC_ATOMIC_##name,
     GPC_ATOMICS(X)
 #undef X
-    GPC_NUM_ATOMICS
+        GPC_NUM_ATOMICS
 } gpc_atomic_t;
 
 #define GPC_SPECIALS(X)                                                                            \
@@ -103,7 +103,7 @@ typedef enum {
 #define X(name) GPC_SPECIAL_##name,
     GPC_SPECIALS(X)
 #undef X
-    GPC_NUM_SPECIALS
+        GPC_NUM_SPECIALS
 } gpc_special_t;
 
 /* Order and scope of memory operations, fences included. */
@@ -112,7 +112,7 @@ typedef enum {
 #define X(name) GPC_ORDER_##name,
     GPC_ORDERS(X)
 #undef X
-    GPC_NUM_ORDERS
+        GPC_NUM_ORDERS
 } gpc_memory_order_t;
 
 #define GPC_SCOPES(X) X(CTA) X(CU) X(GPU) X(SYS)
@@ -120,7 +120,7 @@ typedef enum {
 #define X(name) GPC_SCOPE_##name,
     GPC_SCOPES(X)
 #undef X
-    GPC_NUM_SCOPES
+        GPC_NUM_SCOPES
 } gpc_scope_t;
 
 /* Operands: two bits of kind, fourteen of number. */

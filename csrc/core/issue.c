@@ -63,24 +63,24 @@ even_special(const gpc_issue_t *x, uint32_t which)
     const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
     const gpc_launch_t *launch = &x->launch->launch;
     switch (which) {
-    case GPC_SPECIAL_BLOCK_X:
-    case GPC_SPECIAL_BLOCK_Y:
-    case GPC_SPECIAL_BLOCK_Z:
-        return block->coordinates[which - GPC_SPECIAL_BLOCK_X];
-    case GPC_SPECIAL_BLOCK_DIM_X:
-    case GPC_SPECIAL_BLOCK_DIM_Y:
-    case GPC_SPECIAL_BLOCK_DIM_Z:
-        return launch->block[which - GPC_SPECIAL_BLOCK_DIM_X];
-    case GPC_SPECIAL_GRID_DIM_X:
-    case GPC_SPECIAL_GRID_DIM_Y:
-    case GPC_SPECIAL_GRID_DIM_Z:
-        return launch->grid[which - GPC_SPECIAL_GRID_DIM_X];
-    case GPC_SPECIAL_WARP:
-        return x->warp->index;
-    case GPC_SPECIAL_CORE:
-        return x->core_index;
-    default:
-        return (uint32_t) x->now; /* CLOCK */
+        case GPC_SPECIAL_BLOCK_X:
+        case GPC_SPECIAL_BLOCK_Y:
+        case GPC_SPECIAL_BLOCK_Z:
+            return block->coordinates[which - GPC_SPECIAL_BLOCK_X];
+        case GPC_SPECIAL_BLOCK_DIM_X:
+        case GPC_SPECIAL_BLOCK_DIM_Y:
+        case GPC_SPECIAL_BLOCK_DIM_Z:
+            return launch->block[which - GPC_SPECIAL_BLOCK_DIM_X];
+        case GPC_SPECIAL_GRID_DIM_X:
+        case GPC_SPECIAL_GRID_DIM_Y:
+        case GPC_SPECIAL_GRID_DIM_Z:
+            return launch->grid[which - GPC_SPECIAL_GRID_DIM_X];
+        case GPC_SPECIAL_WARP:
+            return x->warp->index;
+        case GPC_SPECIAL_CORE:
+            return x->core_index;
+        default:
+            return (uint32_t) x->now; /* CLOCK */
     }
 }
 
@@ -102,12 +102,12 @@ vote(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t yes = lanes_not_zero(x, &d->a);
     switch (d->opcode) {
-    case GPC_OP_ANY:
-        return yes != 0;
-    case GPC_OP_ALL:
-        return yes == x->warp->top.lanes;
-    default:
-        return (uint32_t) ((d->flags & GPC_FLAG_HIGH) != 0 ? yes >> 32 : yes);
+        case GPC_OP_ANY:
+            return yes != 0;
+        case GPC_OP_ALL:
+            return yes == x->warp->top.lanes;
+        default:
+            return (uint32_t) ((d->flags & GPC_FLAG_HIGH) != 0 ? yes >> 32 : yes);
     }
 }
 
@@ -117,35 +117,35 @@ issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
     bool uniform = d->destination.kind == GPC_UNIFORM;
     uint32_t result[GPC_MAX_LANES], room[GPC_MAX_LANES], word;
     switch (d->opcode) {
-    case GPC_OP_LANES:
-        memcpy(result, x->launch->launch.constants + d->immediate, x->lanes * sizeof *result);
-        break;
-    case GPC_OP_SPECIAL:
-        if (uniform) {
-            x->uniforms[d->destination.number] = even_special(x, d->immediate);
-            return;
+        case GPC_OP_LANES:
+            memcpy(result, x->launch->launch.constants + d->immediate, x->lanes * sizeof *result);
+            break;
+        case GPC_OP_SPECIAL:
+            if (uniform) {
+                x->uniforms[d->destination.number] = even_special(x, d->immediate);
+                return;
+            }
+            special_lanes(x, d->immediate, result);
+            break;
+        case GPC_OP_SHUFFLE: {
+            uint32_t room_b[GPC_MAX_LANES];
+            const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
+            const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
+            for (uint32_t l = 0; l < x->lanes; l++) {
+                result[l] = a[b[l] & (x->lanes - 1)];
+            }
+            break;
         }
-        special_lanes(x, d->immediate, result);
-        break;
-    case GPC_OP_SHUFFLE: {
-        uint32_t room_b[GPC_MAX_LANES];
-        const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
-        const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
-        for (uint32_t l = 0; l < x->lanes; l++) {
-            result[l] = a[b[l] & (x->lanes - 1)];
-        }
-        break;
-    }
-    default: /* ANY ALL BALLOT */
-        word = vote(x, d);
-        if (uniform) {
-            x->uniforms[d->destination.number] = word;
-            return;
-        }
-        for (uint32_t l = 0; l < x->lanes; l++) {
-            result[l] = word;
-        }
-        break;
+        default: /* ANY ALL BALLOT */
+            word = vote(x, d);
+            if (uniform) {
+                x->uniforms[d->destination.number] = word;
+                return;
+            }
+            for (uint32_t l = 0; l < x->lanes; l++) {
+                result[l] = word;
+            }
+            break;
     }
     gpc_core_write_lanes(x, &d->destination, result);
 }
@@ -154,7 +154,8 @@ static int
 fail_local(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 {
     char where[160], who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS, "%s: index %d is out of bounds of a local array of %u words: %s",
+    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+                    "%s: index %d is out of bounds of a local array of %u words: %s",
                     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
                     gpc_core_who(x, lane, who, sizeof who));
 }
@@ -220,27 +221,27 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     int status;
     switch (d->group) {
-    case GPC_GROUP_NOP:
-        return GPC_ISSUED;
-    case GPC_GROUP_ALU:
-        issue_alu(x, d);
-        break;
-    case GPC_GROUP_MOVEMENT:
-        issue_movement(x, d);
-        break;
-    case GPC_GROUP_LOCAL:
-        status = issue_local(x, d);
-        if (status != GPC_ISSUED) {
-            return status;
-        }
-        break;
-    case GPC_GROUP_MEMORY:
-        return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
-    case GPC_GROUP_SHARED:
-        return gpc_core_issue_shared(x, d);
-    default:
-        issue_sleep(x, d);
-        return GPC_ISSUED;
+        case GPC_GROUP_NOP:
+            return GPC_ISSUED;
+        case GPC_GROUP_ALU:
+            issue_alu(x, d);
+            break;
+        case GPC_GROUP_MOVEMENT:
+            issue_movement(x, d);
+            break;
+        case GPC_GROUP_LOCAL:
+            status = issue_local(x, d);
+            if (status != GPC_ISSUED) {
+                return status;
+            }
+            break;
+        case GPC_GROUP_MEMORY:
+            return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
+        case GPC_GROUP_SHARED:
+            return gpc_core_issue_shared(x, d);
+        default:
+            issue_sleep(x, d);
+            return GPC_ISSUED;
     }
     gpc_set_ready_at(x, &d->destination, x->now + d->latency);
     return GPC_ISSUED;
@@ -258,23 +259,23 @@ gpc_core_issue(gpc_issue_t *x)
     uint32_t lanes = gpc_count_bits(x->warp->top.lanes);
     int status = GPC_ISSUED;
     switch (d->group) {
-    case GPC_GROUP_BRANCH:
-        issue_branch(x, d);
-        break;
-    case GPC_GROUP_JUMP:
-        gpc_warp_go_to(x, d->target);
-        break;
-    case GPC_GROUP_EXIT:
-    case GPC_GROUP_FENCE:
-    case GPC_GROUP_BARRIER:
-        status = gpc_core_issue_sync(x, d);
-        break;
-    default:
-        status = issue_straight(x, d);
-        if (status == GPC_ISSUED) {
-            gpc_warp_go_to(x, x->warp->top.pc + 1);
-        }
-        break;
+        case GPC_GROUP_BRANCH:
+            issue_branch(x, d);
+            break;
+        case GPC_GROUP_JUMP:
+            gpc_warp_go_to(x, d->target);
+            break;
+        case GPC_GROUP_EXIT:
+        case GPC_GROUP_FENCE:
+        case GPC_GROUP_BARRIER:
+            status = gpc_core_issue_sync(x, d);
+            break;
+        default:
+            status = issue_straight(x, d);
+            if (status == GPC_ISSUED) {
+                gpc_warp_go_to(x, x->warp->top.pc + 1);
+            }
+            break;
     }
     if (status != GPC_ISSUED) {
         return status;

@@ -55,8 +55,9 @@ fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_
     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where);
     gpc_core_who(x, lane, who, sizeof who);
     if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
-        return gpc_fail(x->cores->failure, GPC_ERROR_READ_ONLY, "%s: write to index %" PRId64 " of read-only buffer '%s': %s", where,
-                        (int64_t) (int32_t) index, buffer->name, who);
+        return gpc_fail(x->cores->failure, GPC_ERROR_READ_ONLY,
+                        "%s: write to index %" PRId64 " of read-only buffer '%s': %s", where, (int64_t) (int32_t) index,
+                        buffer->name, who);
     }
     if ((uint64_t) index + d->width <= buffer->words) {
         return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
@@ -79,9 +80,10 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
         addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
         if (addresses[l] % (4u * d->width) != 0) {
             char where[160], who[120];
-            return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS, "%s: address 0x%" PRIx64 " is not aligned to %u bytes: %s",
-                            gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), addresses[l], 4u * d->width,
-                            gpc_core_who(x, l, who, sizeof who));
+            return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
+                            "%s: address 0x%" PRIx64 " is not aligned to %u bytes: %s",
+                            gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), addresses[l],
+                            4u * d->width, gpc_core_who(x, l, who, sizeof who));
         }
     }
     return 0;
@@ -140,8 +142,9 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
 static int
 fail_capacity(const gpc_issue_t *x, const char *what)
 {
-    return gpc_fail(x->cores->failure, GPC_ERROR_CAPACITY, "core %u has %u requests in flight and the pool of %s is empty",
-                    x->core_index, x->core->in_flight, what);
+    return gpc_fail(x->cores->failure, GPC_ERROR_CAPACITY,
+                    "core %u has %u requests in flight and the pool of %s is empty", x->core_index, x->core->in_flight,
+                    what);
 }
 
 static int
@@ -205,7 +208,8 @@ typedef struct {
 } hand_over_t;
 
 static void
-add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word, const hand_over_t *from)
+add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
+         const hand_over_t *from)
 {
     msg->mask |= ((UINT32_C(1) << d->width) - 1) << word;
     if (d->access.kind == GPC_ACCESS_STORE) {
@@ -263,17 +267,17 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
 {
     statistics->memory_instructions++;
     switch (d->access.kind) {
-    case GPC_ACCESS_LOAD:
-        statistics->loads += lines;
-        statistics->load_instructions++;
-        break;
-    case GPC_ACCESS_STORE:
-        statistics->stores += lines;
-        statistics->store_instructions++;
-        break;
-    default:
-        statistics->atomics += lines;
-        break;
+        case GPC_ACCESS_LOAD:
+            statistics->loads += lines;
+            statistics->load_instructions++;
+            break;
+        case GPC_ACCESS_STORE:
+            statistics->stores += lines;
+            statistics->store_instructions++;
+            break;
+        default:
+            statistics->atomics += lines;
+            break;
     }
 }
 
@@ -498,7 +502,8 @@ finish_access(gpc_issue_t *x, gpc_index_t i)
 }
 
 int
-gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t delay)
+gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words,
+                   gpc_cycle_t delay)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     const gpc_pool_t *requests = &self->parts->requests[core_index];
@@ -508,8 +513,8 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     gpc_issue_t x;
     gpc_issue_init(&x, self, core_index, access->warp, self->hooks.now(self->hooks.world));
     if (!access->live || access->remaining == 0) {
-        return gpc_fail(self->failure, GPC_ERROR_CONSERVATION, "core %u: a request for line 0x%" PRIx64 " was completed twice",
-                        core_index, msg->line);
+        return gpc_fail(self->failure, GPC_ERROR_CONSERVATION,
+                        "core %u: a request for line 0x%" PRIx64 " was completed twice", core_index, msg->line);
     }
     if (access->access.kind == GPC_ACCESS_LOAD) {
         deliver_load(&x, access, request->lanes, words);

@@ -17,8 +17,7 @@ int
 gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
                uint32_t cores, uint32_t warps, uint32_t blocks, gpc_arena_t *arena)
 {
-    *self = (gpc_order_t){
-        .rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
+    *self = (gpc_order_t){.rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
     self->warp = GPC_ARENA_TAKE(arena, (size_t) cores * warps, gpc_order_warp_t);
     self->barrier = GPC_ARENA_TAKE(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, gpc_order_barrier_t);
     return self->warp && self->barrier ? 0 : GPC_ERROR_MEMORY;
@@ -51,7 +50,8 @@ static bool
 has_acquire(const gpc_access_t *access)
 {
     bool reads = access->kind == GPC_ACCESS_LOAD || access->kind == GPC_ACCESS_ATOMIC;
-    return reads && (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC);
+    return reads &&
+           (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC);
 }
 
 /* cta and cu are local under protocols that tell scopes apart: waiting stays, draining and invalidating do not. */

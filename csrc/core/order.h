@@ -42,7 +42,7 @@ typedef enum {
 #define X(name, text) GPC_ORDER_VERDICT_##name,
     GPC_ORDER_VERDICTS(X)
 #undef X
-    GPC_NUM_ORDER_VERDICTS
+        GPC_NUM_ORDER_VERDICTS
 } gpc_order_verdict_t;
 
 const char *gpc_order_verdict_text(gpc_order_verdict_t verdict);

@@ -12,7 +12,7 @@ typedef enum {
 #define X(name, text) GPC_STALL_##name,
     GPC_STALLS(X)
 #undef X
-    GPC_NUM_STALLS
+        GPC_NUM_STALLS
 } gpc_stall_t;
 
 #define GPC_UNIFORM_REGISTERS 256u /* most of one warp */
@@ -59,7 +59,7 @@ typedef struct {
     uint32_t latency;    /* until the destination may be read */
     uint32_t unit_holds; /* cycles its unit is busy */
     uint32_t immediate, target, reconverge;
-    uint32_t local_words; /* LOCAL_*: length of the array */
+    uint32_t local_words;           /* LOCAL_*: length of the array */
     uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
 } gpc_decoded_t;
 
@@ -166,13 +166,13 @@ struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
     /* In the arena: */
     gpc_core_t *cores;
-    gpc_warp_t *warps;           /* [cores][warps_per_core] */
-    gpc_stack_entry_t *stacks;   /* [cores][warps_per_core][stack_entries] */
-    uint32_t *vectors;           /* [cores][registers_per_core] */
-    uint32_t *uniforms;          /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
-    gpc_cycle_t *scoreboard;     /* [cores][scoreboard_entries]: first cycle in which a register may be used */
-    uint32_t *scratchpad;        /* [cores][scratchpad words] */
-    gpc_block_t *blocks;         /* [cores][blocks_per_core] */
+    gpc_warp_t *warps;               /* [cores][warps_per_core] */
+    gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */
+    uint32_t *vectors;               /* [cores][registers_per_core] */
+    uint32_t *uniforms;              /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
+    gpc_cycle_t *scoreboard;         /* [cores][scoreboard_entries]: first cycle in which a register may be used */
+    uint32_t *scratchpad;            /* [cores][scratchpad words] */
+    gpc_block_t *blocks;             /* [cores][blocks_per_core] */
     gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
     uint32_t stack_entries, scoreboard_entries, scratchpad_words;
 };
@@ -248,14 +248,14 @@ static inline uint32_t
 gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
 {
     switch (operand->kind) {
-    case GPC_VECTOR:
-        return x->vectors[operand->offset];
-    case GPC_UNIFORM:
-        return x->uniforms[operand->number];
-    case GPC_CONSTANT:
-        return x->launch->launch.constants[operand->number];
-    default:
-        return 0;
+        case GPC_VECTOR:
+            return x->vectors[operand->offset];
+        case GPC_UNIFORM:
+            return x->uniforms[operand->number];
+        case GPC_CONSTANT:
+            return x->launch->launch.constants[operand->number];
+        default:
+            return 0;
     }
 }
 

@@ -28,8 +28,8 @@ typedef struct {
 static int
 refuse(const check_t *x, const char *what)
 {
-    return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: %s", x->number, names[x->at->opcode],
-                    (unsigned) x->at->line, what);
+    return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: %s", x->number,
+                    names[x->at->opcode], (unsigned) x->at->line, what);
 }
 
 static int
@@ -39,25 +39,25 @@ check_operand(const check_t *x, char which, uint16_t operand, uint32_t words)
     uint32_t limit;
     const char *what;
     switch (kind) {
-    case GPC_OPERAND_VECTOR:
-        limit = x->program->vector_registers;
-        what = "vector register";
-        break;
-    case GPC_OPERAND_UNIFORM:
-        limit = x->program->uniform_registers;
-        what = "uniform register";
-        break;
-    case GPC_OPERAND_CONSTANT:
-        limit = x->program->constants;
-        what = "constant";
-        break;
-    default:
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is missing", x->number,
-                        names[x->at->opcode], (unsigned) x->at->line, which);
+        case GPC_OPERAND_VECTOR:
+            limit = x->program->vector_registers;
+            what = "vector register";
+            break;
+        case GPC_OPERAND_UNIFORM:
+            limit = x->program->uniform_registers;
+            what = "uniform register";
+            break;
+        case GPC_OPERAND_CONSTANT:
+            limit = x->program->constants;
+            what = "constant";
+            break;
+        default:
+            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is missing",
+                            x->number, names[x->at->opcode], (unsigned) x->at->line, which);
     }
     if (last >= limit) {
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is %s %u of %u", x->number,
-                        names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is %s %u of %u",
+                        x->number, names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
     }
     return 0;
 }
@@ -80,21 +80,22 @@ check_uniform_destination(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     switch (at->opcode) {
-    case GPC_OP_ANY:
-    case GPC_OP_ALL:
-    case GPC_OP_BALLOT:
-        return 0; /* one answer a warp whatever the source */
-    case GPC_OP_LANES:
-    case GPC_OP_SHUFFLE:
-    case GPC_OP_LOCAL_LOAD:
-        return refuse(x, "gives a word a lane: the destination must be a vector register");
-    case GPC_OP_SPECIAL:
-        if (at->immediate <= GPC_SPECIAL_THREAD_Z || at->immediate == GPC_SPECIAL_LANE) {
-            return refuse(x, "this special register differs between lanes: the destination must be a vector register");
-        }
-        return 0;
-    default:
-        break;
+        case GPC_OP_ANY:
+        case GPC_OP_ALL:
+        case GPC_OP_BALLOT:
+            return 0; /* one answer a warp whatever the source */
+        case GPC_OP_LANES:
+        case GPC_OP_SHUFFLE:
+        case GPC_OP_LOCAL_LOAD:
+            return refuse(x, "gives a word a lane: the destination must be a vector register");
+        case GPC_OP_SPECIAL:
+            if (at->immediate <= GPC_SPECIAL_THREAD_Z || at->immediate == GPC_SPECIAL_LANE) {
+                return refuse(x,
+                              "this special register differs between lanes: the destination must be a vector register");
+            }
+            return 0;
+        default:
+            break;
     }
     for (const char *o = operand_lists[at->opcode]; *o != 0; o++) {
         uint16_t operand = *o == 'a' ? at->a : *o == 'b' ? at->b : *o == 'c' ? at->c : GPC_OPERAND_CONSTANT;
@@ -113,41 +114,44 @@ check_operands(const check_t *x)
     int status = 0;
     for (const char *o = operand_lists[at->opcode]; *o != 0 && status == 0; o++) {
         switch (*o) {
-        case 'd':
-            if (at->destination == GPC_OPERAND_NONE && (at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC)) {
+            case 'd':
+                if (at->destination == GPC_OPERAND_NONE &&
+                    (at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC)) {
+                    break;
+                }
+                if (is_kind(at->destination, GPC_OPERAND_CONSTANT)) {
+                    return refuse(x, "a constant cannot be the destination");
+                }
+                status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_LOAD ? at->width : 1);
+                if (status == 0 && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
+                    status = check_uniform_destination(x);
+                }
                 break;
-            }
-            if (is_kind(at->destination, GPC_OPERAND_CONSTANT)) {
-                return refuse(x, "a constant cannot be the destination");
-            }
-            status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_LOAD ? at->width : 1);
-            if (status == 0 && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
-                status = check_uniform_destination(x);
-            }
-            break;
-        case 'a':
-            status = check_operand(x, 'a', at->a, flat ? 2 : 1);
-            break;
-        case 'b':
-            if (at->b == GPC_OPERAND_NONE && (at->opcode == GPC_OP_BARRIER || at->opcode == GPC_OP_BARRIER_ARRIVE)) {
+            case 'a':
+                status = check_operand(x, 'a', at->a, flat ? 2 : 1);
                 break;
-            }
-            status = check_operand(x, 'b', at->b, at->opcode == GPC_OP_STORE ? at->width : 1);
-            break;
-        case 'c':
-            if ((at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC) &&
-                at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS) {
+            case 'b':
+                if (at->b == GPC_OPERAND_NONE &&
+                    (at->opcode == GPC_OP_BARRIER || at->opcode == GPC_OP_BARRIER_ARRIVE)) {
+                    break;
+                }
+                status = check_operand(x, 'b', at->b, at->opcode == GPC_OP_STORE ? at->width : 1);
                 break;
-            }
-            status = check_operand(x, 'c', at->c, 1);
-            break;
-        case 't':
-            if (at->target >= x->program->count || (at->opcode == GPC_OP_BRANCH && at->reconverge > x->program->count)) {
-                return refuse(x, "the target or the join lies outside of the program");
-            }
-            break;
-        default:
-            break; /* immediates: by opcode */
+            case 'c':
+                if ((at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC) &&
+                    at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS) {
+                    break;
+                }
+                status = check_operand(x, 'c', at->c, 1);
+                break;
+            case 't':
+                if (at->target >= x->program->count ||
+                    (at->opcode == GPC_OP_BRANCH && at->reconverge > x->program->count)) {
+                    return refuse(x, "the target or the join lies outside of the program");
+                }
+                break;
+            default:
+                break; /* immediates: by opcode */
         }
     }
     return status;
@@ -198,33 +202,33 @@ check_by_opcode(const check_t *x)
     const gpc_instruction_t *at = x->at;
     int status;
     switch (at->opcode) {
-    case GPC_OP_LOAD:
-    case GPC_OP_STORE:
-        return check_global(x);
-    case GPC_OP_ATOMIC:
-        status = check_global(x);
-        return status != 0 ? status : check_atomic(x);
-    case GPC_OP_SHARED_ATOMIC:
-        return check_atomic(x);
-    case GPC_OP_SHARED_LOAD:
-        return check_array_length(x, at->b);
-    case GPC_OP_SHARED_STORE:
-        return check_array_length(x, at->c);
-    case GPC_OP_LOCAL_LOAD:
-        return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
-    case GPC_OP_LOCAL_STORE:
-        return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
-    case GPC_OP_SPECIAL:
-        return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "no such special register");
-    case GPC_OP_LANES:
-        return at->immediate < x->program->constants ? 0 : refuse(x, "no such constant");
-    case GPC_OP_BARRIER:
-    case GPC_OP_BARRIER_ARRIVE:
-        return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
-                   ? 0
-                   : refuse(x, "a barrier's number and count must be uniform");
-    default:
-        return 0;
+        case GPC_OP_LOAD:
+        case GPC_OP_STORE:
+            return check_global(x);
+        case GPC_OP_ATOMIC:
+            status = check_global(x);
+            return status != 0 ? status : check_atomic(x);
+        case GPC_OP_SHARED_ATOMIC:
+            return check_atomic(x);
+        case GPC_OP_SHARED_LOAD:
+            return check_array_length(x, at->b);
+        case GPC_OP_SHARED_STORE:
+            return check_array_length(x, at->c);
+        case GPC_OP_LOCAL_LOAD:
+            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+        case GPC_OP_LOCAL_STORE:
+            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+        case GPC_OP_SPECIAL:
+            return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "no such special register");
+        case GPC_OP_LANES:
+            return at->immediate < x->program->constants ? 0 : refuse(x, "no such constant");
+        case GPC_OP_BARRIER:
+        case GPC_OP_BARRIER_ARRIVE:
+            return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
+                       ? 0
+                       : refuse(x, "a barrier's number and count must be uniform");
+        default:
+            return 0;
     }
 }
 
@@ -239,7 +243,8 @@ check_instruction(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     if (at->opcode >= GPC_NUM_OPCODES) {
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u: no such opcode: %u", x->number, (unsigned) at->opcode);
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u: no such opcode: %u", x->number,
+                        (unsigned) at->opcode);
     }
     if (at->type >= GPC_NUM_TYPES || at->order >= GPC_NUM_ORDERS || at->scope >= GPC_NUM_SCOPES) {
         return refuse(x, "no such type, order or scope");

@@ -54,12 +54,13 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
     const gpc_order_barrier_t *barrier =
         &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
     char where[160];
-    return gpc_fail(self->failure, GPC_ERROR_BARRIER,
-                    "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
-                    "and every other warp of the block has ended or waits at a barrier",
-                    gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where),
-                    (unsigned) warp->barrier, block->coordinates[0], block->coordinates[1], block->coordinates[2],
-                    (unsigned) warp->index, barrier->arrived, barrier->expected);
+    return gpc_fail(
+        self->failure, GPC_ERROR_BARRIER,
+        "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
+        "and every other warp of the block has ended or waits at a barrier",
+        gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where), (unsigned) warp->barrier,
+        block->coordinates[0], block->coordinates[1], block->coordinates[2], (unsigned) warp->index, barrier->arrived,
+        barrier->expected);
 }
 
 /* The oldest access of a warp that is still on its way. */
@@ -104,21 +105,21 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
     gpc_text_add(out, "core %u warp %u (block %u,%u,%u) in %s ", core, w, block->coordinates[0], block->coordinates[1],
                  block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
     switch (warp->state) {
-    case GPC_WARP_READY:
-        gpc_text_add(out, "is ready to issue");
-        break;
-    case GPC_WARP_WAITS_ORDER:
-        gpc_text_add(out, "%s", gpc_order_verdict_text((gpc_order_verdict_t) warp->verdict));
-        break;
-    case GPC_WARP_WAITS_BARRIER:
-        gpc_text_add(out, "waits at barrier %u for other warps of the block", (unsigned) warp->barrier);
-        break;
-    default:
-        gpc_text_add(out, "waits for %s", stalls[warp->reason]);
-        if (warp->wake_at != GPC_NEVER) {
-            gpc_text_add(out, " until cycle %" PRIu64, warp->wake_at);
-        }
-        break;
+        case GPC_WARP_READY:
+            gpc_text_add(out, "is ready to issue");
+            break;
+        case GPC_WARP_WAITS_ORDER:
+            gpc_text_add(out, "%s", gpc_order_verdict_text((gpc_order_verdict_t) warp->verdict));
+            break;
+        case GPC_WARP_WAITS_BARRIER:
+            gpc_text_add(out, "waits at barrier %u for other warps of the block", (unsigned) warp->barrier);
+            break;
+        default:
+            gpc_text_add(out, "waits for %s", stalls[warp->reason]);
+            if (warp->wake_at != GPC_NEVER) {
+                gpc_text_add(out, " until cycle %" PRIu64, warp->wake_at);
+            }
+            break;
     }
     explain_access(self, core, w, out);
     gpc_text_add(out, "\n");

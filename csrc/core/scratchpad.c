@@ -5,7 +5,8 @@ static int
 fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 {
     char where[160], who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS, "%s: index %d is out of bounds of a shared array of %u words: %s",
+    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+                    "%s: index %d is out of bounds of a shared array of %u words: %s",
                     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
                     gpc_core_who(x, lane, who, sizeof who));
 }
@@ -23,7 +24,8 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         bool seen = false;
-        for (gpc_lanes_t before = lanes & ((UINT64_C(1) << l) - 1); before != 0 && !atomic && !seen; before &= before - 1) {
+        for (gpc_lanes_t before = lanes & ((UINT64_C(1) << l) - 1); before != 0 && !atomic && !seen;
+             before &= before - 1) {
             seen = words[gpc_lowest_bit(before)] == words[l];
         }
         if (!seen) {
@@ -36,7 +38,8 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
 
 /* Words of the core's scratchpad that the lanes name. */
 static int
-find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_operand_t *length, uint32_t *words)
+find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_operand_t *length,
+           uint32_t *words)
 {
     uint32_t room[GPC_MAX_LANES], block_words = x->launch->launch.program.shared_words;
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
@@ -89,7 +92,9 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
     static const gpc_operand_t unknown = {GPC_NO_OPERAND, 0, 0};
-    const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD ? &d->b : d->opcode == GPC_OP_SHARED_STORE ? &d->c : &unknown;
+    const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD    ? &d->b
+                                  : d->opcode == GPC_OP_SHARED_STORE ? &d->c
+                                                                     : &unknown;
     int status = find_words(x, d, lanes, length, words);
     if (status != 0) {
         return status;

@@ -50,7 +50,8 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     uint32_t slot = warp->block;
     gpc_core_warp_ended(x);
-    if (gpc_core_block(x->cores, x->core_index, slot)->resident && gpc_core_block_stuck(x->cores, x->core_index, slot)) {
+    if (gpc_core_block(x->cores, x->core_index, slot)->resident &&
+        gpc_core_block_stuck(x->cores, x->core_index, slot)) {
         return gpc_core_fail_barrier(x->cores, x->core_index, slot);
     }
     return GPC_ISSUED;
@@ -62,8 +63,8 @@ fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
     const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
     char where[160];
     return gpc_fail(x->cores->failure, GPC_ERROR_BARRIER, "%s: %s (%u): warp %u of block (%u,%u,%u)",
-                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), what, value, (unsigned) x->warp->index,
-                    block->coordinates[0], block->coordinates[1], block->coordinates[2]);
+                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), what, value,
+                    (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 
 /* The threads this warp counts for and those that must arrive. */
@@ -84,8 +85,9 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
     *threads = x->lanes;
     *expected = gpc_operand_word(x, &d->b);
     if (*expected == 0 || *expected % x->lanes != 0 || *expected > x->launch->warps_per_block * x->lanes) {
-        return fail_at_barrier(x, "the count of a barrier must be a positive multiple of the warp's size and at most the block's",
-                               *expected);
+        return fail_at_barrier(
+            x, "the count of a barrier must be a positive multiple of the warp's size and at most the block's",
+            *expected);
     }
     return 0;
 }
@@ -124,9 +126,11 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
         return status;
     }
     uint64_t released = 0;
-    status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits, &released);
+    status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits,
+                               &released);
     if (status < 0) {
-        return fail_at_barrier(x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
+        return fail_at_barrier(
+            x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
     }
     x->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;

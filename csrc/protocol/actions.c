@@ -70,7 +70,8 @@ choose_way(const gpc_step_t *x)
             continue;
         }
         uint32_t rank = unit->type->victim_rank ? unit->type->victim_rank(unit, x->array, way) : 0;
-        if (best == GPC_NONE || rank < best_rank || (rank == best_rank && tags->tags[way].used < tags->tags[best].used)) {
+        if (best == GPC_NONE || rank < best_rank ||
+            (rank == best_rank && tags->tags[way].used < tags->tags[best].used)) {
             best = way;
             best_rank = rank;
         }

@@ -122,7 +122,8 @@ l2_classify(const gpc_step_t *x)
         case MSG_ATOMIC:
             return L2_ATOMIC;
         case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((baseline_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+            return x->way != GPC_NONE && ((baseline_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY
+                                                                                            : L2_EVICT_CLEAN;
         case GPC_MSG_FILL: {
             uint8_t asked = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->type;
             return asked == MSG_GETS ? L2_FILL : asked == MSG_GETX ? L2_FILL_STORE : L2_FILL_ATOMIC;
@@ -238,6 +239,7 @@ baseline_l2_act_write_back(gpc_step_t *x)
 #define act_fill baseline_l2_act_fill
 #define act_write_back baseline_l2_act_write_back
 
+/* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
@@ -267,6 +269,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_ATOMIC] = GO(L2_V, act_fill, act_perform),
     },
 };
+/* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 

@@ -68,8 +68,9 @@ static int
 hold_line(gpc_controller_t *self, gpc_step_t *x)
 {
     if (x->mshr == GPC_NONE) {
-        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL, "%s %u: a request waits for line 0x%llx, which is in no transaction",
-                        self->type->name, self->index, (unsigned long long) x->line);
+        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL,
+                        "%s %u: a request waits for line 0x%llx, which is in no transaction", self->type->name,
+                        self->index, (unsigned long long) x->line);
     }
     self->statistics->held_line++;
     gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
@@ -183,8 +184,8 @@ gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_in
                      gpc_index_t message)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, table, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line,
-                        message);
+    gpc_step_about_line(self, &x, table, cause,
+                        message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
     x.entry = entry;
     x.slot = &self->parts[part].states[entry];
     x.kept = message == GPC_NONE;
@@ -195,8 +196,8 @@ int
 gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, table, cause, message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line,
-                        message);
+    gpc_step_about_line(self, &x, table, cause,
+                        message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
     x.slot = &self->unit_states[table];
     x.kept = message == GPC_NONE;
     return finish(self, &x, gpc_fsm_step(&x));
@@ -244,10 +245,12 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
             info->geometry(m, self->options, &sets, &ways);
         }
         if (sets == 0 || ways == 0) {
-            return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways; at least one of each",
-                            self->type->name, info->name, sets, ways);
+            return gpc_fail(self->failure, GPC_ERROR_MACHINE,
+                            "%s: array %s has %u sets of %u ways; at least one of each", self->type->name, info->name,
+                            sets, ways);
         }
-        int status = gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
+        int status =
+            gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
         if (status) {
             return status;
         }
@@ -302,8 +305,8 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->statistics = GPC_ARENA_TAKE(arena, 1, gpc_controller_statistics_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
-        self->counts[i] = gpc_arena_take(arena, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
-                                         sizeof(uint64_t));
+        self->counts[i] =
+            gpc_arena_take(arena, (size_t) type->tables[i]->num_states * type->tables[i]->num_events, sizeof(uint64_t));
     }
     if (arena->failed) {
         return GPC_ERROR_MEMORY;

@@ -1,8 +1,6 @@
-#include "protocol/fsm.h"
-
-#include <string.h>
-
-#include "protocol/protocol.h"
+/* fsm.c: one step of a table: where a state lives, a cell carried out, a look-up; over words a look-up for each cell.
+ * The same for every protocol and for both worlds. */
+#include "protocol/controller.h"
 
 /* ---- where a state lives ------------------------------------------------------------------------------------------------ */
 
@@ -19,11 +17,28 @@ word_state(const gpc_step_t *x, uint8_t word)
     return x->way != GPC_NONE ? gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] : x->table->initial;
 }
 
+/* Beside the first tag that there is, of a table whose state is in several arrays. */
+static uint8_t
+state_in_arrays(const gpc_step_t *x)
+{
+    for (uint32_t left = x->table->arrays; left; left &= left - 1) {
+        uint8_t array = (uint8_t) __builtin_ctz(left);
+        gpc_index_t way = gpc_way_in(x, array);
+        if (way != GPC_NONE) {
+            return x->unit->arrays[array].tags[way].state;
+        }
+    }
+    return x->table->initial;
+}
+
 static uint8_t
 line_state(const gpc_step_t *x)
 {
     if (x->mshr != GPC_NONE) {
         return gpc_mshr_at(&x->unit->mshrs, x->mshr)->state;
+    }
+    if (x->table->arrays) {
+        return state_in_arrays(x);
     }
     return x->way != GPC_NONE ? x->unit->arrays[x->array].tags[x->way].state : x->table->initial;
 }
@@ -34,6 +49,22 @@ lost(gpc_step_t *x, uint8_t next, const char *what)
     return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL, "%s of %s %u, line 0x%llx: %s on the way from %s to %s",
                     x->table->name, x->unit->type->name, x->unit->index, (unsigned long long) x->line, what,
                     x->table->states[x->state].name, x->table->states[next].name);
+}
+
+/* Every way that the line has is the transaction's (GPC_NONE: its own again). */
+static void
+mark_ways(const gpc_step_t *x, gpc_index_t mshr)
+{
+    if (x->way != GPC_NONE) {
+        x->unit->arrays[x->array].tags[x->way].mshr = mshr;
+    }
+    for (uint32_t left = x->table->arrays; left; left &= left - 1) {
+        uint8_t array = (uint8_t) __builtin_ctz(left);
+        gpc_index_t way = gpc_way_in(x, array);
+        if (way != GPC_NONE) {
+            x->unit->arrays[array].tags[way].mshr = mshr;
+        }
+    }
 }
 
 /* The transaction is over: who waited for it is replayed, its way is the line's own again. */
@@ -47,12 +78,34 @@ end_transaction(gpc_step_t *x, uint8_t next)
         return lost(x, next, "requests of the transaction are not answered");
     }
     gpc_list_append(unit->replay, unit->messages, &entry->waiters);
-    if (x->way != GPC_NONE) {
-        unit->arrays[x->array].tags[x->way].mshr = GPC_NONE;
-    }
+    mark_ways(x, GPC_NONE);
     gpc_mshr_give(&unit->mshrs, x->mshr);
     x->mshr = GPC_NONE;
     return GPC_OK;
+}
+
+static int
+set_state_in_arrays(gpc_step_t *x, uint8_t next)
+{
+    bool leaves = next == x->table->initial && !x->table->keeps_initial, held = false;
+
+    for (uint32_t left = x->table->arrays; left; left &= left - 1) {
+        uint8_t array = (uint8_t) __builtin_ctz(left);
+        gpc_tags_t *tags = &x->unit->arrays[array];
+        gpc_index_t way = gpc_way_in(x, array);
+        if (way == GPC_NONE) {
+            continue;
+        }
+        held = true;
+        tags->tags[way].state = next;
+        if (leaves) {
+            gpc_tags_drop(tags, way);
+        }
+    }
+    if (leaves) {
+        x->way = GPC_NONE;
+    }
+    return held || next == x->table->initial ? GPC_OK : lost(x, next, "no way holds the line");
 }
 
 static int
@@ -73,6 +126,9 @@ set_line_state(gpc_step_t *x, uint8_t next)
         if (status) {
             return status;
         }
+    }
+    if (x->table->arrays) {
+        return set_state_in_arrays(x, next);
     }
     if (x->way == GPC_NONE) {
         return next == x->table->initial ? GPC_OK : lost(x, next, "no way holds the line");
@@ -154,53 +210,77 @@ impossible(gpc_step_t *x, uint8_t event)
 {
     const char *name = event < x->table->num_events ? x->table->events[event].name : "no event";
     x->unit->failure->line = x->line;
-    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
-                    "impossible transition: %s %u of %s, table %s, line 0x%llx in state %s, event %s (cause %u, from node %d)",
-                    x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name,
-                    (unsigned long long) x->line, x->table->states[x->state].name, name, x->cause,
-                    x->msg ? (int) x->msg->source : -1);
+    return gpc_fail(
+        x->unit->failure, GPC_ERROR_PROTOCOL,
+        "impossible transition: %s %u of %s, table %s, line 0x%llx in state %s, event %s (cause %u, from node %d)",
+        x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name, (unsigned long long) x->line,
+        x->table->states[x->state].name, name, x->cause, x->msg ? (int) x->msg->source : -1);
 }
 
 /* Lines and words need a transaction entry before they can be in a transient state. */
 static bool
 needs_entry(const gpc_step_t *x, const gpc_cell_t *cell)
 {
-    return x->table->object <= GPC_OVER_WORDS && x->mshr == GPC_NONE &&
-           x->table->states[cell->next].kind != GPC_STABLE;
+    return x->table->object <= GPC_OVER_WORDS && x->mshr == GPC_NONE && x->table->states[cell->next].kind != GPC_STABLE;
+}
+
+static int
+take_entry(gpc_step_t *x, uint8_t next)
+{
+    gpc_controller_t *unit = x->unit;
+
+    x->mshr = gpc_mshr_take_for(&unit->mshrs, x->line, x->table_number, next);
+    if (x->mshr == GPC_NONE && unit->type->idle_until) {
+        int status = gpc_controller_end_idle(unit);
+        if (status != GPC_OK) {
+            return status < 0 ? status : GPC_HELD_QUEUE;
+        }
+        x->mshr = gpc_mshr_take_for(&unit->mshrs, x->line, x->table_number, next);
+    }
+    if (x->mshr == GPC_NONE) {
+        return GPC_HELD_QUEUE;
+    }
+    gpc_mshr_at(&unit->mshrs, x->mshr)->way = x->way;
+    mark_ways(x, x->mshr);
+    x->fresh = true;
+    return GPC_OK;
+}
+
+void
+gpc_step_give_entry(gpc_step_t *x)
+{
+    if (x->fresh) {
+        mark_ways(x, GPC_NONE);
+        gpc_mshr_give(&x->unit->mshrs, x->mshr);
+        x->mshr = GPC_NONE;
+        x->fresh = false;
+    }
 }
 
 static int
 carry_out(gpc_step_t *x, const gpc_cell_t *cell)
 {
-    gpc_controller_t *unit = x->unit;
-    bool fresh = needs_entry(x, cell);
-
-    if (fresh) {
-        x->mshr = gpc_mshr_take(&unit->mshrs, x->line, cell->next);
-        if (x->mshr == GPC_NONE) {
-            return GPC_HELD_QUEUE;
-        }
-        if (x->way != GPC_NONE) {
-            gpc_mshr_at(&unit->mshrs, x->mshr)->way = x->way;
-            unit->arrays[x->array].tags[x->way].mshr = x->mshr;
+    if (needs_entry(x, cell)) {
+        int status = take_entry(x, cell->next);
+        if (status != GPC_OK) {
+            return status;
         }
     }
     for (const gpc_action_t *action = cell->actions; *action; action++) {
         int status = (*action)(x);
-        if (status == GPC_HOLD && action == cell->actions) {
-            if (fresh) {
-                if (x->way != GPC_NONE) {
-                    unit->arrays[x->array].tags[x->way].mshr = GPC_NONE;
-                }
-                gpc_mshr_give(&unit->mshrs, x->mshr);
-                x->mshr = GPC_NONE;
-            }
-            return GPC_HELD_QUEUE;
-        }
         if (status < 0) {
             return status;
         }
+        if (status != GPC_OK) {
+            if (action != cell->actions) {
+                return lost(x, cell->next, "an action refuses after another had its effect");
+            }
+            gpc_step_give_entry(x);
+            return GPC_HELD_QUEUE;
+        }
+        x->fresh = false; /* it has had an effect */
     }
+    x->fresh = false;
     return set_state(x, cell->next);
 }
 
@@ -208,6 +288,8 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
 static int
 look_up(gpc_step_t *x)
 {
+    bool leaves = x->cause == GPC_MSG_EVICT && x->way != GPC_NONE;
+
     for (uint32_t turn = 0; turn < 16; turn++) {
         x->state = state_of(x);
         gpc_event_id_t named = x->table->classify(x);
@@ -225,8 +307,8 @@ look_up(gpc_step_t *x)
                     return status;
                 }
                 x->unit->counts[x->table_number][(size_t) x->state * x->table->num_events + event]++;
-                if (cell->kind == GPC_CELL_GO && !(named & 0x80)) {
-                    return GPC_OK;
+                if ((cell->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
+                    return GPC_OK; /* what a pre-event has taken from its way need not be evicted any more */
                 }
                 break;
             case GPC_CELL_HOLD_LINE:
@@ -242,31 +324,118 @@ look_up(gpc_step_t *x)
     return lost(x, x->state, "the same cause is classified again and again");
 }
 
-/* Over words: one look-up for each distinct (state, event) among the masked words, with the sub-mask. */
-static int
-step_over_words(gpc_step_t *x)
+/* ---- over words ------------------------------------------------------------------------------------------------------------ */
+
+/* Those of the words that are in the same state and get the same event as the first: x is about them now. */
+static gpc_event_id_t
+next_cell(gpc_step_t *x, gpc_mask_t words)
 {
-    gpc_mask_t all = x->mask, left = all;
+    gpc_event_id_t event = GPC_NO_EVENT;
+    uint8_t state = 0;
+    gpc_mask_t same = 0;
+
+    for (gpc_mask_t look = words; look; look &= look - 1) {
+        x->word = (uint8_t) __builtin_ctz(look);
+        x->mask = UINT32_C(1) << x->word;
+        x->state = state_of(x);
+        gpc_event_id_t named = x->table->classify(x);
+        if (!same) {
+            event = named;
+            state = x->state;
+        }
+        if (x->state == state && named == event) {
+            same |= x->mask;
+        }
+    }
+    x->word = (uint8_t) __builtin_ctz(same);
+    x->mask = same;
+    x->state = state;
+    return event;
+}
+
+/* Whether the cell lets its words go; a word that is not there has none to say so. */
+static bool
+lets_go(const gpc_step_t *x, gpc_event_id_t event)
+{
+    if (event & 0x80) {
+        return true; /* a pre-event first: it will leave */
+    }
+    if (event >= x->table->num_events) {
+        return false;
+    }
+    uint8_t kind = gpc_fsm_cell(x->table, x->state, event)->kind;
+    return kind == GPC_CELL_GO || kind == GPC_CELL_REDO ||
+           (x->table->object == GPC_OVER_WORDS && kind == GPC_CELL_IMPOSSIBLE && x->state == x->table->initial);
+}
+
+bool
+gpc_fsm_lets_go(const gpc_step_t *victim)
+{
+    gpc_step_t x = *victim;
+
+    if (x.table->object != GPC_OVER_WORDS) {
+        x.state = state_of(&x);
+        return lets_go(&x, x.table->classify(&x));
+    }
+    for (gpc_mask_t left = victim->mask; left; left &= ~x.mask) {
+        if (!lets_go(&x, next_cell(&x, left))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All or none: every word is asked before the first is moved. */
+static int
+evict_words(gpc_step_t *x)
+{
+    gpc_mask_t left = x->mask;
+
+    if (!gpc_fsm_lets_go(x)) {
+        return GPC_UNFIT_VICTIM;
+    }
+    for (; left && x->way != GPC_NONE; left &= ~x->mask) {
+        gpc_event_id_t event = next_cell(x, left);
+        bool is_there = (event & 0x80) || gpc_fsm_cell(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
+        gpc_mask_t same = x->mask;
+        int status = is_there ? look_up(x) : GPC_OK;
+        if (status != GPC_OK) {
+            return status;
+        }
+        x->mask = same;
+    }
+    return GPC_OK;
+}
+
+/* The words of this cell as a message of their own, so that each may wait, or be kept, apart from the others. */
+static int
+step_part(gpc_step_t *x)
+{
+    gpc_index_t message = gpc_split_message(x->unit, x->message, x->mask);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_step_t part = *x;
+    part.message = message;
+    part.msg = gpc_msg_at(x->unit->messages, message);
+    int status = look_up(&part);
+    x->way = part.way;
+    x->mshr = part.mshr;
+    return gpc_step_finish_part(&part, status);
+}
+
+static int
+take_words(gpc_step_t *x)
+{
+    gpc_mask_t left = x->mask;
+    bool whole = x->message == GPC_NONE || x->kept;
     int held = GPC_OK;
 
     while (left) {
-        x->word = (uint8_t) __builtin_ctz(left);
-        x->mask = UINT32_C(1) << x->word;
-        x->state = state_of(x);
-        uint8_t state = x->state;
-        gpc_event_id_t event = x->table->classify(x);
-        gpc_mask_t same = 0;
-        for (gpc_mask_t look = left; look; look &= look - 1) {
-            x->word = (uint8_t) __builtin_ctz(look);
-            x->mask = UINT32_C(1) << x->word;
-            x->state = state_of(x);
-            if (x->state == state && x->table->classify(x) == event) {
-                same |= x->mask;
-            }
-        }
-        x->word = (uint8_t) __builtin_ctz(same);
-        x->mask = same;
-        int status = look_up(x);
+        (void) next_cell(x, left);
+        gpc_mask_t same = x->mask;
+        bool split = !whole && same != left;
+        int status = split ? step_part(x) : look_up(x);
         if (status < 0) {
             return status;
         }
@@ -274,226 +443,54 @@ step_over_words(gpc_step_t *x)
             held = status;
         }
         left &= ~same;
+        if (split && (left & (left - 1)) == left) {
+            break; /* nothing is left */
+        }
     }
-    x->mask = all;
     return held;
+}
+
+/* A line none of whose words is there, and which is in no transaction, gives its way back. */
+static void
+drop_empty_line(gpc_step_t *x)
+{
+    gpc_tags_t *tags = &x->unit->arrays[x->array];
+
+    if (x->way == GPC_NONE || x->mshr != GPC_NONE || x->table->keeps_initial) {
+        return;
+    }
+    for (uint32_t word = 0; word < tags->line_words; word++) {
+        if (gpc_tags_word_states(tags, x->way)[word] != x->table->initial) {
+            return;
+        }
+    }
+    gpc_tags_drop(tags, x->way);
+    x->way = GPC_NONE;
+}
+
+static int
+step_over_words(gpc_step_t *x)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_mask_t all = x->mask;
+    bool outermost = !unit->collects;
+
+    unit->collects = true;
+    int status = x->cause == GPC_MSG_EVICT ? evict_words(x) : take_words(x);
+    x->mask = all;
+    if (outermost) {
+        unit->collects = false;
+        int sent = gpc_send_collected(unit, status < 0);
+        status = sent < 0 ? sent : status;
+    }
+    if (status >= 0) {
+        drop_empty_line(x);
+    }
+    return status;
 }
 
 int
 gpc_fsm_step(gpc_step_t *x)
 {
     return x->table->object == GPC_OVER_WORDS ? step_over_words(x) : look_up(x);
-}
-
-/* ---- printing and checking -------------------------------------------------------------------------------------------------- */
-
-/* "L1_V" of table prefix "L1_" prints as "V": the prefix is what ends with the first underscore after a capital word. */
-static const char *
-short_name(const char *name)
-{
-    const char *underscore = strchr(name, '_');
-    return underscore && underscore[1] ? underscore + 1 : name;
-}
-
-uint32_t
-gpc_fsm_transitions(const gpc_table_t *table, bool hardened)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
-        const gpc_cell_t *cell = &table->cells[i];
-        bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
-        count += moves && cell->hardened == hardened;
-    }
-    return count;
-}
-
-static void
-print_states(gpc_text_t *out, const gpc_table_t *table)
-{
-    static const char *const kinds[] = {"stable", "transient_cache", "transient_coherence"};
-
-    gpc_text_add_key(out, "states");
-    gpc_text_add(out, "[");
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, short_name(table->states[s].name));
-        gpc_text_add_key(out, "kind");
-        gpc_text_add_string(out, kinds[table->states[s].kind]);
-        gpc_text_add_key(out, "text");
-        gpc_text_add_string(out, table->states[s].text);
-        gpc_text_add(out, "}");
-    }
-    gpc_text_add(out, "]");
-    gpc_text_add_key(out, "stable");
-    gpc_text_add(out, "[");
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        if (table->states[s].kind == GPC_STABLE) {
-            gpc_text_add_comma(out);
-            gpc_text_add_string(out, short_name(table->states[s].name));
-        }
-    }
-    gpc_text_add(out, "]");
-}
-
-static void
-print_events(gpc_text_t *out, const gpc_table_t *table)
-{
-    gpc_text_add_key(out, "events");
-    gpc_text_add(out, "[");
-    for (uint8_t e = 0; e < table->num_events; e++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, short_name(table->events[e].name));
-        gpc_text_add_key(out, "text");
-        gpc_text_add_string(out, table->events[e].text);
-        gpc_text_add(out, "}");
-    }
-    gpc_text_add(out, "]");
-}
-
-/* The cell's text is "L1_IV, act_reserve_way, act_request_line": its actions without "act_" and the next state. */
-static void
-print_actions(gpc_text_t *out, const char *text)
-{
-    const char *at = strchr(text, ',');
-    char actions[256];
-    size_t length = 0;
-
-    while (at && *at && length + 1 < sizeof(actions)) {
-        if (strncmp(at, "act_", 4) == 0) {
-            at += 4;
-        } else if (length == 0 && (*at == ',' || *at == ' ')) {
-            at++;
-        } else {
-            actions[length++] = *at++;
-        }
-    }
-    actions[length] = 0;
-    gpc_text_add_string(out, actions);
-}
-
-static void
-print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t event)
-{
-    const gpc_cell_t *cell = gpc_fsm_cell(table, state, event);
-
-    gpc_text_add_comma(out);
-    gpc_text_add(out, "[");
-    gpc_text_add_string(out, short_name(table->states[state].name));
-    gpc_text_add_comma(out);
-    gpc_text_add_string(out, short_name(table->events[event].name));
-    gpc_text_add_comma(out);
-    switch ((gpc_cell_kind_t) cell->kind) {
-        case GPC_CELL_HOLD_LINE:
-            gpc_text_add(out, "\"HOLD_LINE\", null");
-            break;
-        case GPC_CELL_HOLD_QUEUE:
-            gpc_text_add(out, "\"HOLD_QUEUE\", null");
-            break;
-        case GPC_CELL_NOT_A_VICTIM:
-            gpc_text_add(out, "\"NOT_A_VICTIM\", null");
-            break;
-        case GPC_CELL_GO:
-        case GPC_CELL_REDO:
-        case GPC_CELL_IMPOSSIBLE:
-            print_actions(out, cell->text);
-            gpc_text_add_comma(out);
-            gpc_text_add_string(out, short_name(table->states[cell->next].name));
-            break;
-    }
-    gpc_text_add(out, "]");
-}
-
-static void
-print_hardened_cells(gpc_text_t *out, const gpc_table_t *table)
-{
-    gpc_text_add_key(out, "hardened_cells");
-    gpc_text_add(out, "[");
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        for (uint8_t e = 0; e < table->num_events; e++) {
-            if (gpc_fsm_cell(table, s, e)->hardened) {
-                gpc_text_add_comma(out);
-                gpc_text_add(out, "[\"%s\", \"%s\"]", short_name(table->states[s].name),
-                             short_name(table->events[e].name));
-            }
-        }
-    }
-    gpc_text_add(out, "]");
-}
-
-void
-gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table)
-{
-    static const char *const objects[] = {"line", "word", "entry", "unit"};
-
-    gpc_text_add(out, "{");
-    gpc_text_add_key(out, "name");
-    gpc_text_add_string(out, table->name);
-    gpc_text_add_key(out, "object");
-    gpc_text_add_string(out, objects[table->object]);
-    print_states(out, table);
-    print_events(out, table);
-    gpc_text_add_key(out, "transitions");
-    gpc_text_add(out, "%u", gpc_fsm_transitions(table, false));
-    gpc_text_add_key(out, "hardened");
-    gpc_text_add(out, "%u", gpc_fsm_transitions(table, true));
-    gpc_text_add_key(out, "table");
-    gpc_text_add(out, "[");
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        for (uint8_t e = 0; e < table->num_events; e++) {
-            if (gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE) {
-                print_cell(out, table, s, e);
-            }
-        }
-    }
-    gpc_text_add(out, "]");
-    print_hardened_cells(out, table);
-    gpc_text_add(out, "}");
-}
-
-static bool
-leaves(const gpc_table_t *table, uint8_t state)
-{
-    for (uint8_t e = 0; e < table->num_events; e++) {
-        const gpc_cell_t *cell = gpc_fsm_cell(table, state, e);
-        if ((cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO) && cell->next != state) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int
-gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
-{
-    bool whole = true;
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        for (uint8_t e = 0; e < table->num_events; e++) {
-            const gpc_cell_t *cell = gpc_fsm_cell(table, s, e);
-            bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
-            if (moves && cell->next >= table->num_states) {
-                gpc_text_add(out, "%s: cell [%s][%s] leads to no state\n", table->name, table->states[s].name,
-                             table->events[e].name);
-                whole = false;
-            }
-        }
-        if (table->states[s].kind != GPC_STABLE && !leaves(table, s)) {
-            gpc_text_add(out, "%s: nothing leaves %s\n", table->name, table->states[s].name);
-            whole = false;
-        }
-        for (uint8_t other = 0; other < s; other++) {
-            if (strcmp(table->states[s].name, table->states[other].name) == 0) {
-                gpc_text_add(out, "%s: state %s stands twice\n", table->name, table->states[s].name);
-                whole = false;
-            }
-        }
-    }
-    if (!table->classify) {
-        gpc_text_add(out, "%s: no classify\n", table->name);
-        whole = false;
-    }
-    return whole ? 0 : GPC_ERROR_ARGUMENT;
 }

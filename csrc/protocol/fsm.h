@@ -49,7 +49,7 @@ typedef struct {
     uint8_t next;
     bool hardened;
     gpc_action_t actions[GPC_MAX_ACTIONS + 1]; /* ends with NULL */
-    const char *text; /* "next, act_a, act_b": what the printed tables say */
+    const char *text;                          /* "next, act_a, act_b": what the printed tables say */
 } gpc_cell_t;
 
 typedef struct {
@@ -124,12 +124,12 @@ struct gpc_step {
     gpc_index_t message;  /* or GPC_NONE. In the step's hand: what no action keeps, controller.c frees */
     gpc_msg_t *msg;       /* that message, or NULL */
     gpc_address_t line;
-    gpc_mask_t mask;   /* over words: those that this cell is about; else the message's */
-    gpc_index_t way;   /* in the array, or GPC_NONE */
-    gpc_index_t mshr;  /* transaction entry, or GPC_NONE */
-    gpc_index_t entry; /* over entries: which */
-    uint8_t *slot;     /* over entries and the unit: where the state is kept */
-    bool kept;         /* an action has taken the message over (a list, a queue, a completion) */
+    gpc_mask_t mask;        /* over words: those that this cell is about; else the message's */
+    gpc_index_t way;        /* in the array, or GPC_NONE */
+    gpc_index_t mshr;       /* transaction entry, or GPC_NONE */
+    gpc_index_t entry;      /* over entries: which */
+    uint8_t *slot;          /* over entries and the unit: where the state is kept */
+    bool kept;              /* an action has taken the message over (a list, a queue, a completion) */
     gpc_index_t first_sent; /* over words: sends of one step are merged from here on */
 };
 

@@ -78,6 +78,7 @@ act_count_invalidation(gpc_step_t *x)
 #define act_fill_way baseline_act_fill
 #define act_complete baseline_act_complete
 
+/* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
@@ -123,6 +124,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LAST_ACK] = GO(L1_I, act_complete),
     },
 };
+/* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 
@@ -172,7 +174,8 @@ l2_classify(const gpc_step_t *x)
         case MSG_ATOMIC:
             return L2_ATOMIC;
         case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((ideal_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+            return x->way != GPC_NONE && ((ideal_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY
+                                                                                         : L2_EVICT_CLEAN;
         case GPC_MSG_FILL: {
             uint8_t asked = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->type;
             return asked == MSG_GETS ? L2_FILL : asked == MSG_GETX ? L2_FILL_STORE : L2_FILL_ATOMIC;
@@ -220,7 +223,8 @@ act_invalidate_others(gpc_step_t *x)
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
     gpc_node_t writer = gpc_msg_at(x->unit->messages, baseline_l2_writer(x))->source;
-    int status = x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
+    int status =
+        x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
 
     line->everyone = 0;
     line->copies = (gpc_nodeset_t){{0}};
@@ -236,6 +240,7 @@ act_invalidate_others(gpc_step_t *x)
 #define act_perform baseline_l2_act_perform
 #define act_write_back baseline_l2_act_write_back
 
+/* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
@@ -265,6 +270,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_ATOMIC] = GO(L2_V, act_fill, act_invalidate_others, act_perform),
     },
 };
+/* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 
@@ -278,8 +284,8 @@ static const gpc_controller_type_t ideal_l2 = {
 /* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------------- */
 
 static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line, gpc_mask_t mask,
-           const uint32_t *words)
+host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+           gpc_mask_t mask, const uint32_t *words)
 {
     for (uint32_t i = 0; i < num_cores; i++) {
         int status = gpc_controller_cause(cores[i], GPC_MSG_INSTANT, line);

@@ -69,6 +69,7 @@ act_count_dropped(gpc_step_t *x)
 #define act_fill baseline_act_fill
 #define act_complete baseline_act_complete
 
+/* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
@@ -100,6 +101,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     },
     /* every cell not named is impossible: reaching one is reported with both sides' state */
 };
+/* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 

@@ -81,6 +81,7 @@ act_complete(gpc_step_t *x)
     return gpc_complete(x, x->msg->request, x->msg->data, false);
 }
 
+/* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_ON] = {
         [L1_LOAD] = GO(L1_ON, act_take_place, act_get),
@@ -89,6 +90,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ANSWER] = GO(L1_ON, act_complete),
     },
 };
+/* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, l1_classify)};
 

@@ -37,7 +37,8 @@ typedef struct {
     int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
     /* Asks memory for the line: a FILL message comes back. */
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
-    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
+                        const uint32_t *words);
 } gpc_ports_t;
 
 /* ---- what a file declares ------------------------------------------------------------------------------------------------ */
@@ -52,7 +53,7 @@ typedef enum {
 #define X(name, text) GPC_CLASS_##name,
     GPC_TRAFFIC_CLASSES(X)
 #undef X
-    GPC_NUM_TRAFFIC_CLASSES
+        GPC_NUM_TRAFFIC_CLASSES
 } gpc_traffic_class_t;
 
 /* A message a protocol sends. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask + bytes_per_lane_word * words
@@ -110,7 +111,7 @@ typedef struct {
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
     uint8_t object_of[GPC_MAX_TABLES];
-    gpc_describe_t mshr, unit, warp, core;     /* metadata; NULL: none */
+    gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* Which table a cause goes to; NULL: table 0. */
@@ -231,8 +232,8 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
-    uint8_t *unit_states;  /* one a table, for tables over the unit */
-    gpc_list_t *replay;    /* held requests whose line has changed: before anything new is taken */
+    uint8_t *unit_states;             /* one a table, for tables over the unit */
+    gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     gpc_controller_statistics_t *statistics;
 };
@@ -330,7 +331,8 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
     return part->fields + (size_t) entry * part->fields_size;
 }
 /* The cause at one entry of a part, by table `table`. */
-GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry, uint8_t cause, gpc_index_t message);
+GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
+                                        uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
 

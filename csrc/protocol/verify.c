@@ -50,8 +50,9 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction has not ended");
     }
-    return self->replay->count ? wrong(self, gpc_msg_at(self->messages, self->replay->head)->line, "a request still waits")
-                               : GPC_OK;
+    return self->replay->count
+               ? wrong(self, gpc_msg_at(self->messages, self->replay->head)->line, "a request still waits")
+               : GPC_OK;
 }
 
 /* ---- encoding: equal bytes exactly for equal controllers ------------------------------------------------------------------------------ */
@@ -180,9 +181,9 @@ gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
     for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         if (entry->live) {
-            gpc_text_add(out, "%s %u transaction line 0x%llx %s, %u pending, %u waiting ", self->type->name, self->index,
-                         (unsigned long long) entry->line, table->states[entry->state].name, entry->pending.count,
-                         entry->waiters.count);
+            gpc_text_add(out, "%s %u transaction line 0x%llx %s, %u pending, %u waiting ", self->type->name,
+                         self->index, (unsigned long long) entry->line, table->states[entry->state].name,
+                         entry->pending.count, entry->waiters.count);
             if (self->type->mshr) {
                 gpc_print_described(out, self->type->mshr(), gpc_mshr_fields(&self->mshrs, i));
             }

@@ -20,7 +20,8 @@ gpc_get_u64(const gpc_module_state_t *state, PyObject *object, const char *what,
         *out = value;
         return 0;
     }
-    gpc_raise_argument(state, "%s must be a whole number from 0 to %llu, got %R", what, (unsigned long long) largest, object);
+    gpc_raise_argument(state, "%s must be a whole number from 0 to %llu, got %R", what, (unsigned long long) largest,
+                       object);
     return -1;
 }
 
@@ -76,7 +77,8 @@ gpc_get_rule(const gpc_module_state_t *state, PyObject *object, gpc_rule_t *out)
             return 0;
         }
     }
-    gpc_raise_argument(state, "unknown consistency %R: known are sc, rc, drf, hrf, and None for the protocol's own", object);
+    gpc_raise_argument(state, "unknown consistency %R: known are sc, rc, drf, hrf, and None for the protocol's own",
+                       object);
     return -1;
 }
 
@@ -127,7 +129,7 @@ gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machine_t
         }
         if (number < field->smallest || number > field->largest) {
             gpc_raise_argument(state, "machine field %s must be from %lu to %lu, got %S", field->name,
-                (unsigned long) field->smallest, (unsigned long) field->largest, value);
+                               (unsigned long) field->smallest, (unsigned long) field->largest, value);
             goto out;
         }
         *(uint32_t *) (void *) ((char *) out + field->offset) = (uint32_t) number;
@@ -163,7 +165,8 @@ get_option(const gpc_module_state_t *state, PyObject *pair, gpc_option_value_t *
             return -1;
         }
         PyErr_Clear();
-        gpc_raise_argument(state, "option %s must be a whole number of 64 bits, got %R", out->name, PyTuple_GET_ITEM(pair, 1));
+        gpc_raise_argument(state, "option %s must be a whole number of 64 bits, got %R", out->name,
+                           PyTuple_GET_ITEM(pair, 1));
         return -1;
     }
     out->value = number;
@@ -219,13 +222,13 @@ gpc_get_words(const gpc_module_state_t *state, PyObject *object, const char *wha
             return -1;
         }
         PyErr_Clear();
-        gpc_raise_argument(state, "%s must be a %sC-contiguous array of uint32, got %s", what, writable ? "writable, " : "",
-            Py_TYPE(object)->tp_name);
+        gpc_raise_argument(state, "%s must be a %sC-contiguous array of uint32, got %s", what,
+                           writable ? "writable, " : "", Py_TYPE(object)->tp_name);
         return -1;
     }
     if (!is_word_format(out)) {
         gpc_raise_argument(state, "%s must be a C-contiguous array of uint32, its elements are of format '%s'", what,
-            out->format == NULL ? "B" : out->format);
+                           out->format == NULL ? "B" : out->format);
         PyBuffer_Release(out);
         return -1;
     }

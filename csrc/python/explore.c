@@ -14,7 +14,8 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
     for (Py_ssize_t i = 0; i < 5; i++) {
         uint64_t number = 0;
 
-        if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", i == 4 ? UINT32_MAX : UINT8_MAX, &number) != 0) {
+        if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", i == 4 ? UINT32_MAX : UINT8_MAX,
+                        &number) != 0) {
             return -1;
         }
         numbers[i] = (uint32_t) number;
@@ -23,7 +24,8 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
         gpc_raise_argument(state, "no such kind, order or scope of an operation: %R", item);
         return -1;
     }
-    *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3], numbers[4]};
+    *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3],
+                              numbers[4]};
     return 0;
 }
 
@@ -45,7 +47,8 @@ get_thread(const gpc_module_state_t *state, PyObject *item, gpc_explore_thread_t
     if (list == NULL) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            gpc_raise_argument(state, "the operations of a thread must be a sequence, got %R", PyTuple_GET_ITEM(item, 1));
+            gpc_raise_argument(state, "the operations of a thread must be a sequence, got %R",
+                               PyTuple_GET_ITEM(item, 1));
         }
         return -1;
     }
@@ -116,12 +119,13 @@ explore(const gpc_module_state_t *state, const gpc_explore_t *what)
     int code = 0;
 
     gpc_text_init(&text);
-    Py_BEGIN_ALLOW_THREADS
-    code = gpc_explore(what, &text);
-    Py_END_ALLOW_THREADS
-    if (code != 0) {
+    Py_BEGIN_ALLOW_THREADS code = gpc_explore(what, &text);
+    Py_END_ALLOW_THREADS if (code != 0)
+    {
         gpc_raise(state, code, text.length != 0 ? text.bytes : NULL);
-    } else {
+    }
+    else
+    {
         result = PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t) text.length, "replace");
     }
     gpc_text_free(&text);
@@ -142,11 +146,13 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
     int evictions = 0;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOpO:explore", (char **) (uintptr_t) names, &protocol, &rule,
-            &options_object, &cores, &variables, &threads_object, &warm, &evictions, &max_states)) {
+                                     &options_object, &cores, &variables, &threads_object, &warm, &evictions,
+                                     &max_states)) {
         return NULL;
     }
     if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
-        gpc_get_u32(state, cores, "cores", &what.cores) != 0 || gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
+        gpc_get_u32(state, cores, "cores", &what.cores) != 0 ||
+        gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
         gpc_get_u32(state, warm, "warm", &what.warm) != 0 ||
         gpc_get_u64(state, max_states, "max_states", UINT64_MAX, &what.max_states) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {

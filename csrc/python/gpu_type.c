@@ -75,11 +75,12 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     gpu_object_t *self = NULL;
     int check = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOp:GPU", (char **) (uintptr_t) names, &machine_object, &protocol,
-            &rule, &options_object, &seed, &budget, &check)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOp:GPU", (char **) (uintptr_t) names, &machine_object,
+                                     &protocol, &rule, &options_object, &seed, &budget, &check)) {
         return NULL;
     }
-    if (gpc_get_machine(state, machine_object, &machine) != 0 || gpc_get_text(state, protocol, "protocol", &setup.protocol) != 0 ||
+    if (gpc_get_machine(state, machine_object, &machine) != 0 ||
+        gpc_get_text(state, protocol, "protocol", &setup.protocol) != 0 ||
         gpc_get_rule(state, rule, &setup.rule) != 0 || gpc_get_u64(state, seed, "seed", UINT64_MAX, &setup.seed) != 0 ||
         gpc_get_u64(state, budget, "budget", UINT64_MAX, &setup.budget) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {
@@ -133,7 +134,8 @@ gpu_allocate(PyObject *object, PyObject *args, PyObject *keywords)
     int code = 0;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate", (char **) (uintptr_t) names, &words_object) ||
-        gpc_get_u64(state_of(object), words_object, "words", UINT64_MAX, &words) != 0 || (self = enter(object)) == NULL) {
+        gpc_get_u64(state_of(object), words_object, "words", UINT64_MAX, &words) != 0 ||
+        (self = enter(object)) == NULL) {
         return NULL;
     }
     code = gpc_gpu_allocate(self->gpu, words, &address);
@@ -149,7 +151,8 @@ gpu_release(PyObject *object, PyObject *args, PyObject *keywords)
     gpu_object_t *self = NULL;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:release", (char **) (uintptr_t) names, &address_object) ||
-        gpc_get_u64(state_of(object), address_object, "address", UINT64_MAX, &address) != 0 || (self = enter(object)) == NULL) {
+        gpc_get_u64(state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        (self = enter(object)) == NULL) {
         return NULL;
     }
     return leave(self, gpc_gpu_release(self->gpu, address), Py_NewRef(Py_None));
@@ -164,7 +167,8 @@ gpu_host_read(PyObject *object, PyObject *args, PyObject *keywords)
     gpu_object_t *self = NULL;
     Py_buffer view;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_read", (char **) (uintptr_t) names, &address_object, &out) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_read", (char **) (uintptr_t) names, &address_object,
+                                     &out) ||
         gpc_get_u64(state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
         gpc_get_words(state_of(object), out, "out", true, &view) != 0) {
         return NULL;
@@ -173,10 +177,8 @@ gpu_host_read(PyObject *object, PyObject *args, PyObject *keywords)
     if (self != NULL) {
         int code = 0;
 
-        Py_BEGIN_ALLOW_THREADS
-        code = gpc_gpu_host_read(self->gpu, address, (uint64_t) view.len / 4, view.buf);
-        Py_END_ALLOW_THREADS
-        result = leave(self, code, Py_NewRef(Py_None));
+        Py_BEGIN_ALLOW_THREADS code = gpc_gpu_host_read(self->gpu, address, (uint64_t) view.len / 4, view.buf);
+        Py_END_ALLOW_THREADS result = leave(self, code, Py_NewRef(Py_None));
     }
     PyBuffer_Release(&view);
     return result;
@@ -191,7 +193,8 @@ gpu_host_write(PyObject *object, PyObject *args, PyObject *keywords)
     gpu_object_t *self = NULL;
     Py_buffer view;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_write", (char **) (uintptr_t) names, &address_object, &data) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_write", (char **) (uintptr_t) names, &address_object,
+                                     &data) ||
         gpc_get_u64(state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
         gpc_get_words(state_of(object), data, "data", false, &view) != 0) {
         return NULL;
@@ -200,10 +203,8 @@ gpu_host_write(PyObject *object, PyObject *args, PyObject *keywords)
     if (self != NULL) {
         int code = 0;
 
-        Py_BEGIN_ALLOW_THREADS
-        code = gpc_gpu_host_write(self->gpu, address, (uint64_t) view.len / 4, view.buf);
-        Py_END_ALLOW_THREADS
-        result = leave(self, code, Py_NewRef(Py_None));
+        Py_BEGIN_ALLOW_THREADS code = gpc_gpu_host_write(self->gpu, address, (uint64_t) view.len / 4, view.buf);
+        Py_END_ALLOW_THREADS result = leave(self, code, Py_NewRef(Py_None));
     }
     PyBuffer_Release(&view);
     return result;
@@ -212,7 +213,8 @@ gpu_host_write(PyObject *object, PyObject *args, PyObject *keywords)
 /* ---- launches ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid, *block;
+    PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid,
+        *block;
     PyObject *placement;
 } launch_objects_t;
 
@@ -222,7 +224,8 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
 {
     uint64_t vector_registers = 0, uniform_registers = 0, placement = 0;
 
-    if (!PyBytes_Check(objects->program) || PyBytes_GET_SIZE(objects->program) % (Py_ssize_t) sizeof(gpc_instruction_t) != 0) {
+    if (!PyBytes_Check(objects->program) ||
+        PyBytes_GET_SIZE(objects->program) % (Py_ssize_t) sizeof(gpc_instruction_t) != 0) {
         gpc_raise_argument(state, "program must be bytes, %zu an instruction", sizeof(gpc_instruction_t));
         return -1;
     }
@@ -252,18 +255,25 @@ begin_launch(PyObject *object, const gpc_launch_t *launch)
     if (self == NULL) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    code = gpc_gpu_launch(self->gpu, launch);
-    Py_END_ALLOW_THREADS
-    return leave(self, code, Py_NewRef(Py_None));
+    Py_BEGIN_ALLOW_THREADS code = gpc_gpu_launch(self->gpu, launch);
+    Py_END_ALLOW_THREADS return leave(self, code, Py_NewRef(Py_None));
 }
 
 static PyObject *
 gpu_launch(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
-        "kernel", "program", "vector_registers", "uniform_registers", "shared_words",
-        "constants", "buffers", "grid", "block", "placement", NULL,
+        "kernel",
+        "program",
+        "vector_registers",
+        "uniform_registers",
+        "shared_words",
+        "constants",
+        "buffers",
+        "grid",
+        "block",
+        "placement",
+        NULL,
     };
     const gpc_module_state_t *state = state_of(object);
     launch_objects_t o;
@@ -272,9 +282,9 @@ gpu_launch(PyObject *object, PyObject *args, PyObject *keywords)
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO:launch", (char **) (uintptr_t) names, &o.kernel, &o.program,
-            &o.vector_registers, &o.uniform_registers, &o.shared_words, &o.constants, &o.buffers, &o.grid, &o.block,
-            &o.placement)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO:launch", (char **) (uintptr_t) names, &o.kernel,
+                                     &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
+                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
@@ -304,13 +314,12 @@ gpu_run(PyObject *object, PyObject *args, PyObject *keywords)
     int code = 0;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:run", (char **) (uintptr_t) names, &events_object) ||
-        gpc_get_u64(state_of(object), events_object, "events", UINT64_MAX, &events) != 0 || (self = enter(object)) == NULL) {
+        gpc_get_u64(state_of(object), events_object, "events", UINT64_MAX, &events) != 0 ||
+        (self = enter(object)) == NULL) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    code = gpc_gpu_run(self->gpu, events);
-    Py_END_ALLOW_THREADS
-    return leave(self, code, PyBool_FromLong(code == GPC_RUN_DONE));
+    Py_BEGIN_ALLOW_THREADS code = gpc_gpu_run(self->gpu, events);
+    Py_END_ALLOW_THREADS return leave(self, code, PyBool_FromLong(code == GPC_RUN_DONE));
 }
 
 static PyObject *
@@ -482,19 +491,23 @@ gpu_restore(PyObject *object, PyObject *args, PyObject *keywords)
 static PyMethodDef gpu_methods[] = {
     {"allocate", WITH_KEYWORDS(gpu_allocate), "allocate($self, words)\n--\n\nAddress of fresh, zeroed global memory."},
     {"release", WITH_KEYWORDS(gpu_release), "release($self, address)\n--\n\nGives back what allocate gave."},
-    {"host_read", WITH_KEYWORDS(gpu_host_read), "host_read($self, address, out)\n--\n\nFills out (C-contiguous, uint32)."},
-    {"host_write", WITH_KEYWORDS(gpu_host_write), "host_write($self, address, data)\n--\n\nWrites data (C-contiguous, uint32)."},
+    {"host_read", WITH_KEYWORDS(gpu_host_read),
+     "host_read($self, address, out)\n--\n\nFills out (C-contiguous, uint32)."},
+    {"host_write", WITH_KEYWORDS(gpu_host_write),
+     "host_write($self, address, data)\n--\n\nWrites data (C-contiguous, uint32)."},
     {"launch", WITH_KEYWORDS(gpu_launch),
-        "launch($self, kernel, program, vector_registers, uniform_registers, shared_words, constants, buffers, grid, block, "
-        "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
+     "launch($self, kernel, program, vector_registers, uniform_registers, shared_words, constants, buffers, grid, "
+     "block, "
+     "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
     {"run", WITH_KEYWORDS(gpu_run),
-        "run($self, events)\n--\n\nCarries out at most that many events without the GIL; True when the launch has ended."},
+     "run($self, events)\n--\n\nCarries out at most that many events without the GIL; True when the launch has ended."},
     {"abort", gpu_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch at once; the GPU stays usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles since creation, launches only."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions so far."},
     {"progress", gpu_progress, METH_NOARGS, "progress($self)\n--\n\n(blocks done, blocks of the launch)."},
     {"statistics", gpu_statistics, METH_NOARGS, "statistics($self)\n--\n\nAll statistics as JSON."},
-    {"reset_statistics", gpu_reset_statistics, METH_NOARGS, "reset_statistics($self)\n--\n\nStarts them at zero again."},
+    {"reset_statistics", gpu_reset_statistics, METH_NOARGS,
+     "reset_statistics($self)\n--\n\nStarts them at zero again."},
     {"verify", gpu_verify, METH_NOARGS, "verify($self)\n--\n\nEvery part's own checks; raises what does not hold."},
     {"print_state", gpu_print_state, METH_NOARGS, "print_state($self)\n--\n\nThe state of every part, for people."},
     {"snapshot", gpu_snapshot, METH_NOARGS, "snapshot($self)\n--\n\nA copy of the whole state, between launches."},
@@ -512,7 +525,8 @@ static PyType_Slot gpu_slots[] = {
     {Py_tp_dealloc, gpu_dealloc},
     {Py_tp_methods, gpu_methods},
     {Py_tp_getset, gpu_properties},
-    {Py_tp_doc, "GPU(machine, protocol, rule, options, seed, budget, check)\n--\n\nOne simulated GPU, for one thread at a time."},
+    {Py_tp_doc,
+     "GPU(machine, protocol, rule, options, seed, budget, check)\n--\n\nOne simulated GPU, for one thread at a time."},
     {0, NULL},
 };
 

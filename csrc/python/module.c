@@ -74,7 +74,7 @@ static const name_t scopes[] = {
 #undef X
 };
 static const name_t flags[] = {
-    {"TO_MASK", GPC_FLAG_TO_MASK}, {"IF_ZERO", GPC_FLAG_IF_ZERO}, {"HIGH", GPC_FLAG_HIGH},
+    {"TO_MASK", GPC_FLAG_TO_MASK}, {"IF_ZERO", GPC_FLAG_IF_ZERO},           {"HIGH", GPC_FLAG_HIGH},
     {"FLAT", GPC_FLAG_FLAT},       {"ATOMIC_SHIFT", GPC_FLAG_ATOMIC_SHIFT},
 };
 static const name_t operand_kinds[] = {
@@ -128,7 +128,8 @@ python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
         return NULL;
     }
     if (put(isa, "opcodes", dict_of_names(opcodes, GPC_COUNT_OF(opcodes))) != 0 ||
-        put(isa, "operands", dict_of_operands()) != 0 || put(isa, "types", dict_of_names(types, GPC_COUNT_OF(types))) != 0 ||
+        put(isa, "operands", dict_of_operands()) != 0 ||
+        put(isa, "types", dict_of_names(types, GPC_COUNT_OF(types))) != 0 ||
         put(isa, "atomics", dict_of_names(atomics, GPC_COUNT_OF(atomics))) != 0 ||
         put(isa, "specials", dict_of_names(specials, GPC_COUNT_OF(specials))) != 0 ||
         put(isa, "orders", dict_of_names(orders, GPC_COUNT_OF(orders))) != 0 ||
@@ -275,13 +276,13 @@ module_free(void *module)
 static PyMethodDef module_methods[] = {
     {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set as the core has it."},
     {"machine_fields", python_machine_fields, METH_NOARGS,
-        "machine_fields($module)\n--\n\nEvery machine field: name -> (smallest, largest, text)."},
+     "machine_fields($module)\n--\n\nEvery machine field: name -> (smallest, largest, text)."},
     {"protocol_ids", python_protocol_ids, METH_NOARGS, "protocol_ids($module)\n--\n\nThe ids of all protocols."},
     {"describe_protocol", WITH_KEYWORDS(python_describe_protocol),
-        "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
+     "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
     {"explore", WITH_KEYWORDS(gpc_python_explore),
-        "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"
-        "JSON of one exploration of every interleaving."},
+     "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"
+     "JSON of one exploration of every interleaving."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -38,8 +38,8 @@ int gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machi
 int gpc_get_words(const gpc_module_state_t *state, PyObject *object, const char *what, bool writable, Py_buffer *out);
 
 typedef struct {
-    PyObject *items;                              /* owned: keeps the names alive */
-    gpc_option_value_t values[GPC_MAX_OPTIONS];   /* names borrowed from items */
+    PyObject *items;                            /* owned: keeps the names alive */
+    gpc_option_value_t values[GPC_MAX_OPTIONS]; /* names borrowed from items */
     uint32_t count;
 } gpc_options_argument_t;
 

@@ -216,6 +216,7 @@ act_queue_taking(gpc_step_t *x)
     [WORD_LOAD] = HOLD_LINE, [WORD_LOAD_BUFFERED] = HOLD_LINE, [WORD_SYNC] = HOLD_LINE, [WORD_SYNC_BUFFERED] = HOLD_LINE, \
     [WORD_DRAIN] = HOLD_LINE, [WORD_EVICT] = NOT_A_VICTIM
 
+/* clang-format off */
 static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_I] = {
         [WORD_LOAD]             = GO(WORD_RDP, act_reserve_way, act_read),
@@ -344,6 +345,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         [WORD_STALE]            = GO(WORD_I),
     },
 };
+/* clang-format on */
 /* clang-format on */
 
 static const gpc_table_t word = {GPC_TABLE("L1", OVER_WORDS, WORD, word_table, word_classify)};

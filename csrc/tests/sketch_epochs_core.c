@@ -310,6 +310,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     },
 };
 
+/* clang-format off */
 static const gpc_cell_t cu_table[CU_NUM_STATES][CU_NUM_EVENTS] = {
     [CU_RUN] = {
         [CU_LOAD]          = GO(CU_RUN, act_to_lines, act_tell_conflict),
@@ -340,7 +341,9 @@ static const gpc_cell_t cu_table[CU_NUM_STATES][CU_NUM_EVENTS] = {
         [CU_DEMAND_ACK]    = GO(CU_READY),
     },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const gpc_cell_t bsq_table[BSQ_NUM_STATES][BSQ_NUM_EVENTS] = {
     [BSQ_FREE] = {
         [BSQ_PUSH]        = GO(BSQ_BLOCKED, act_take_store, act_demand),
@@ -355,6 +358,7 @@ static const gpc_cell_t bsq_table[BSQ_NUM_STATES][BSQ_NUM_EVENTS] = {
         [BSQ_STOP]        = GO(BSQ_BLOCKED, act_demand),
     },
 };
+/* clang-format on */
 /* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};

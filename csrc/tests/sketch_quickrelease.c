@@ -355,6 +355,7 @@ static const gpc_cell_t rl1_table[RL1_NUM_STATES][RL1_NUM_EVENTS] = {
     },
 };
 
+/* clang-format off */
 static const gpc_cell_t wl1_table[WL1_NUM_STATES][WL1_NUM_EVENTS] = {
     [WL1_ABSENT] = {
         [WL1_WRITE]         = GO(WL1_DIRTY, act_reserve_way, act_merge_words, act_push_block),
@@ -367,7 +368,9 @@ static const gpc_cell_t wl1_table[WL1_NUM_STATES][WL1_NUM_EVENTS] = {
         [WL1_FLUSH]         = GO(WL1_ABSENT, act_send_block), /* who asks moves rL1 itself */
     },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const gpc_cell_t fifo_table[FIFO_NUM_STATES][FIFO_NUM_EVENTS] = {
     [FIFO_FREE] = {
         [FIFO_PUSH_BLOCK]      = GO(FIFO_BLOCK, act_note_entry),
@@ -392,6 +395,7 @@ static const gpc_cell_t fifo_table[FIFO_NUM_STATES][FIFO_NUM_EVENTS] = {
         [FIFO_POP]             = GO(FIFO_FREE, act_next_turn),
     },
 };
+/* clang-format on */
 /* clang-format on */
 
 static const gpc_table_t rl1 = {GPC_TABLE("L1", OVER_LINES, RL1, rl1_table, rl1_classify)};

@@ -45,7 +45,8 @@ transactions_are_found_by_line_until_given_back(void)
     gpc_mshr_table_t table;
     gpc_arena_init(&arena, 1u << 16);
     REQUIRE(gpc_mshr_init(&table, &arena, 3, 4, 32, 128, true) == 0);
-    gpc_index_t a = gpc_mshr_take(&table, 128, 2), b = gpc_mshr_take(&table, 256, 2), c = gpc_mshr_take(&table, 4096, 1);
+    gpc_index_t a = gpc_mshr_take(&table, 128, 2), b = gpc_mshr_take(&table, 256, 2),
+                c = gpc_mshr_take(&table, 4096, 1);
     CHECK_EQUAL_U64(gpc_mshr_take(&table, 8192, 1), GPC_NONE);
     CHECK_EQUAL_U64(gpc_mshr_find(&table, 128), a);
     CHECK_EQUAL_U64(gpc_mshr_find(&table, 4096), c);
@@ -64,7 +65,8 @@ static void
 atomics_perform_in_lane_order_each_with_its_old_value(void)
 {
     uint32_t words[32] = {5, 100};
-    gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_ADD, .type = GPC_U32, .count = 3, .word = {0, 0, 1}, .operand = {1, 2, 3}};
+    gpc_lane_list_t lanes = {
+        .operation = GPC_ATOMIC_ADD, .type = GPC_U32, .count = 3, .word = {0, 0, 1}, .operand = {1, 2, 3}};
     CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 3);
     CHECK_EQUAL_U64(lanes.old[0], 5);
     CHECK_EQUAL_U64(lanes.old[1], 6);
@@ -77,7 +79,8 @@ static void
 a_failing_compare_and_swap_writes_nothing(void)
 {
     uint32_t words[32] = {5};
-    gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_CAS, .type = GPC_U32, .count = 1, .operand = {4}, .replacement = {9}};
+    gpc_lane_list_t lanes = {
+        .operation = GPC_ATOMIC_CAS, .type = GPC_U32, .count = 1, .operand = {4}, .replacement = {9}};
     CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 0);
     CHECK_EQUAL_U64(words[0], 5);
     lanes.operand[0] = 5;

@@ -54,8 +54,8 @@ expect(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *thread
     bool right = result.status == 0 && says(&result, "\"complete\": true") && says(&result, "\"violations\": []") &&
                  says(&result, outcome) == seen;
     if (!right) {
-        printf("# %s rule %d warm %u evictions %d, outcome %s should %sbe seen:\n# %s\n", protocol, (int) rule, warm, evictions,
-               outcome, seen ? "" : "not ", result.text.bytes);
+        printf("# %s rule %d warm %u evictions %d, outcome %s should %sbe seen:\n# %s\n", protocol, (int) rule, warm,
+               evictions, outcome, seen ? "" : "not ", result.text.bytes);
     }
     CHECK(right);
     gpc_text_free(&result.text);
@@ -102,7 +102,8 @@ static void
 release_consistency_without_fences_reorders(void)
 {
     for (int i = 0; i < 2; i++) {
-        expect(coherent[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ", true); /* two L2 misses answered in any order */
+        expect(coherent[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ",
+               true); /* two L2 misses answered in any order */
         expect(coherent[i], GPC_RULE_RC, sb, WARM_NONE, false, "[0, 0, ", true);
     }
 }

@@ -72,8 +72,13 @@ load_to_use(bench_t *it, uint64_t words, uint32_t padding)
 {
     gpc_instruction_t program[16];
     uint32_t n = 0, times[2] = {0, 0};
-    gpc_instruction_t head[] = {SPECIAL(R0, CLOCK), OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), SPECIAL(R3, CLOCK),
-                                OP(STORE, NONE, CONSTANT(5), R0), OP(STORE, NONE, CONSTANT(6), R3), EXIT};
+    gpc_instruction_t head[] = {SPECIAL(R0, CLOCK),
+                                OP(LOAD, R1, CONSTANT(0), NONE),
+                                OP(MOVE, R2, R1, NONE),
+                                SPECIAL(R3, CLOCK),
+                                OP(STORE, NONE, CONSTANT(5), R0),
+                                OP(STORE, NONE, CONSTANT(6), R3),
+                                EXIT};
     gpc_instruction_t nop = NOP;
 
     while (padding--) {
@@ -85,7 +90,8 @@ load_to_use(bench_t *it, uint64_t words, uint32_t padding)
     CHECK_EQUAL_I64(run(it, program, n, words, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 32, 1, &times[0]), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 64, 1, &times[1]), 0);
-    return times[1] - times[0] - 2; /* the load issues one cycle after the first clock, the move one before the second */
+    return times[1] - times[0] -
+           2; /* the load issues one cycle after the first clock, the move one before the second */
 }
 
 /* ---- times -------------------------------------------------------------------------------------------------------------------------- */
@@ -135,8 +141,16 @@ static const gpc_instruction_t add_and_store[] = {
     SPECIAL(R2, BLOCK_DIM_X),
     OP(MUL, R1, R1, R2),
     OP(ADD, R0, R0, R1),
-    {.opcode = GPC_OP_ATOMIC, .type = GPC_U32, .order = GPC_ORDER_RELAXED, .scope = GPC_SCOPE_GPU, .width = 1,
-     .destination = R3, .a = CONSTANT(0), .b = CONSTANT(1), .c = NONE, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
+    {.opcode = GPC_OP_ATOMIC,
+     .type = GPC_U32,
+     .order = GPC_ORDER_RELAXED,
+     .scope = GPC_SCOPE_GPU,
+     .width = 1,
+     .destination = R3,
+     .a = CONSTANT(0),
+     .b = CONSTANT(1),
+     .c = NONE,
+     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
     OP(ADD, R4, R0, CONSTANT(5)),
     OP(STORE, NONE, R4, R3),
     EXIT,
@@ -216,14 +230,22 @@ a_snapshot_brings_everything_back(void)
 static void
 an_aborted_launch_leaves_a_usable_gpu(void)
 {
-    static const gpc_instruction_t forever[] = {OP(LOAD, R1, CONSTANT(0), NONE), {.opcode = GPC_OP_JUMP, .width = 1,
-        .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
+    static const gpc_instruction_t forever[] = {
+        OP(LOAD, R1, CONSTANT(0), NONE),
+        {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0},
+        EXIT};
     bench_t it = bench(&test_fermi, "ideal", 4096);
     uint32_t word = 0;
     gpc_buffer_t buffer = {it.address, 4096, false, "x"};
     uint32_t constant = 0;
-    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1}, .kernel = "forever", .grid = {4, 1, 1}, .block = {64, 1, 1},
-                           .constants = &constant, .buffers = &buffer, .num_constants = 1, .num_buffers = 1};
+    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1},
+                           .kernel = "forever",
+                           .grid = {4, 1, 1},
+                           .block = {64, 1, 1},
+                           .constants = &constant,
+                           .buffers = &buffer,
+                           .num_constants = 1,
+                           .num_buffers = 1};
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
     CHECK_EQUAL_I64(gpc_gpu_launch(it.gpu, &launch), 0);
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 5000), GPC_RUN_MORE);
@@ -274,8 +296,8 @@ an_index_out_of_bounds_is_told_and_the_gpu_stays_usable(void)
 static void
 a_used_up_budget_is_told(void)
 {
-    static const gpc_instruction_t forever[] = {{.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE,
-        .c = NONE, .target = 0}, EXIT};
+    static const gpc_instruction_t forever[] = {
+        {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
     gpc_setup_t setup = {.machine = &test_fermi, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 10000};
     bench_t it = {0};
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);

@@ -124,7 +124,8 @@ local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart(void)
 {
     rig_t rig;
     gpc_cycle_t until;
-    gpc_access_t local = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_CU}, global = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU};
+    gpc_access_t local = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_CU},
+                 global = {GPC_ACCESS_FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU};
     set_up(&rig, GPC_RULE_HRF, (gpc_order_traits_t){.acquire = count_acquire, .local_scopes = true});
     CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &local, &until), GPC_ORDER_VERDICT_GO);
     CHECK_EQUAL_U64(rig.metadata[0], 0);
