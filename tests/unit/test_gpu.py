@@ -118,7 +118,7 @@ def test_a_freed_array_is_refused(gpu):
         with pytest.raises(gpucoh.ConfigError, match="has been freed"):
             use()
     with pytest.raises(
-        gpucoh.ConfigError, match="argument 'x' of kernel 'add_one'.*has been freed"
+        gpucoh.ConfigError, match=r"argument 'x' of kernel 'add_one'.*has been freed"
     ):
         gpu.launch(add_one, grid=1, block=32, args=(array, 4))
 
@@ -171,14 +171,14 @@ def test_a_numpy_array_as_argument_is_refused_with_what_to_do(gpu):
 
 def test_an_array_of_another_dtype_is_refused(gpu):
     with pytest.raises(
-        gpucoh.ConfigError, match="argument 'x'.*must be an array of float32, got one of int32"
+        gpucoh.ConfigError, match=r"argument 'x'.*must be an array of float32, got one of int32"
     ):
         gpu.launch(scale, grid=1, block=32, args=(2.0, gpu.zeros(32, np.int32)))
 
 
 def test_an_array_of_another_gpu_is_refused(gpu):
     with pytest.raises(
-        gpucoh.ConfigError, match="argument 'x' of kernel 'add_one' is an array of another GPU"
+        gpucoh.ConfigError, match=r"argument 'x' of kernel 'add_one' is an array of another GPU"
     ):
         gpu.launch(add_one, grid=1, block=32, args=(gpucoh.GPU().zeros(4, np.int32), 4))
 

@@ -1,0 +1,326 @@
+"""Does every command print what it promises, and end with 0, 1 or 2 as told?"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import matplotlib.image
+import pytest
+
+from gpucoh.cli import call
+
+TINY = ("--scale", "tiny")
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Carry out a command line in an empty folder: (status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def carry_out(*arguments):
+        status = call([str(item) for item in arguments])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return carry_out
+
+
+# ---- bad input: one plain line, status 2
+
+BAD = [
+    ((), "Missing command"),
+    (("rnu",), "No such command"),
+    (("run",), "Missing argument"),
+    (("run", "bfs"), "Missing option"),
+    (("run", "bfs", "-p", "ideal", "--sed", "1"), "No such option"),
+    (("run", "bfs", "-p", "ideal", "--seed", "x"), "--seed"),
+    (("run", "bfs", "-p", "ideal", "--seed", "-1"), "seed"),
+    (("run", "bsf", "-p", "ideal"), "unknown workload 'bsf'"),
+    (("run", "bfs", "-p", "idael"), "did you mean 'ideal'"),
+    (("run", "bfs", "-p", "ideal[x=1]"), "unknown option 'x'"),
+    (("run", "bfs", "-p", "no-l1[l2=sideways]"), "l2"),
+    (("run", "bfs", "-p", "ideal[x"), "options are written"),
+    (("run", "bfs", "-p", "ideal", "-m", "femi"), "unknown machine 'femi'"),
+    (("run", "bfs", "-p", "ideal", "-m", "none.toml"), "No such file"),
+    (("run", "bfs", "-p", "ideal", "-c", "tso"), "unknown consistency 'tso'"),
+    (("run", "bfs", "-p", "ideal", "-c", "drf"), "cannot keep consistency 'drf'"),
+    (("run", "bfs", "-p", "ideal", "--scale", "huge"), "tiny, small, paper"),
+    (("run", "bfs", "-p", "ideal", "--set", "cores"), "--set 'cores' is not of the form key=value"),
+    (("run", "bfs", "-p", "ideal", "--set", "core=3"), "did you mean 'cores'"),
+    (("run", "bfs", "-p", "ideal", "--set", "cores=0"), "cores = 0 is out of range"),
+    (("run", "bfs", "-p", "ideal", "--set", "l1_kib=24"), "power of two"),
+    (("run", "bfs", "-p", "ideal", "--set", "l1_kib=0.25"), "smaller than its 4 ways"),
+    (("run", "bfs", "-p", "ideal", "--set", "core_mhz=0"), "core_mhz = 0"),
+    (("run", "bfs", "-p", "ideal", "--set", "core_mhz=99991"), "common multiple"),
+    (("run", "bfs", "-p", "ideal", "--set", "budget=x"), "budget"),
+    (("run", "bfs", "-p", "ideal", "--param", "grpah=x"), "unknown parameter 'grpah'"),
+    (("run", "bfs", "-p", "ideal", "--param", "graph=none.mtx"), "none.mtx"),
+    (("run", "hsp", "-p", "ideal", "--param", "image=none.png"), "none.png"),
+    (("compare", "-w", "bsf"), "unknown workload"),
+    (("compare", "-p", "a,,"), "unknown protocol 'a'"),
+    (("compare", "-p", ","), "names nothing"),
+    (("compare", "-p", "ideal]"), "brackets do not match"),
+    (("compare", "--jobs", "0"), "jobs = 0"),
+    (("compare", "--baseline", "mesy"), "unknown protocol 'mesy'"),
+    (("protocols", "mesy"), "unknown protocol 'mesy'"),
+    (("protocols", "--dot"), "takes one protocol"),
+    (("machines", "femi"), "unknown machine"),
+    (("machines", "--toml"), "takes one machine"),
+    (("workloads", "bsf"), "unknown workload"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), BAD[1:])
+def test_bad_input_is_one_plain_line_and_status_2(cli, arguments, told):
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert err.startswith("gpucoh: ")
+    assert err.count("\n") == 1
+
+
+GRAPHS = {
+    "truncated.mtx": "%%MatrixMarket matrix coordinate pattern general\n4 4 5\n1 2\n",
+    "wide.mtx": "%%MatrixMarket matrix coordinate pattern general\n4 5 1\n1 2\n",
+    "text.mtx": "this is no matrix\n",
+    "text.el": "one two\nthree four\n",
+    "empty.el": "",
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_bad_graph_file_is_told_by_its_name(cli, tmp_path, name):
+    (tmp_path / name).write_text(GRAPHS[name])
+    status, out, err = cli("run", "bfs", "-p", "ideal", *TINY, "--param", f"graph={name}")
+    assert (status, out) == (2, "")
+    assert name in err
+    assert err.count("\n") == 1
+
+
+def test_an_image_that_is_none_is_told_by_its_name(cli, tmp_path):
+    (tmp_path / "text.png").write_text("no image")
+    status, out, err = cli("run", "hsp", "-p", "ideal", *TINY, "--param", "image=text.png")
+    assert (status, out) == (2, "")
+    assert "text.png" in err
+    assert err.count("\n") == 1
+
+
+# ---- run
+
+
+def test_run_says_correct_and_ends_with_0(cli):
+    status, out, _ = cli("run", "vec-cpy", "-p", "ideal", *TINY)
+    assert status == 0
+    assert re.search(r"result +correct", out)
+    assert "occupancy" in out
+
+
+def test_run_counts_a_wrong_answer_and_says_where(cli):
+    status, out, _ = cli("run", "fg-share", "-p", "no-coh", *TINY)
+    assert status == 1
+    assert re.search(r"WRONG \([\d,]+ words\)", out)
+    assert "should be" in out
+
+
+def test_run_json_is_one_object_and_nothing_else(cli):
+    status, out, err = cli("run", "fg-share", "-p", "no-coh", *TINY, "--seed", 2, "--json")
+    plain = json.loads(out)
+    assert (status, err) == (1, "")
+    assert (plain["workload"], plain["protocol"], plain["seed"], plain["correct"]) == (
+        "fg-share",
+        "no-coh",
+        2,
+        False,
+    )
+    assert plain["l1"]["loads"] > 0
+
+
+def test_run_reports_a_run_that_hangs_as_wrong(cli):
+    status, out, _ = cli("run", "vec-cpy", "-p", "ideal", *TINY, "--set", "budget=100", "--json")
+    plain = json.loads(out)
+    assert (status, plain["correct"], plain["error"]) == (1, False, "BudgetError")
+
+
+def test_set_and_param_reach_the_run(cli):
+    status, out, _ = cli(
+        "run",
+        "vec-cpy",
+        "-p",
+        "ideal",
+        *TINY,
+        "--json",
+        "--set",
+        "cores=2",
+        "--set",
+        "l1_kib=16KiB",
+    )
+    plain = json.loads(out)
+    assert (status, plain["set"]) == (0, {"cores": 2, "l1_kib": 16})
+
+
+def test_explain_tells_what_follows_from_the_machine(cli):
+    status, out, _ = cli("run", "vec-cpy", "-p", "no-l1", *TINY, "--explain", "--set", "cores=2")
+    assert status == 0
+    for part in ("changed field", "cores", "l2_sets", "consistency rc"):
+        assert part in out
+
+
+def test_a_graph_from_a_file_is_used(cli, tmp_path):
+    (tmp_path / "line.el").write_text("".join(f"{n} {n + 1}\n" for n in range(20)))
+    status, out, _ = cli("run", "bfs", "-p", "ideal", *TINY, "--param", "graph=line.el", "--json")
+    assert status == 0
+    assert json.loads(out)["details"]["vertices"] == 21
+
+
+# ---- compare
+
+
+def test_compare_draws_figures_and_marks_what_is_wrong(cli, tmp_path):
+    status, out, _ = cli(
+        "compare", *TINY, "-w", "vec-cpy,fg-share", "-p", "no-l1", "-p", "no-coh,ideal", "--jobs", 2
+    )
+    assert status == 0
+    assert "WRONG" in out
+    assert "shown, not counted" in out
+    for name in ("speedup", "traffic"):
+        image = matplotlib.image.imread(tmp_path / "figures" / f"{name}.png")
+        assert image[..., :3].std() > 0.05
+    assert (tmp_path / "figures" / "runs.csv").read_text().count("\n") == 7
+
+
+def test_compare_json_is_runs_and_summary(cli, tmp_path):
+    status, out, err = cli("compare", *TINY, "-w", "vec-cpy", "-p", "no-l1,ideal", "--json")
+    plain = json.loads(out)
+    assert (status, err) == (0, "")
+    assert [run["protocol"] for run in plain["runs"]] == ["no-l1", "ideal"]
+    assert set(plain["summary"][0]) == {"workload", "protocol", "speedup", "traffic", "energy"}
+    assert not (tmp_path / "figures").exists()
+
+
+def test_compare_counts_a_failure_under_a_model_that_promises(cli):
+    status, _, _ = cli(
+        "compare", *TINY, "-w", "vec-cpy", "-p", "ideal", "--set", "budget=100", "--out", "here"
+    )
+    assert status == 1
+
+
+# ---- lists
+
+
+def test_protocols_lists_all_and_one(cli):
+    status, out, _ = cli("protocols")
+    assert status == 0
+    for name in ("no-l1", "no-coh", "ideal"):
+        assert name in out
+    status, out, _ = cli("protocols", "ideal")
+    assert status == 0
+    assert "LOAD" in out
+
+
+def test_protocols_json_is_as_the_interface_says(cli):
+    _, out, _ = cli("protocols", "--json")
+    listed = json.loads(out)
+    assert {item["id"] for item in listed} >= {"no-l1", "no-coh", "ideal"}
+    for item in listed:
+        assert set(item) >= {"id", "name", "paper", "family", "models", "controllers"}
+        for table in item["controllers"].values():
+            assert set(table) >= {"states", "stable", "transitions", "table", "hardened"}
+            assert set(table["stable"]) <= set(table["states"])
+            assert all(len(cell) == 4 for cell in table["table"])
+
+
+def test_dot_is_a_graph(cli):
+    _, out, _ = cli("protocols", "ideal", "--dot")
+    assert out.startswith('digraph "ideal" {')
+    assert out.count("{") == out.count("}")
+
+
+def test_machines_print_values_units_and_sources(cli):
+    _, out, _ = cli("machines", "fermi")
+    line = next(line for line in out.splitlines() if line.startswith("l2_round_trip"))
+    assert re.search(r"340 +core cycles +TC section 7", line)
+
+
+def test_a_machine_printed_as_toml_runs(cli, tmp_path):
+    _, out, _ = cli("machines", "fermi", "--toml")
+    (tmp_path / "mine.toml").write_text(out.replace("cores = 16", "cores = 2"))
+    status, out, _ = cli("run", "vec-cpy", "-p", "ideal", *TINY, "-m", "mine.toml", "--json")
+    assert (status, json.loads(out)["set"]) == (0, {"cores": 2})
+
+
+def test_machines_and_workloads_have_json(cli):
+    _, out, _ = cli("machines", "fermi", "--json")
+    assert json.loads(out)["fields"]["cores"] == 16
+    _, out, _ = cli("workloads", "--json")
+    assert {item["id"] for item in json.loads(out)} >= {
+        "bfs",
+        "hsp",
+        "vec-cpy",
+        "reduction",
+        "spm_g",
+        "fg-share",
+    }
+
+
+def test_workloads_print_parameters(cli):
+    _, out, _ = cli("workloads", "bfs")
+    assert re.search(r"graph +file", out)
+
+
+def test_help_teaches_with_examples(cli):
+    for command in ("run", "compare", "protocols", "machines", "workloads"):
+        status, out, _ = cli(command, "--help")
+        assert status == 0
+        assert f"gpucoh {command}" in out.split("Examples:")[1]
+
+
+def test_the_version_is_printed(cli):
+    import gpucoh
+
+    assert cli("--version")[:2] == (0, f"gpucoh {gpucoh.__version__}\n")
+
+
+# ---- as a process
+
+
+def test_python_m_gpucoh_is_the_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "gpucoh", "run", "nothing", "-p", "ideal"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gpucoh: unknown workload 'nothing'")
+
+
+def test_ctrl_c_ends_a_long_run_at_once_without_a_traceback():
+    command = [sys.executable, "-m", "gpucoh", "run", "spm_g", "-p", "no-l1", "--scale", "paper"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(6)
+        assert process.poll() is None
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert time.perf_counter() - start < 1
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+
+
+def test_a_closed_pipe_is_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "gpucoh", "protocols", "--json"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert b"Traceback" not in done.stderr
