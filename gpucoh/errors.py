@@ -34,9 +34,7 @@ class KernelError(Error):
         Line in that file, from 1.
     """
 
-    def __init__(
-        self, message: str, filename: str | None = None, line: int | None = None
-    ) -> None:
+    def __init__(self, message: str, filename: str | None = None, line: int | None = None) -> None:
         super().__init__(message)
         self.filename = filename
         self.line = line

@@ -78,7 +78,7 @@ class Generator:
         if kind == 12:
             return f"{self.pick(['x[', 't[4 + ', 'small['])}({e(d)} & 3)]"
         if kind == 13:
-            return f"clip({e(d)}, {self.pick([-5, 0, 3])}, {e(d)})"
+            return f"clip({e(d)}, i32({self.pick([-5, 0, 3])}), {e(d)})"
         if kind == 14:
             return f"(({e(d)}) ** {self.pick([0, 1, 2, 3, 5])})"
         return f"i32({self.boolean(d)})"
