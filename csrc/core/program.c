@@ -75,6 +75,14 @@ is_even(uint16_t operand)
     return is_kind(operand, GPC_OPERAND_UNIFORM) || is_kind(operand, GPC_OPERAND_CONSTANT);
 }
 
+/* Only compare-and-swap has a third operand. */
+static bool
+is_atomic_without_c(const gpc_instruction_t *at)
+{
+    bool atomic = at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC;
+    return atomic && at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS;
+}
+
 static int
 check_uniform_destination(const check_t *x)
 {
@@ -98,7 +106,8 @@ check_uniform_destination(const check_t *x)
             break;
     }
     for (const char *o = operand_lists[at->opcode]; *o != 0; o++) {
-        uint16_t operand = *o == 'a' ? at->a : *o == 'b' ? at->b : *o == 'c' ? at->c : GPC_OPERAND_CONSTANT;
+        bool uses_c = *o == 'c' && !is_atomic_without_c(at);
+        uint16_t operand = *o == 'a' ? at->a : *o == 'b' ? at->b : uses_c ? at->c : GPC_OPERAND_CONSTANT;
         if (!is_even(operand)) {
             return refuse(x, "the destination is uniform and a source is a vector register");
         }

@@ -1,0 +1,235 @@
+/* core_world.h: cores in a world that is made of nothing: an L1 port that answers from a flat memory after a set number of cycles. */
+#ifndef GPC_TESTS_CORE_WORLD_H
+#define GPC_TESTS_CORE_WORLD_H
+
+#include "core/core.h"
+#include "harness.h"
+#include "machines.h"
+
+#define WORLD_CORES 4u
+#define WORLD_WORDS 65536u
+#define WORLD_REQUESTS 8192u
+
+typedef struct {
+    gpc_address_t line;
+    gpc_mask_t mask;
+    gpc_cycle_t at;
+    uint32_t core;
+    uint8_t type;
+    uint16_t lanes; /* of an atomic */
+} world_seen_t;
+
+typedef struct {
+    gpc_index_t message;
+    uint32_t core;
+    gpc_cycle_t at;
+} world_answer_t;
+
+typedef struct {
+    gpc_machine_t machine;
+    gpc_order_traits_t traits;
+    gpc_arena_t arena;
+    gpc_order_t order;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure;
+    gpc_cores_t cores;
+    gpc_cycle_t now, turns[WORLD_CORES];
+    gpc_cycle_t latency;    /* 0: completed inside offer */
+    gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
+    gpc_cycle_t held_until; /* the port takes nothing before */
+    uint32_t memory[WORLD_WORDS];
+    world_answer_t answers[WORLD_REQUESTS];
+    uint32_t num_answers;
+    world_seen_t seen[WORLD_REQUESTS];
+    uint32_t num_seen;
+    uint32_t line[GPC_MAX_LINE_WORDS]; /* of the request in hand */
+} world_t;
+
+static world_t world;
+
+/* Does what a memory would, at once. */
+static inline int
+world_perform(uint32_t core, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(&world.messages, message);
+    uint32_t *words = &world.memory[msg->line / 4 % WORLD_WORDS];
+    if (msg->type == GPC_MSG_STORE) {
+        for (uint32_t i = 0; i < world.machine.line_bytes / 4; i++) {
+            if ((msg->mask >> i & 1u) != 0) {
+                words[i] = msg->data[i];
+            }
+        }
+    } else if (msg->type == GPC_MSG_ATOMIC) {
+        (void) gpc_rmw_perform(gpc_lane_list_at(&world.lane_lists, msg->lanes), words);
+    }
+    memcpy(world.line, words, world.machine.line_bytes);
+    return gpc_cores_complete(&world.cores, core, message, world.line, world.hit_delay);
+}
+
+static inline int
+world_offer(void *self, uint32_t core, gpc_index_t message)
+{
+    (void) self;
+    if (world.now < world.held_until) {
+        return 1;
+    }
+    const gpc_msg_t *msg = gpc_msg_at(&world.messages, message);
+    uint16_t lanes = msg->lanes == GPC_NONE ? 0 : gpc_lane_list_at(&world.lane_lists, msg->lanes)->count;
+    world.seen[world.num_seen++ % WORLD_REQUESTS] =
+        (world_seen_t) {msg->line, msg->mask, world.now, core, msg->type, lanes};
+    if (world.latency == 0) {
+        return world_perform(core, message);
+    }
+    world.answers[world.num_answers++] = (world_answer_t) {message, core, world.now + world.latency};
+    return 0;
+}
+
+static inline int
+world_schedule(void *self, uint32_t core, gpc_cycle_t at)
+{
+    (void) self;
+    world.turns[core] = at < world.turns[core] ? at : world.turns[core];
+    return 0;
+}
+
+static inline gpc_cycle_t
+world_now(void *self)
+{
+    (void) self;
+    return world.now;
+}
+
+/* A small machine: one core, 32 lanes, one instruction a cycle, unless changed before world_begin. */
+static inline void
+world_reset(void)
+{
+    gpc_cores_free(&world.cores);
+    gpc_arena_free(&world.arena);
+    memset(&world, 0, sizeof world);
+    world.machine = test_fermi;
+    world.machine.cores = 1;
+    world.latency = 50;
+}
+
+static inline void
+world_begin(void)
+{
+    const gpc_machine_t *machine = &world.machine;
+    const gpc_core_hooks_t hooks = {world_offer, world_schedule, world_now, &world};
+    gpc_arena_init(&world.arena, 1u << 20);
+    int status = gpc_pool_init(&world.messages, &world.arena, WORLD_REQUESTS, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&world.lane_lists, &world.arena, WORLD_REQUESTS, sizeof(gpc_lane_list_t));
+    status |= gpc_order_init(&world.order, GPC_RULE_RC, &world.traits, NULL, machine->cores, machine->warps_per_core,
+                             machine->blocks_per_core, &world.arena);
+    status |= gpc_cores_init(&world.cores, machine, &world.order, &world.messages, &world.lane_lists, NULL,
+                             &world.failure, &hooks, &world.arena);
+    if (status != 0) {
+        printf("Bail out! the world could not be made\n");
+        exit(1);
+    }
+    for (uint32_t i = 0; i < WORLD_CORES; i++) {
+        world.turns[i] = GPC_NEVER;
+    }
+}
+
+static inline gpc_cycle_t
+world_next(void)
+{
+    gpc_cycle_t next = GPC_NEVER;
+    for (uint32_t i = 0; i < WORLD_CORES; i++) {
+        next = world.turns[i] < next ? world.turns[i] : next;
+    }
+    for (uint32_t i = 0; i < world.num_answers; i++) {
+        next = world.answers[i].at < next ? world.answers[i].at : next;
+    }
+    if (world.held_until > world.now && world.held_until < next) {
+        next = world.held_until;
+    }
+    return next;
+}
+
+static inline int
+world_step(void)
+{
+    int status = 0;
+    if (world.now == world.held_until) {
+        for (uint32_t i = 0; i < world.machine.cores; i++) {
+            status |= gpc_cores_kick(&world.cores, i);
+        }
+    }
+    for (uint32_t i = 0; i < world.num_answers && status == 0;) {
+        if (world.answers[i].at > world.now) {
+            i++;
+            continue;
+        }
+        world_answer_t answer = world.answers[i];
+        memmove(&world.answers[i], &world.answers[i + 1], (--world.num_answers - i) * sizeof answer);
+        status = world_perform(answer.core, answer.message);
+    }
+    for (uint32_t i = 0; i < WORLD_CORES && status == 0; i++) {
+        if (world.turns[i] <= world.now) {
+            world.turns[i] = GPC_NEVER;
+            status = gpc_cores_turn(&world.cores, i);
+        }
+    }
+    return status;
+}
+
+/* To the launch's end, an error, or GPC_ERROR_DEADLOCK when nothing is to come. */
+static inline int
+world_run(const gpc_launch_t *launch)
+{
+    int status = gpc_cores_launch(&world.cores, launch, world.now);
+    while (status == 0 && !gpc_cores_finished(&world.cores)) {
+        gpc_cycle_t next = world_next();
+        if (next == GPC_NEVER || next > 10000000) {
+            return GPC_ERROR_DEADLOCK;
+        }
+        world.now = next;
+        status = world_step();
+    }
+    return status;
+}
+
+/* ---- programs --------------------------------------------------------------------------------------------------------------- */
+
+enum { V = GPC_OPERAND_VECTOR, U = GPC_OPERAND_UNIFORM, C = GPC_OPERAND_CONSTANT };
+
+/* OP(ADD, .destination = V | 1, ..) */
+#define OP(...) OP_(__VA_ARGS__, .spare = 0)
+#define OP_(name, ...) ((gpc_instruction_t){.width = 1, .scope = GPC_SCOPE_GPU, .opcode = GPC_OP_##name, __VA_ARGS__})
+#define CODE(...)                                                                                                      \
+    (const gpc_instruction_t[]){__VA_ARGS__}, (uint32_t) (sizeof((const gpc_instruction_t[]){__VA_ARGS__}) / 32)
+
+/* Buffer 0 is the whole memory, buffer 1 its first 64 words, read-only. */
+static const gpc_buffer_t world_buffers[] = {{0, WORLD_WORDS, false, "x"}, {0, 64, true, "tables"}};
+
+static inline gpc_launch_t
+world_launch(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uint32_t threads)
+{
+    static const uint32_t constants[] = {0, 1, 2, 3, 32, 64, 100, 1000, 4096, 7, 16, 0xFFFFFFFFu};
+    return (gpc_launch_t) {
+        .program = {code, count, 8, 8, 64, GPC_COUNT_OF(constants), 2},
+        .kernel = "f",
+        .grid = {blocks, 1, 1},
+        .block = {threads, 1, 1},
+        .constants = constants,
+        .buffers = world_buffers,
+        .num_constants = GPC_COUNT_OF(constants),
+        .num_buffers = 2,
+    };
+}
+
+/* Names of the constants above. */
+enum { C0 = C, C1, C2, C3, C32, C64, C100, C1000, C4096, C7, C16, C_MINUS1 };
+
+/* Runs code on one block of one warp (or more) of a fresh world. */
+static inline int
+world_try(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
+{
+    gpc_launch_t launch = world_launch(code, count, 1, threads);
+    world_begin();
+    return world_run(&launch);
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, what is refused. */
+#include "core_world.h"
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+#define ATOMIC_ADD (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
+
+static gpc_instruction_t
+wide(gpc_instruction_t instruction)
+{
+    instruction.width = 2;
+    return instruction;
+}
+
+static void
+fill_memory(void)
+{
+    for (uint32_t i = 0; i < WORLD_WORDS; i++) {
+        world.memory[i] = i * 10;
+    }
+}
+
+static void
+neighbours_share_one_request(void)
+{
+    world_reset();
+    fill_memory();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
+                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
+                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.num_seen, 2);
+    CHECK_EQUAL_U64(world.seen[0].line, 0);
+    CHECK_EQUAL_U64(world.seen[0].mask, UINT32_MAX);
+    CHECK_EQUAL_U64(world.seen[1].line, 256);
+    CHECK_EQUAL_U64(world.memory[64 + 31], 310);
+}
+
+static void
+only_the_words_that_are_wanted_are_masked(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 0, .a = V | 0, .b = C3),
+                                   OP(LOAD, .destination = V | 1, .a = V | 0), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.num_seen, 1);
+    CHECK_EQUAL_U64(world.seen[0].mask, 0xF);
+}
+
+static void
+scattered_lanes_make_a_request_each(void)
+{
+    world_reset();
+    fill_memory();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100),
+                       OP(LOAD, .destination = V | 2, .a = V | 1), OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].loads, 32);
+    CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
+    CHECK_EQUAL_U64(world.memory[31], 31000);
+    CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* one a cycle through the port */
+}
+
+static void
+of_lanes_that_store_to_one_word_the_highest_wins(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(STORE, .a = C7, .b = V | 0), OP(EXIT)), 32), 0);
+    CHECK_EQUAL_U64(world.memory[7], 31);
+    CHECK_EQUAL_U64(world.seen[0].mask, 1u << 7);
+}
+
+static void
+atomics_go_in_lane_order_and_each_gets_its_old_value(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(ATOMIC, .destination = V | 1, .a = C7, .b = C2, .flags = ATOMIC_ADD),
+                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
+                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[7], 64);
+    CHECK_EQUAL_U64(world.seen[0].lanes, 32);
+    CHECK_EQUAL_U64(world.memory[64], 0);
+    CHECK_EQUAL_U64(world.memory[64 + 31], 62);
+}
+
+static void
+an_atomic_without_a_destination_is_performed(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = C7, .b = C2, .flags = ATOMIC_ADD), OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.memory[7], 64);
+}
+
+static void
+a_uniform_destination_means_once_a_warp(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(ATOMIC, .destination = U | 0, .a = C7, .b = C2, .flags = ATOMIC_ADD),
+                                   OP(LOAD, .destination = U | 1, .a = C7, .order = GPC_ORDER_ACQUIRE),
+                                   OP(STORE, .a = C1, .b = U | 1), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[7], 2);
+    CHECK_EQUAL_U64(world.seen[0].lanes, 1);
+}
+
+static void
+wide_accesses_carry_words_side_by_side(void)
+{
+    world_reset();
+    fill_memory();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 0, .a = V | 0, .b = C2),
+                                   wide(OP(LOAD, .destination = V | 2, .a = V | 0)),
+                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
+                                   wide(OP(STORE, .a = V | 0, .b = V | 2)), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].loads, 2);
+    CHECK_EQUAL_U64(world.memory[64 + 63], 630);
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(wide(OP(LOAD, .destination = V | 2, .a = C1)), OP(EXIT)), 32), GPC_ERROR_ADDRESS);
+}
+
+static void
+flat_addresses_need_no_buffer(void)
+{
+    world_reset();
+    fill_memory();
+    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 2, .a = C100), OP(MOVE, .destination = V | 3, .a = C0),
+                                   OP(LOAD, .destination = V | 4, .a = V | 2, .flags = GPC_FLAG_FLAT),
+                                   OP(STORE, .a = C0, .b = V | 4), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[0], 250); /* byte 100 is word 25 */
+}
+
+static void
+an_index_outside_is_told_with_thread_and_line(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
+                                   OP(LOAD, .destination = V | 2, .a = V | 1, .line = 7), OP(EXIT)),
+                              32),
+                    GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f' at line 7: index 65536 is out of bounds of buffer 'x' of 65536 words: "
+                     "thread (16,0,0) of block (0,0,0)");
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C_MINUS1, .b = C0, .line = 2, .file = 1), OP(EXIT)), 1),
+                    GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f' at line 2 of file 1: index -1 is out of bounds of buffer 'x' of 65536 words: "
+                     "thread (0,0,0) of block (0,0,0)");
+}
+
+static void
+inactive_lanes_may_name_anything(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
+                                   OP(LT, .destination = V | 2, .a = V | 0, .b = C16),
+                                   OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 5),
+                                   OP(LOAD, .destination = V | 3, .a = V | 1), OP(EXIT)),
+                              32),
+                    0);
+}
+
+static void
+a_read_only_buffer_is_not_written(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C3, .b = C0, .immediate = 1, .line = 5), OP(EXIT)), 1),
+                    GPC_ERROR_READ_ONLY);
+    CHECK_EQUAL_TEXT(
+        world.failure.text,
+        "kernel 'f' at line 5: write to index 3 of read-only buffer 'tables': thread (0,0,0) of block (0,0,0)");
+}
+
+static void
+a_held_port_is_offered_to_again_after_a_kick(void)
+{
+    world_reset();
+    world.held_until = 500;
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(STORE, .a = V | 0, .b = V | 0), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)), 32), 0);
+    CHECK_EQUAL_U64(world.seen[0].at, 500);
+    CHECK_EQUAL_U64(world.seen[1].at, 501);
+    CHECK_EQUAL_U64(world.memory[4], 7);
+}
+
+static void
+a_full_load_store_queue_holds_up_the_next_access(void)
+{
+    world_reset();
+    world.machine.load_store_queue = 1;
+    world.held_until = 500;
+    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C0, .b = C0), OP(STORE, .a = C0, .b = C7), OP(EXIT)), 32), 0);
+    CHECK(world.cores.statistics[0].stall_load_store_queue > 490);
+    CHECK_EQUAL_U64(world.seen[1].at, 501);
+}
+
+static void
+requests_in_flight_are_limited(void)
+{
+    world_reset();
+    world.machine.requests_per_core = 64;
+    world.latency = 1000;
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), OP(STORE, .a = V | 1, .b = C0),
+                       OP(STORE, .a = V | 1, .b = C1), OP(STORE, .a = V | 1, .b = C2), OP(EXIT)),
+                  32),
+        0);
+    CHECK(world.seen[63].at < 200);
+    CHECK(world.seen[64].at >= 1000);
+}
+
+static void
+everything_is_given_back(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
+                                   OP(ATOMIC, .destination = V | 1, .a = V | 1, .b = C2, .flags = ATOMIC_ADD),
+                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
+                              256),
+                    0);
+    CHECK_EQUAL_U64(world.messages.state->in_use, 0);
+    CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
+}
+
+int
+main(void)
+{
+    RUN(neighbours_share_one_request);
+    RUN(only_the_words_that_are_wanted_are_masked);
+    RUN(scattered_lanes_make_a_request_each);
+    RUN(of_lanes_that_store_to_one_word_the_highest_wins);
+    RUN(atomics_go_in_lane_order_and_each_gets_its_old_value);
+    RUN(an_atomic_without_a_destination_is_performed);
+    RUN(a_uniform_destination_means_once_a_warp);
+    RUN(wide_accesses_carry_words_side_by_side);
+    RUN(flat_addresses_need_no_buffer);
+    RUN(an_index_outside_is_told_with_thread_and_line);
+    RUN(inactive_lanes_may_name_anything);
+    RUN(a_read_only_buffer_is_not_written);
+    RUN(a_held_port_is_offered_to_again_after_a_kick);
+    RUN(a_full_load_store_queue_holds_up_the_next_access);
+    RUN(requests_in_flight_are_limited);
+    RUN(everything_is_given_back);
+    world_reset();
+    return harness_end();
+}

@@ -1,0 +1,320 @@
+/* test_interpreter.c: what instructions compute, divergence, and what a program may not be. */
+#include "core/alu.h"
+#include "core_world.h"
+#include "harness.h"
+
+static uint32_t
+bits(float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+static uint32_t
+one(gpc_opcode_t opcode, gpc_type_t type, uint32_t a, uint32_t b)
+{
+    return gpc_alu_find((uint8_t) opcode, (uint8_t) type, 0).one(a, b, 0);
+}
+
+static uint32_t
+convert(gpc_type_t from, gpc_type_t to, uint32_t a)
+{
+    return gpc_alu_find(GPC_OP_CONVERT, (uint8_t) from, (uint16_t) to).one(a, 0, 0);
+}
+
+#define INT_MIN_WORD UINT32_C(0x80000000)
+#define QUIET UINT32_C(0x7FC00000)
+
+static void
+integer_division_floors_as_pythons(void)
+{
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_I32, (uint32_t) -7, 2), (uint32_t) -4);
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_I32, 7, (uint32_t) -2), (uint32_t) -4);
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_I32, (uint32_t) -8, (uint32_t) -2), 4);
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_I32, 5, 0), 0);
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_I32, INT_MIN_WORD, UINT32_MAX), INT_MIN_WORD);
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_U32, UINT32_MAX, 2), INT32_MAX);
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_I32, (uint32_t) -7, 3), 2);
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_I32, 7, (uint32_t) -3), (uint32_t) -2);
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_I32, INT_MIN_WORD, UINT32_MAX), 0);
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_U32, 7, 0), 0);
+}
+
+static void
+shifts_past_the_word_are_defined(void)
+{
+    CHECK_EQUAL_U64(one(GPC_OP_SHL, GPC_I32, 1, 31), INT_MIN_WORD);
+    CHECK_EQUAL_U64(one(GPC_OP_SHL, GPC_I32, 1, 32), 0);
+    CHECK_EQUAL_U64(one(GPC_OP_SHR, GPC_I32, (uint32_t) -8, 1), (uint32_t) -4);
+    CHECK_EQUAL_U64(one(GPC_OP_SHR, GPC_I32, (uint32_t) -8, 0), (uint32_t) -8);
+    CHECK_EQUAL_U64(one(GPC_OP_SHR, GPC_I32, (uint32_t) -8, 99), UINT32_MAX);
+    CHECK_EQUAL_U64(one(GPC_OP_SHR, GPC_I32, 8, 32), 0);
+    CHECK_EQUAL_U64(one(GPC_OP_SHR, GPC_U32, UINT32_MAX, 32), 0);
+}
+
+static void
+conversions_truncate_and_saturate(void)
+{
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_I32, bits(-1.9f)), (uint32_t) -1);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_I32, bits(3e9f)), INT32_MAX);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_I32, bits(-3e9f)), INT_MIN_WORD);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_I32, QUIET), 0);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_U32, bits(3e9f)), 3000000000u);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_U32, bits(5e9f)), UINT32_MAX);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_U32, bits(-5.0f)), 0);
+    CHECK_EQUAL_U64(convert(GPC_F32, GPC_U32, QUIET), 0);
+    CHECK_EQUAL_U64(convert(GPC_I32, GPC_F32, (uint32_t) -2), bits(-2.0f));
+    CHECK_EQUAL_U64(convert(GPC_U32, GPC_F32, UINT32_MAX), bits(4294967296.0f));
+}
+
+static void
+f32_follows_ieee_and_nans_are_of_one_kind(void)
+{
+    CHECK_EQUAL_U64(one(GPC_OP_ADD, GPC_F32, bits(0.1f), bits(0.2f)), bits(0.1f + 0.2f));
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_F32, bits(1.0f), bits(0.0f)), UINT32_C(0x7F800000));
+    CHECK_EQUAL_U64(one(GPC_OP_DIV, GPC_F32, 0, 0), QUIET);
+    CHECK_EQUAL_U64(one(GPC_OP_ADD, GPC_F32, UINT32_C(0xFFC12345), bits(1.0f)), QUIET);
+    CHECK_EQUAL_U64(one(GPC_OP_SQRT, GPC_F32, bits(-1.0f), 0), QUIET);
+    CHECK_EQUAL_U64(one(GPC_OP_SQRT, GPC_F32, bits(2.0f), 0), UINT32_C(0x3FB504F3));
+    CHECK_EQUAL_U64(one(GPC_OP_MIN, GPC_F32, QUIET, bits(3.0f)), bits(3.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_MAX, GPC_F32, bits(3.0f), QUIET), bits(3.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_FLOOR, GPC_F32, bits(-0.5f), 0), bits(-1.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_FLOOR, GPC_F32, bits(-0.0f), 0), bits(-0.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(-1.0f), bits(3.0f)), bits(2.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_NE, GPC_F32, QUIET, QUIET), 1);
+    CHECK_EQUAL_U64(one(GPC_OP_LE, GPC_F32, QUIET, QUIET), 0);
+    CHECK_EQUAL_U64(one(GPC_OP_LT, GPC_I32, (uint32_t) -1, 0), 1);
+    CHECK_EQUAL_U64(one(GPC_OP_LT, GPC_U32, (uint32_t) -1, 0), 0);
+}
+
+static void
+all_lanes_agree_with_one(void)
+{
+    uint32_t a[GPC_ALU_LANES], b[GPC_ALU_LANES], result[GPC_ALU_LANES], seed = 1;
+    for (uint32_t opcode = 0; opcode < GPC_NUM_OPCODES; opcode++) {
+        for (uint32_t type = 0; type < GPC_NUM_TYPES; type++) {
+            gpc_alu_t alu = gpc_alu_find((uint8_t) opcode, (uint8_t) type, GPC_I32);
+            if (alu.one == NULL) {
+                continue;
+            }
+            for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {
+                a[l] = seed = seed * 1664525u + 1013904223u;
+                b[l] = l % 4 == 0 ? l : (seed = seed * 1664525u + 1013904223u);
+            }
+            alu.all(result, a, b, a);
+            for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {
+                CHECK_EQUAL_U64(result[l], alu.one(a[l], b[l], a[l]));
+            }
+        }
+    }
+}
+
+/* ---- programs: v0 = thread ----------------------------------------------------------------------------------------------------- */
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+#define RESULT(register) OP(STORE, .a = V | 0, .b = V | (register), .immediate = 0)
+
+static void
+branches_join_again(void)
+{
+    world_reset();
+    /* v2 = thread < 16 ? 1 : 2; then v2 += 1 for all */
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
+                                   OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 6),
+                                   OP(MOVE, .destination = V | 2, .a = C1), OP(JUMP, .target = 6),
+                                   OP(MOVE, .destination = V | 2, .a = C2),
+                                   OP(ADD, .destination = V | 2, .a = V | 2, .b = C1), RESULT(2), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[3], 2);
+    CHECK_EQUAL_U64(world.memory[20], 3);
+    CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, 1);
+    CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 9);
+}
+
+static void
+a_loop_runs_as_often_as_each_lane_wants(void)
+{
+    world_reset();
+    /* v1 = 0; while v1 < thread: v1 += 1 */
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C0),
+                       OP(LT, .destination = V | 2, .a = V | 1, .b = V | 0),
+                       OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 6, .reconverge = 6),
+                       OP(ADD, .destination = V | 1, .a = V | 1, .b = C1), OP(JUMP, .target = 2), RESULT(1), OP(EXIT)),
+                  32),
+        0);
+    for (uint32_t i = 0; i < 32; i++) {
+        CHECK_EQUAL_U64(world.memory[i], i);
+    }
+}
+
+static void
+lanes_that_ended_stay_ended(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
+                                   OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 4, .reconverge = 4),
+                                   OP(EXIT), OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[4], 7);
+    CHECK_EQUAL_U64(world.memory[5], 0);
+}
+
+static void
+the_last_warp_has_only_the_threads_there_are(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)), 40), 0);
+    CHECK_EQUAL_U64(world.memory[39], 7);
+    CHECK_EQUAL_U64(world.memory[40], 0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 4 * 40);
+}
+
+static void
+sixty_four_lanes(void)
+{
+    world_reset();
+    world.machine.lanes_per_warp = 64;
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C32),
+                                   OP(BRANCH, .a = V | 1, .target = 4, .reconverge = 4),
+                                   OP(ADD, .destination = V | 1, .a = V | 0, .b = C100),
+                                   OP(BALLOT, .destination = U | 0, .a = V | 1, .flags = GPC_FLAG_HIGH),
+                                   OP(BALLOT, .destination = U | 1, .a = V | 0), RESULT(1),
+                                   OP(STORE, .a = C100, .b = U | 0, .immediate = 0),
+                                   OP(STORE, .a = C64, .b = U | 1, .immediate = 0), OP(EXIT)),
+                              64),
+                    0);
+    CHECK_EQUAL_U64(world.memory[31], 1);
+    CHECK_EQUAL_U64(world.memory[63], 163);
+    CHECK_EQUAL_U64(world.memory[100], UINT32_MAX);
+    CHECK_EQUAL_U64(world.memory[64], UINT32_MAX - 1);
+}
+
+static void
+votes_and_shuffles(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C3),
+                       OP(ANY, .destination = U | 0, .a = V | 1), OP(ALL, .destination = U | 1, .a = V | 1),
+                       OP(BALLOT, .destination = U | 2, .a = V | 1), OP(ADD, .destination = V | 2, .a = V | 0, .b = C1),
+                       OP(SHUFFLE, .destination = V | 3, .a = V | 0, .b = V | 2), RESULT(3),
+                       OP(STORE, .a = C100, .b = U | 0, .immediate = 0),
+                       OP(STORE, .a = C32, .b = U | 1, .immediate = 0), OP(STORE, .a = C64, .b = U | 2, .immediate = 0),
+                       OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.memory[0], 1);
+    CHECK_EQUAL_U64(world.memory[31], 0);
+    CHECK_EQUAL_U64(world.memory[100], 1);
+    CHECK_EQUAL_U64(world.memory[32], 0);
+    CHECK_EQUAL_U64(world.memory[64], 7);
+}
+
+static void
+local_arrays_are_registers_by_index(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
+                       OP(LOCAL_STORE, .a = V | 1, .b = V | 0, .c = C2, .immediate = 4),
+                       OP(LOCAL_LOAD, .destination = V | 2, .a = V | 1, .b = C2, .immediate = 4), RESULT(2), OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.memory[5], 5);
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(LOCAL_STORE, .a = V | 0, .b = V | 0, .c = C2, .immediate = 4, .line = 3), OP(EXIT)),
+                  32),
+        GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f' at line 3: index 2 is out of bounds of a local array of 2 words: "
+                                         "thread (2,0,0) of block (0,0,0)");
+}
+
+static void
+scratchpad_loads_stores_and_atomics(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(THREAD,
+                                   OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C1,
+                                      .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
+                                   OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32, .immediate = 8),
+                                   OP(SUB, .destination = V | 2, .a = C32, .b = V | 0),
+                                   OP(SUB, .destination = V | 2, .a = V | 2, .b = C1),
+                                   OP(SHARED_LOAD, .destination = V | 3, .a = V | 2, .b = C32, .immediate = 8),
+                                   OP(ADD, .destination = V | 3, .a = V | 3, .b = V | 1), RESULT(3), OP(EXIT)),
+                              32),
+                    0);
+    for (uint32_t i = 0; i < 32; i++) { /* the lane's turn plus the mirrored lane */
+        CHECK_EQUAL_U64(world.memory[i], 31);
+    }
+    CHECK_EQUAL_U64(world.cores.statistics[0].shared_accesses, 3);
+}
+
+static void
+a_scratchpad_index_outside_is_told(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C16, .line = 9), OP(EXIT)), 32),
+        GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f' at line 9: index 16 is out of bounds of a shared array of 16 words: "
+                     "thread (16,0,0) of block (0,0,0)");
+}
+
+/* ---- what a program may not be ---------------------------------------------------------------------------------------------------- */
+
+static const char *
+refused(const gpc_instruction_t *code, uint32_t count)
+{
+    static gpc_failure_t failure;
+    gpc_program_t program = {code, count, 8, 8, 64, 12, 2};
+    gpc_failure_clear(&failure);
+    return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
+}
+
+static void
+programs_are_validated(void)
+{
+    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP), OP(EXIT))), "accepted");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))), "instruction 0 (NOP) at line 4: the program runs off its end");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, .destination = V | 8, .a = V, .b = V), OP(EXIT))),
+                     "instruction 0 (ADD) at line 0: operand d is vector register 8 of 8");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = U, .a = V), OP(EXIT))),
+                     "instruction 0 (MOVE) at line 0: the destination is uniform and a source is a vector register");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = C, .a = V), OP(EXIT))),
+                     "instruction 0 (MOVE) at line 0: a constant cannot be the destination");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(JUMP, .target = 9))),
+                     "instruction 0 (JUMP) at line 0: the target or the join lies outside of the program");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, .destination = V, .a = V, .immediate = 2), OP(EXIT))),
+                     "instruction 0 (LOAD) at line 0: no such buffer");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(AND, .destination = V, .a = V, .b = V, .type = GPC_F32), OP(EXIT))),
+                     "instruction 0 (AND) at line 0: the operation does not exist for this type");
+    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: no such opcode: 200");
+}
+
+int
+main(void)
+{
+    RUN(integer_division_floors_as_pythons);
+    RUN(shifts_past_the_word_are_defined);
+    RUN(conversions_truncate_and_saturate);
+    RUN(f32_follows_ieee_and_nans_are_of_one_kind);
+    RUN(all_lanes_agree_with_one);
+    RUN(branches_join_again);
+    RUN(a_loop_runs_as_often_as_each_lane_wants);
+    RUN(lanes_that_ended_stay_ended);
+    RUN(the_last_warp_has_only_the_threads_there_are);
+    RUN(sixty_four_lanes);
+    RUN(votes_and_shuffles);
+    RUN(local_arrays_are_registers_by_index);
+    RUN(scratchpad_loads_stores_and_atomics);
+    RUN(a_scratchpad_index_outside_is_told);
+    RUN(programs_are_validated);
+    world_reset();
+    return harness_end();
+}

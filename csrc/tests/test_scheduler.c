@@ -1,0 +1,392 @@
+/* test_scheduler.c: when warps issue, to the cycle; barriers; blocks and their places; how cycles are counted. */
+#include "core_world.h"
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+#define CLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_CLOCK)
+#define KEEP(index, n) OP(STORE, .a = (index), .b = U | (n))
+
+/* Cycles between two clocks around one instruction that must wait for `before`. */
+static uint32_t
+cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
+{
+    CHECK_EQUAL_I64(
+        world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), OP(MOVE, .destination = V | 3, .a = C1),
+                       OP(SLEEP, .a = C100), CLOCK(0), before, use, CLOCK(1), KEEP(C0, 0), KEEP(C1, 1), OP(EXIT)),
+                  32),
+        0);
+    return world.memory[1] - world.memory[0] - 2; /* from `before` to `use` */
+}
+
+static void
+a_dependent_issues_after_exactly_the_alu_latency(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
+                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+                    world.machine.alu_latency);
+}
+
+static void
+an_independent_issues_in_the_next_cycle(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
+                                      OP(ADD, .destination = V | 4, .a = V | 1, .b = C1)),
+                    1);
+}
+
+static void
+a_second_write_waits_for_the_first(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(
+        cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1), OP(MOVE, .destination = V | 2, .a = C1)),
+        world.machine.alu_latency);
+}
+
+static void
+divisions_and_special_functions_have_their_own_latency(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
+                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+                    world.machine.division_latency);
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(SQRT, .destination = V | 2, .a = V | 1, .type = GPC_F32),
+                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+                    world.machine.sfu_latency);
+}
+
+static void
+a_busy_unit_holds_up_the_next_that_needs_it(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
+                                      OP(DIV, .destination = V | 4, .a = V | 1, .b = V | 3)),
+                    world.machine.division_cycles);
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_unit, world.machine.division_cycles - 1);
+}
+
+static void
+a_load_is_used_exactly_when_its_answer_counts(void)
+{
+    for (uint32_t latency = 0; latency < 3; latency++) {
+        world_reset();
+        world.latency = latency * 40;
+        world.hit_delay = 30;
+        CHECK_EQUAL_U64(cycles_until_used(OP(LOAD, .destination = V | 2, .a = V | 1),
+                                          OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+                        latency * 40 + 30);
+        CHECK_EQUAL_U64(world.cores.statistics[0].load_latency_cycles, latency * 40 + 30);
+    }
+}
+
+static void
+scratchpad_latency_and_bank_conflicts(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
+                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+                    world.machine.scratchpad_latency);
+    world_reset();
+    world.machine.scratchpad_banks = 32;
+    world.machine.scratchpad_bytes = 49152;
+    gpc_launch_t launch = world_launch(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C2),
+                                            OP(SHARED_STORE, .a = V | 1, .b = V | 0, .c = GPC_OPERAND_NONE),
+                                            OP(SHARED_STORE, .a = C3, .b = V | 0, .c = GPC_OPERAND_NONE),
+                                            OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
+                                       1, 32);
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), 0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].shared_conflict_cycles,
+                    1); /* stride 2: two a bank; one word, stride 1: none */
+}
+
+static void
+sleep_lasts_for_the_longest_active_lane(void)
+{
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
+    CHECK(world.cores.statistics[0].stall_sleep >= 990);
+}
+
+/* Each warp stores the clock of its first instruction. */
+static void
+first_cycles(uint32_t warps, uint32_t *out)
+{
+    CHECK_EQUAL_I64(world_try(CODE(CLOCK(0), OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_WARP),
+                                   KEEP(U | 1, 0), OP(EXIT)),
+                              warps * 32),
+                    0);
+    memcpy(out, world.memory, warps * sizeof *out);
+}
+
+static void
+loose_round_robin_takes_turns(void)
+{
+    uint32_t at[4];
+    world_reset();
+    first_cycles(4, at);
+    for (uint32_t w = 1; w < 4; w++) {
+        CHECK_EQUAL_U64(at[w] - at[w - 1], 1);
+    }
+}
+
+static void
+greedy_stays_with_a_warp_while_it_can(void)
+{
+    uint32_t at[2];
+    world_reset();
+    world.machine.scheduler = 1;
+    first_cycles(2, at);
+    CHECK_EQUAL_U64(at[1] - at[0], 2); /* warp 0 issues its second instruction, then waits for it */
+}
+
+static void
+issue_width_and_issue_cycles(void)
+{
+    uint32_t at[4];
+    world_reset();
+    world.machine.issue_width = 2;
+    first_cycles(4, at);
+    CHECK_EQUAL_U64(at[1] - at[0], 0);
+    CHECK_EQUAL_U64(at[2] - at[1], 1);
+    world_reset();
+    world.machine.issue_cycles = 2;
+    first_cycles(4, at);
+    CHECK_EQUAL_U64(at[1] - at[0], 2);
+}
+
+static void
+every_active_cycle_is_counted_once(void)
+{
+    world_reset();
+    world.machine.cores = 2;
+    gpc_launch_t launch = world_launch(
+        CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0), OP(DIV, .destination = V | 2, .a = V | 1, .b = C3),
+             OP(SLEEP, .a = C7), OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(STORE, .a = V | 0, .b = V | 2),
+             OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
+        7, 96);
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), 0);
+    uint64_t total[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const gpc_core_statistics_t *s = &world.cores.statistics[i];
+        uint64_t stalls = 0;
+#define X(name, text) stalls += s->stall_##name;
+        GPC_STALLS(X)
+#undef X
+        CHECK_EQUAL_U64(s->issue_cycles + stalls - s->stall_launch, s->active_cycles);
+        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence > 0);
+        total[i] = s->active_cycles + s->stall_launch;
+    }
+    CHECK_EQUAL_U64(total[0], total[1]); /* the launch's length on each core */
+    CHECK_EQUAL_U64(world.cores.statistics[0].instructions + world.cores.statistics[1].instructions, 7 * 3 * 8);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
+{
+    gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
+                                            OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_X),
+                                            KEEP(U | 1, 0), OP(EXIT)),
+                                       blocks, 32);
+    launch.placement = placement;
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), 0);
+    memcpy(out, world.memory, blocks * sizeof *out);
+}
+
+static void
+blocks_go_round_the_cores_or_fill_the_first(void)
+{
+    uint32_t core[6];
+    world_reset();
+    world.machine.cores = 4;
+    cores_of_blocks(GPC_PLACE_ROUND_ROBIN, 6, core);
+    CHECK_EQUAL_U64(core[0], 0);
+    CHECK_EQUAL_U64(core[3], 3);
+    CHECK_EQUAL_U64(core[5], 1);
+    world_reset();
+    world.machine.cores = 4;
+    world.machine.blocks_per_core = 4;
+    cores_of_blocks(GPC_PLACE_FIRST_FREE, 6, core);
+    CHECK_EQUAL_U64(core[3], 0);
+    CHECK_EQUAL_U64(core[4], 1);
+}
+
+static void
+every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
+{
+    world_reset();
+    world.machine.cores = 3;
+    gpc_launch_t launch = world_launch(
+        CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_BLOCK_X),
+             OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_Y),
+             OP(SPECIAL, .destination = U | 2, .immediate = GPC_SPECIAL_BLOCK_Z),
+             OP(MUL, .destination = U | 1, .a = U | 1, .b = C16), OP(MUL, .destination = U | 2, .a = U | 2, .b = C64),
+             OP(ADD, .destination = U | 0, .a = U | 0, .b = U | 1),
+             OP(ADD, .destination = U | 0, .a = U | 0, .b = U | 2),
+             OP(ATOMIC, .destination = U | 3, .a = U | 0, .b = C1, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
+             OP(EXIT)),
+        16, 32);
+    launch.grid[1] = 4;
+    launch.grid[2] = 3;
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), 0);
+    for (uint32_t i = 0; i < 16 * 4 * 3; i++) {
+        CHECK_EQUAL_U64(world.memory[i], 1);
+    }
+    uint32_t done, blocks;
+    gpc_cores_progress(&world.cores, &done, &blocks);
+    CHECK_EQUAL_U64(done, 192);
+    CHECK_EQUAL_U64(blocks, 192);
+}
+
+static void
+occupancy_names_what_limits_it(void)
+{
+    uint32_t blocks;
+    const char *limit;
+    world_reset();
+    world_begin();
+    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 64);
+    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
+    CHECK_EQUAL_U64(blocks, 8);
+    CHECK_EQUAL_TEXT(limit, "blocks");
+    launch.block[0] = 512;
+    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
+    CHECK_EQUAL_U64(blocks, 3);
+    CHECK_EQUAL_TEXT(limit, "warps");
+    launch.program.vector_registers = 40;
+    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
+    CHECK_EQUAL_TEXT(limit, "registers");
+    CHECK_EQUAL_U64(blocks, 1);
+    launch.program.vector_registers = 8;
+    launch.program.shared_words = 8000;
+    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
+    CHECK_EQUAL_TEXT(limit, "scratchpad");
+    launch.block[0] = 2048;
+    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': a block of 2048 threads; a core holds 1536 (48 warps of 32)");
+}
+
+/* ---- barriers ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+a_barrier_orders_the_block(void)
+{
+    world_reset();
+    /* each thread writes its own word of the scratchpad and reads the one 32 further on (of 64) */
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
+                       OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(XOR, .destination = V | 1, .a = V | 0, .b = C32),
+                       OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
+                       OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
+                  64),
+        0);
+    CHECK_EQUAL_U64(world.memory[0], 32);
+    CHECK_EQUAL_U64(world.memory[63], 31);
+    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 2);
+}
+
+static void
+arriving_counts_and_does_not_wait(void)
+{
+    world_reset();
+    /* warp 0 arrives, sleeps long and stores; warp 1 waits for both */
+    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
+                                   OP(BRANCH, .a = U | 0, .target = 5, .reconverge = 8),
+                                   OP(BARRIER_ARRIVE, .a = C3, .b = C64), OP(SLEEP, .a = C1000), OP(JUMP, .target = 8),
+                                   OP(BARRIER, .a = C3, .b = C64), CLOCK(1), KEEP(C1, 1), OP(EXIT)),
+                              64),
+                    0);
+    CHECK(world.memory[1] > 0 && world.memory[1] < 200);
+}
+
+static void
+a_barrier_that_cannot_be_complete_is_told(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
+                                   OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3),
+                                   OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 6), OP(EXIT)),
+                              96),
+                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_TEXT(
+        world.failure.text,
+        "kernel 'f' at line 6: barrier 2 of block (0,0,0) can never be complete: warp 0 waits there, 32 of 96 threads "
+        "have arrived, and every other warp of the block has ended or waits at a barrier");
+}
+
+static void
+a_barrier_in_divergent_code_is_told(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(BRANCH, .a = V | 0, .flags = GPC_FLAG_IF_ZERO, .target = 3, .reconverge = 3),
+                       OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
+                  32),
+        GPC_ERROR_BARRIER);
+    CHECK(strstr(world.failure.text, "kernel 'f' at line 2: a barrier in divergent code") != NULL);
+}
+
+static void
+wrong_counts_of_barriers_are_told(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C64), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C16, .b = GPC_OPERAND_NONE), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+}
+
+static void
+waiting_warps_are_explained(void)
+{
+    world_reset();
+    world.latency = 1u << 30; /* never answered within the test's time */
+    gpc_launch_t launch = world_launch(
+        CODE(OP(LOAD, .destination = V | 1, .a = C0), OP(STORE, .a = V | 1, .b = C0, .line = 3), OP(EXIT)), 1, 32);
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), GPC_ERROR_DEADLOCK);
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(gpc_cores_explain_wait(&world.cores, &text, 4), GPC_ERROR_DEADLOCK);
+    CHECK_EQUAL_TEXT(
+        text.bytes,
+        "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
+        "instruction; its oldest access under way: a load of line 0x0, issued at cycle 0\n");
+    gpc_text_free(&text);
+}
+
+int
+main(void)
+{
+    RUN(a_dependent_issues_after_exactly_the_alu_latency);
+    RUN(an_independent_issues_in_the_next_cycle);
+    RUN(a_second_write_waits_for_the_first);
+    RUN(divisions_and_special_functions_have_their_own_latency);
+    RUN(a_busy_unit_holds_up_the_next_that_needs_it);
+    RUN(a_load_is_used_exactly_when_its_answer_counts);
+    RUN(scratchpad_latency_and_bank_conflicts);
+    RUN(sleep_lasts_for_the_longest_active_lane);
+    RUN(loose_round_robin_takes_turns);
+    RUN(greedy_stays_with_a_warp_while_it_can);
+    RUN(issue_width_and_issue_cycles);
+    RUN(every_active_cycle_is_counted_once);
+    RUN(blocks_go_round_the_cores_or_fill_the_first);
+    RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
+    RUN(occupancy_names_what_limits_it);
+    RUN(a_barrier_orders_the_block);
+    RUN(arriving_counts_and_does_not_wait);
+    RUN(a_barrier_that_cannot_be_complete_is_told);
+    RUN(a_barrier_in_divergent_code_is_told);
+    RUN(wrong_counts_of_barriers_are_told);
+    RUN(waiting_warps_are_explained);
+    world_reset();
+    return harness_end();
+}
