@@ -41,6 +41,7 @@ from gpucoh.protocols import Protocol
 from gpucoh.runner import RunResult, run
 from gpucoh.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
+from gpucoh.sweeps import sweep
 
 __all__ = [
     "GPU",
@@ -71,6 +72,7 @@ __all__ = [
     "machines",
     "protocols",
     "run",
+    "sweep",
     "u32",
     "workload",
     "workloads",

@@ -25,6 +25,7 @@ from gpucoh.machines import machine, machines
 from gpucoh.protocols import split_list
 from gpucoh.runner import Run
 from gpucoh.suite import workload, workloads
+from gpucoh.sweeps import read_sweep, sweep
 
 OK, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -345,6 +346,36 @@ def compare_command(
         if not as_json:
             sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
     if comparison.failures:
+        raise typer.Exit(WRONG)
+
+
+@app.command("sweep")
+def sweep_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: see below.")],
+    out: Annotated[Path, typer.Option("--out", help="Parquet file of the results.")],
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the results that are there.")
+    ] = False,
+) -> None:
+    """Carry out the product of the lists of a TOML file; keep the results in a Parquet file.
+
+    The file gives lists workloads, protocols, machines, consistencies, scales, seeds, and tables set and params whose
+    values may be lists. Ctrl-C keeps what is done; --resume goes on from there. Exit status 1 when a run is wrong
+    although its protocol promises a memory model.
+
+    Examples:
+
+      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
+
+      with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
+    """
+    table = sweep(read_sweep(file), out=out, resume=resume, jobs=jobs, progress=True)
+    wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
+    sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
+    if len(wrong):
         raise typer.Exit(WRONG)
 
 

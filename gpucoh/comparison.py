@@ -121,31 +121,8 @@ class Comparison:
         """One row a run, tidy: what was run, the verdict, counters as columns (``l1_load_hits`` ..), and ratios."""
         rows = []
         for run, relative in zip(self.runs, self.summary, strict=True):
-            row: dict[str, Any] = {
-                "workload": run.workload,
-                "protocol": run.protocol,
-                "machine": run.machine,
-                "consistency": run.consistency,
-                "model": run.model,
-                "scale": run.scale,
-                "seed": run.seed,
-                "correct": run.correct,
-                "verdict": run.verdict,
-                "mismatches": run.mismatches,
-                "where": run.where,
-                "cycles": run.cycles,
-                "instructions": run.stats["instructions"],
-                "memory_instructions": run.stats["memory_instructions"],
-                "speedup": relative["speedup"],
-                "traffic": relative["traffic"],
-                "energy": relative["energy"],
-                "flits": run.stats.flits(),
-                "wall_s": run.wall_s,
-            }
-            row |= {f"flits_{name}": flits for name, flits in run.stats.flits_by_class().items()}
-            for group in ("l1", "l2", "dram", "stalls"):
-                row |= {f"{group}_{key}": value for key, value in run.stats[group].items()}
-            rows.append(row)
+            ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
+            rows.append(run.row() | ratios)
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:

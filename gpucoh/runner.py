@@ -17,6 +17,7 @@ from gpucoh.suite import Workload, workload
 
 # Counters of INTERFACE's run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions")
+_WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
 _GROUPS = ("l1", "l2", "traffic", "stalls", "dram", "energy", "core")
 
 
@@ -94,17 +95,28 @@ class RunResult:
             raise AttributeError(name)
         return getattr(self.stats, name)
 
+    def row(self) -> dict[str, Any]:
+        """The run as one flat row: what was run, the verdict, counters as columns (``l1_load_hits`` ..)."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
+        row |= {
+            "correct": self.correct,
+            "verdict": self.verdict,
+            "mismatches": self.mismatches,
+            "where": self.where,
+        }
+        row |= {name: int(self.stats[name]) for name in _COUNTS}
+        row["flits"] = self.stats.flits()
+        row |= {f"flits_{name}": flits for name, flits in self.stats.flits_by_class().items()}
+        for group in ("l1", "l2", "dram", "stalls", "energy"):
+            counters = self.stats.get(group) or {}
+            prefix = "energy_j" if group == "energy" else group
+            row |= {f"{prefix}_{key}": value for key, value in counters.items()}
+        row["wall_s"] = self.wall_s
+        return row
+
     def to_dict(self) -> dict[str, Any]:
         """The run as one plain object, as ``gpucoh run --json`` prints it."""
-        out: dict[str, Any] = {
-            "workload": self.workload,
-            "protocol": self.protocol,
-            "machine": self.machine,
-            "consistency": self.consistency,
-            "model": self.model,
-            "scale": self.scale,
-            "seed": self.seed,
-        }
+        out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
         out |= {
             "correct": self.correct,

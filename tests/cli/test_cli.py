@@ -325,3 +325,23 @@ def test_a_closed_pipe_is_no_traceback():
     )
     os.close(write)
     assert b"Traceback" not in done.stderr
+
+
+# ---- sweep
+
+
+def test_sweep_writes_parquet_and_resumes(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(
+        'workloads = ["vec-cpy"]\nprotocols = ["no-l1", "ideal"]\nscale = "tiny"\n'
+    )
+    status, out, _ = cli("sweep", "s.toml", "--out", "r.parquet")
+    assert (status, out) == (0, "2 runs, 0 wrong, in r.parquet\n")
+    assert (tmp_path / "r.parquet").exists()
+    assert cli("sweep", "s.toml", "--out", "r.parquet")[0] == 2
+    assert cli("sweep", "s.toml", "--out", "r.parquet", "--resume")[0] == 0
+
+
+def test_sweep_refuses_a_missing_file(cli):
+    status, out, err = cli("sweep", "none.toml", "--out", "r.parquet")
+    assert (status, out) == (2, "")
+    assert "none.toml" in err
