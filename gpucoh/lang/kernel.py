@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ParamSpec, TypeVar, cast
 
 from gpucoh.errors import ConfigError, KernelError
-from gpucoh.lang import optimise
+from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
@@ -117,6 +117,7 @@ class Kernel:
                 unit.first_line + line,
             )
         optimise.optimise(function)
+        schedule.schedule(function)
         program = Assembler(function, lowerer.units, self.signature, lanes).assemble()
         self._programs.append((lanes, lowerer.dependencies, program))
         del self._programs[:-MAX_CACHED]

@@ -567,3 +567,18 @@ def test_values_of_the_warp_live_in_uniform_registers():
     assert branches
     assert all(op.a & isa.OPERAND_KIND == isa.OPERAND_UNIFORM for op in branches)
     assert program.vector_registers <= 5
+
+
+def test_independent_loads_are_in_flight_together():
+    @kernel
+    def k(x: Buffer[f32], y: Buffer[f32], n: i32):
+        i = global_id()
+        y[i] = x[i] * 2.0 + x[i + n] * 3.0 + load(x, i + 2 * n, "acquire") * x[0]
+
+    names = [
+        op.name + "." + op.order
+        for op in machine.decode(k.compile(32))
+        if op.name in ("LOAD", "MUL") and op.type == 2
+    ]
+    assert names[:2] == ["LOAD.WEAK"] * 2
+    assert names.index("LOAD.ACQUIRE") < len(names) - 1 - names[::-1].index("LOAD.WEAK")
