@@ -135,17 +135,24 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- L2: actions ------------------------------------------------------------------------------------------------------------------------ */
 
+/* Whether the cause is the store or atomic itself; else it is something that it has waited for. */
+static bool
+is_in_hand(const gpc_step_t *x)
+{
+    return x->cause == MSG_GETX || x->cause == MSG_ATOMIC;
+}
+
 gpc_index_t
 baseline_l2_writer(const gpc_step_t *x)
 {
-    return x->cause == GPC_MSG_FILL ? gpc_step_pending(x)->head : x->message;
+    return is_in_hand(x) ? x->message : gpc_step_pending(x)->head;
 }
 
-/* A request that waited for the fill has been answered: out of the list with it. */
+/* A request that had to wait has been answered: out of the list with it. */
 static void
 drop_writer(gpc_step_t *x)
 {
-    if (x->cause == GPC_MSG_FILL) {
+    if (!is_in_hand(x)) {
         gpc_free_message(x->unit, gpc_list_pop(gpc_step_pending(x), x->unit->messages));
     }
 }

@@ -3,12 +3,13 @@
 
 #include "protocol/describe.h"
 
-extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal;
+extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal, gpc_protocol_gpu_vi;
 
 const gpc_protocol_t *const gpc_protocols[] = {
     &gpc_protocol_no_l1,
     &gpc_protocol_no_coherence,
     &gpc_protocol_ideal,
+    &gpc_protocol_gpu_vi,
     NULL,
 };
 

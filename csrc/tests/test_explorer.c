@@ -72,12 +72,13 @@ static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THR
 
 static const gpc_explore_thread_t far[] = {THREAD(7, LD(X))};
 
-static const char *const coherent[] = {"no-l1", "ideal"};
+static const char *const coherent[] = {"no-l1", "ideal", "gpu-vi"};
+enum { COHERENT = sizeof(coherent) / sizeof(coherent[0]) };
 
 static void
 coherent_baselines_forbid_stale_data_after_a_flag_with_fences(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
             expect(coherent[i], GPC_RULE_RC, mp_fences, warm, false, "[1, 0, ", false);
             expect(coherent[i], GPC_RULE_RC, mp_fences, warm, true, "[1, 0, ", false);
@@ -90,7 +91,7 @@ coherent_baselines_forbid_stale_data_after_a_flag_with_fences(void)
 static void
 coherent_baselines_are_sequentially_consistent_one_access_at_a_time(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
             expect(coherent[i], GPC_RULE_SC, mp, warm, true, "[1, 0, ", false);
             expect(coherent[i], GPC_RULE_SC, sb, warm, true, "[0, 0, ", false);
@@ -101,7 +102,7 @@ coherent_baselines_are_sequentially_consistent_one_access_at_a_time(void)
 static void
 release_consistency_without_fences_reorders(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COHERENT; i++) {
         expect(coherent[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ",
                true); /* two L2 misses answered in any order */
         expect(coherent[i], GPC_RULE_RC, sb, WARM_NONE, false, "[0, 0, ", true);
@@ -111,7 +112,7 @@ release_consistency_without_fences_reorders(void)
 static void
 coherent_baselines_forbid_both_old_with_fences(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
             expect(coherent[i], GPC_RULE_RC, sb_fences, warm, true, "[0, 0, ", false);
             expect(coherent[i], GPC_RULE_RC, sb_fences, warm, true, "[0, 1, ", true);
@@ -122,7 +123,7 @@ coherent_baselines_forbid_both_old_with_fences(void)
 static void
 coherent_baselines_never_read_new_then_old(void)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
             expect(coherent[i], GPC_RULE_RC, corr, warm, true, "[1, 0, ", false);
             expect(coherent[i], GPC_RULE_RC, corr, warm, true, "[0, 1, ", true);
@@ -144,8 +145,8 @@ no_coherence_reads_a_warm_stale_copy_in_spite_of_fences(void)
 static void
 no_increment_is_lost(void)
 {
-    static const char *const all[] = {"no-l1", "no-coh", "ideal"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const all[] = {"no-l1", "no-coh", "ideal", "gpu-vi"};
+    for (int i = 0; i < 4; i++) {
         result_t result = explore(all[i], GPC_RULE_RC, increments, 2, WARM_ALL, true);
         CHECK(result.status == 0 && says(&result, "\"violations\": []"));
         CHECK(!says(&result, ", 3, 0]") && !says(&result, ", 2, 0]") && says(&result, ", 4, 0]")); /* x at the end */

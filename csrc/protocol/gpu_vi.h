@@ -1,0 +1,43 @@
+/* gpu_vi.h: what GPU-VI and GPU-VIni share: their messages, the L1, and the actions of an L2 side that knows its sharers. */
+#ifndef GPC_PROTOCOL_GPU_VI_H
+#define GPC_PROTOCOL_GPU_VI_H
+
+#include "protocol/baseline.h"
+
+#define VI_MESSAGES(X, P)                                                                                              \
+    BASELINE_MESSAGES(X, P)                                                                                            \
+    X(P, INV, INV, 2, 8, 0, false, "another core writes the line: drop it and acknowledge")                            \
+    X(P, RECALL, RCL, 2, 8, 0, false, "the L2 (or directory) gives the line up: drop it and acknowledge")              \
+    X(P, INV_ACK, INV, 3, 8, 0, false, "nothing of the line is readable here")                                         \
+    X(P, RECALL_ACK, RCL, 3, 8, 0, false, "nothing of the line is readable here")
+
+GPC_MESSAGES(VI, VI_MESSAGES)
+
+#define VI_NETWORKS                                                                                                    \
+    {                                                                                                                  \
+        {.name = "request", .ordered = true}, {.name = "response", .ordered = true},                                   \
+            {.name = "invalidation", .ordered = true}, {.name = "acknowledgement", .ordered = true}                    \
+    }
+
+extern const gpc_controller_type_t vi_l1;
+
+/* ---- the L2 side ---------------------------------------------------------------------------------------------------- */
+
+/* Beside a line: baseline.c's field first, since its actions look at it through their own struct. */
+#define VI_L2_LINE(FIELD)                                                                                              \
+    BASELINE_L2_LINE(FIELD)                                                                                            \
+    FIELD(NODESET, gpc_nodeset_t, sharers) /* L1s that may hold the line: a superset, since they evict silently */
+GPC_DESCRIBE(vi_l2, line, VI_L2_LINE)
+
+#define VI_L2_MSHR(FIELD) FIELD(PLAIN, uint16_t, acknowledgements) /* still to come */
+GPC_DESCRIBE(vi_l2, mshr, VI_L2_MSHR)
+
+gpc_nodeset_t *vi_sharers(const gpc_step_t *x);
+bool vi_is_sharer(const gpc_nodeset_t *set, gpc_node_t node);
+void vi_add_sharer(gpc_nodeset_t *set, gpc_node_t node);
+uint16_t vi_count_sharers(const gpc_nodeset_t *set);
+gpc_nodeset_t vi_others(const gpc_nodeset_t *set, gpc_node_t but);
+/* `type` (VI_INV, VI_RECALL) to every node of the set; as many acknowledgements are then awaited. */
+GPC_MUST_CHECK int vi_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
+
+#endif
