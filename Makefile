@@ -83,7 +83,8 @@ format: $(BUILD)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(BUILD)/.installed
-	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
+	$(BIN)/python benchmarks/instructions.py
 
 develop: $(BUILD)/.run
 	$(RUN) sh tools/build.sh $(RELEASE)
