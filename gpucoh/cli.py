@@ -313,7 +313,7 @@ def compare_command(
     check: CheckOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run every workload under every protocol; print a table, draw speedup and traffic.
+    """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
 
     Without arguments: six workloads under no-l1, no-coh and ideal. Runs with wrong answers are marked. Exit status 1
     when a run is wrong although its protocol promises a memory model (no-coh promises none).
@@ -385,8 +385,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")
-    if all(run.stats.get("energy") is not None for run in comparison.runs):
-        files += plots.save(comparison.plot_energy(), folder, "energy")
+    files += plots.save(comparison.plot_energy(), folder, "energy")
     table = folder / "runs.csv"
     comparison.table.to_csv(table, index=False)
     return [path for path in files if path.suffix == ".png"] + [table]

@@ -147,13 +147,7 @@ class Comparison:
         return traffic_figure(self)
 
     def plot_energy(self) -> Figure:
-        """Stacked bars of energy by part, relative to the baseline.
-
-        Raises
-        ------
-        ConfigError
-            If the runs carry no energy.
-        """
+        """Stacked bars of energy by part, relative to the baseline."""
         from gpucoh.plots import energy_figure
 
         return energy_figure(self)
@@ -163,9 +157,8 @@ def _ratio(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
 
 
-def _total_energy(run: RunResult) -> float | None:
-    energy = run.stats.get("energy")
-    return None if energy is None else float(energy["total"])
+def _total_energy(run: RunResult) -> float:
+    return float(run.stats["energy"]["total"])
 
 
 def harmonic_mean(values: Iterable[float | None]) -> float | None:

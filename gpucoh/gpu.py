@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpucoh import energy
 from gpucoh.array import Array, dtype_of, shape_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
@@ -332,7 +333,15 @@ class GPU:
 
     def stats(self) -> Stats:
         """Every counter since the GPU was made or its statistics were reset."""
-        return Stats.from_json(self.core.statistics())
+        counted = json.loads(self.core.statistics())
+        protocol = self.choice.protocol
+        joules = energy.estimate(
+            counted,
+            self.machine.numbers(),
+            networks=len(protocol.json["networks"]),
+            has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
+        )
+        return Stats(counted | {"energy": joules})
 
     def reset_stats(self) -> None:
         """Start all counters at zero again."""

@@ -42,6 +42,13 @@ _CLASS_NAMES = {
     "WB": "write-backs",
     "EPOCH": "epoch changes",
 }
+_PART_NAMES = {
+    "noc_dynamic": "network, dynamic",
+    "noc_static": "network, static",
+    "l1": "L1",
+    "l2": "L2",
+    "dram": "DRAM",
+}
 FORMATS = ("png", "svg", "pdf")
 _WRONG = "wrong answer"
 
@@ -202,22 +209,15 @@ def energy_figure(comparison: Comparison) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ConfigError
-        If the runs carry no energy.
     """
     parts: dict[int, dict[str, float]] = {}
     for run in comparison.runs:
-        energy = run.stats.get("energy")
-        if energy is None:
-            raise ConfigError("these runs carry no energy")
-        parts[id(run)] = {name: float(value) for name, value in energy.items() if name != "total"}
+        joules = run.stats["energy"]
+        parts[id(run)] = {name: float(value) for name, value in joules.items() if name != "total"}
     return _stacked(
         comparison,
         parts,
-        {},
+        _PART_NAMES,
         f"energy relative to {comparison.baseline}\n(ratio of joules, lower is better)",
         f"Energy by part ({_subtitle(comparison)})",
     )

@@ -198,6 +198,12 @@ class Protocol:
             json=data,
         )
 
+    @property
+    def has_l1(self) -> bool:
+        """Whether its controllers at the cores keep lines."""
+        cores = (item for item in self.json["controllers"] if item["position"] == "core")
+        return any("tags" in item["metadata"] for item in cores)
+
     def model(self, rule: str) -> str:
         """The model promised under a core rule.
 

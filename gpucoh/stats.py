@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -65,19 +64,14 @@ class Stats(Group):
         Warp instructions; instructions times active lanes; warp instructions that access global memory.
     l1, l2, traffic, stalls, dram : Group
         Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
-    energy : Group or None
-        Joules by part, when an energy model is there.
+    energy : Group
+        Joules by part, and their ``total``.
     """
 
     __slots__ = ()
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__("stats", {"energy": None, **values})
-
-    @classmethod
-    def from_json(cls, text: str) -> Stats:
-        """From the JSON text that the core gives."""
-        return cls(json.loads(text))
+        super().__init__("stats", values)
 
     def flits(self) -> int:
         """Flits sent in all."""

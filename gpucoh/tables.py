@@ -67,6 +67,13 @@ def print_run(console: Console, run: RunResult) -> None:
         ("flits sent", f"{stats.flits():,}"),
         ("DRAM", f"{stats.dram['reads']:,} reads, {stats.dram['writes']:,} writes"),
     ]
+    joules = stats.energy
+    rows.append(
+        (
+            "energy",
+            f"{joules['total'] * 1e3:.3g} mJ ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)",
+        )
+    )
     for kernel, fit in run.occupancy.items():
         rows.append(
             (
