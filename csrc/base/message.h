@@ -112,6 +112,16 @@ gpc_list_push(gpc_list_t *self, const gpc_pool_t *pool, gpc_index_t i)
     self->tail = i;
 }
 
+static inline void
+gpc_list_push_front(gpc_list_t *self, const gpc_pool_t *pool, gpc_index_t i)
+{
+    gpc_msg_at(pool, i)->next = self->head;
+    if (self->count++ == 0) {
+        self->tail = i;
+    }
+    self->head = i;
+}
+
 static inline gpc_index_t
 gpc_list_pop(gpc_list_t *self, const gpc_pool_t *pool)
 {

@@ -49,17 +49,29 @@ gpc_mshr_clear(gpc_mshr_table_t *self)
 }
 
 gpc_index_t
-gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line)
+gpc_mshr_find_for(const gpc_mshr_table_t *self, gpc_address_t line, uint8_t table)
 {
     gpc_index_t i = self->bucket[bucket_of(self, line)];
-    while (i != GPC_NONE && gpc_mshr_at(self, i)->line != line) {
+    while (i != GPC_NONE && (gpc_mshr_at(self, i)->line != line || gpc_mshr_at(self, i)->table != table)) {
         i = gpc_mshr_at(self, i)->next;
     }
     return i;
 }
 
 gpc_index_t
+gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line)
+{
+    return gpc_mshr_find_for(self, line, 0);
+}
+
+gpc_index_t
 gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state)
+{
+    return gpc_mshr_take_for(self, line, 0, state);
+}
+
+gpc_index_t
+gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uint8_t state)
 {
     gpc_index_t i = gpc_pool_take(&self->entries);
     if (i == GPC_NONE) {
@@ -68,7 +80,7 @@ gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state)
     gpc_mshr_t *entry = gpc_mshr_at(self, i);
     gpc_index_t *bucket = &self->bucket[bucket_of(self, line)];
 
-    *entry = (gpc_mshr_t){.next = *bucket, .way = GPC_NONE, .line = line, .state = state, .live = true};
+    *entry = (gpc_mshr_t){.next = *bucket, .way = GPC_NONE, .line = line, .state = state, .table = table, .live = true};
     gpc_list_clear(&entry->pending);
     gpc_list_clear(&entry->waiters);
     *bucket = i;

@@ -7,12 +7,13 @@
 
 typedef struct {
     gpc_index_t next; /* in its bucket, or in the free list */
-    gpc_index_t way;  /* of array `array`, or GPC_NONE */
+    gpc_index_t way;  /* in the table's own array, or GPC_NONE */
     gpc_address_t line;
     gpc_list_t pending; /* requests that this transaction serves: merged loads, own stores and atomics */
     gpc_list_t waiters; /* requests held until the line's state changes (HOLD_LINE) */
     uint8_t state;
-    uint8_t array;
+    uint8_t table;   /* of the controller: a line may be in one transaction of each */
+    uint8_t leaving; /* bit a: the transaction was begun so that the line leaves its way in array a */
     bool live;
 } gpc_mshr_t;
 
@@ -49,9 +50,12 @@ gpc_mshr_room(const gpc_mshr_table_t *self)
     return self->entries.capacity - self->entries.state->in_use;
 }
 
-gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line); /* or GPC_NONE */
-gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line,
-                          uint8_t state);                  /* fields zeroed; or GPC_NONE: full */
+/* The line's transaction of a table (of table 0), or GPC_NONE. */
+gpc_index_t gpc_mshr_find_for(const gpc_mshr_table_t *self, gpc_address_t line, uint8_t table);
+gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);
+/* A new one, fields zeroed; or GPC_NONE: full. */
+gpc_index_t gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uint8_t state);
+gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state);
 void gpc_mshr_give(gpc_mshr_table_t *self, gpc_index_t i); /* its lists must be empty */
 
 #endif

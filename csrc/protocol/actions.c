@@ -9,126 +9,21 @@ gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
     return (gpc_node_t) (unit->first_bank + line / unit->machine->interleave_bytes % unit->machine->partitions);
 }
 
-/* ---- ways --------------------------------------------------------------------------------------------------------------------- */
-
-static void
-victim_step(const gpc_step_t *x, gpc_index_t way, gpc_step_t *victim)
+gpc_node_t
+gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 {
-    *victim = (gpc_step_t){.unit = x->unit,
-                           .table = x->table,
-                           .table_number = x->table_number,
-                           .array = x->array,
-                           .cause = GPC_MSG_EVICT,
-                           .message = GPC_NONE,
-                           .line = x->unit->arrays[x->array].tags[way].line,
-                           .mask = gpc_all_words(x->unit),
-                           .way = way,
-                           .mshr = GPC_NONE,
-                           .entry = GPC_NONE,
-                           .kept = true};
-    victim->state = x->unit->arrays[x->array].tags[way].state;
-}
-
-static bool
-lets_go(const gpc_step_t *x, gpc_index_t way)
-{
-    if (x->unit->arrays[x->array].tags[way].mshr != GPC_NONE) {
-        return false; /* promised to a transaction */
+    switch (position) {
+        case GPC_AT_CORE:
+            return 0;
+        case GPC_AT_BANK:
+            return (gpc_node_t) unit->first_bank;
+        case GPC_AT_GLOBAL:
+        case GPC_AT_MEMORY:
+        case GPC_AT_HOST:
+        case GPC_NUM_POSITIONS:
+            break;
     }
-    if (x->table->object != GPC_OVER_LINES) {
-        return true;
-    }
-    gpc_step_t victim;
-    victim_step(x, way, &victim);
-    gpc_event_id_t event = x->table->classify(&victim);
-    if (event & 0x80) {
-        return true; /* a pre-event first: it will leave */
-    }
-    if (event >= x->table->num_events) {
-        return false;
-    }
-    uint8_t kind = gpc_fsm_cell(x->table, victim.state, event)->kind;
-    return kind == GPC_CELL_GO || kind == GPC_CELL_REDO;
-}
-
-/* The way to take: a free one, else the lowest rank, least recently used, among those that the table lets go. */
-static gpc_index_t
-choose_way(const gpc_step_t *x)
-{
-    const gpc_controller_t *unit = x->unit;
-    const gpc_tags_t *tags = &unit->arrays[x->array];
-    gpc_index_t first = gpc_tags_set_of(tags, x->line) * tags->ways, best = GPC_NONE;
-    uint32_t best_rank = UINT32_MAX;
-
-    for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        if (!gpc_tags_present(tags, way)) {
-            return way;
-        }
-    }
-    for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        if (!lets_go(x, way)) {
-            continue;
-        }
-        uint32_t rank = unit->type->victim_rank ? unit->type->victim_rank(unit, x->array, way) : 0;
-        if (best == GPC_NONE || rank < best_rank ||
-            (rank == best_rank && tags->tags[way].used < tags->tags[best].used)) {
-            best = way;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
-
-bool
-gpc_can_reserve_way(const gpc_step_t *x)
-{
-    return choose_way(x) != GPC_NONE;
-}
-
-int
-gpc_reserve_way(gpc_step_t *x)
-{
-    gpc_tags_t *tags = &x->unit->arrays[x->array];
-
-    if (x->way != GPC_NONE) {
-        return GPC_OK;
-    }
-    gpc_index_t way = choose_way(x);
-    if (way == GPC_NONE) {
-        return GPC_HOLD;
-    }
-    if (gpc_tags_present(tags, way)) {
-        gpc_step_t victim;
-        victim_step(x, way, &victim);
-        gpc_count(x, evictions);
-        int status = gpc_fsm_step(&victim);
-        if (status != GPC_OK) {
-            return status < 0 ? status : GPC_HOLD;
-        }
-        if (gpc_tags_present(tags, way)) {
-            gpc_tags_drop(tags, way);
-        }
-    }
-    gpc_tags_place(tags, way, x->line, x->table->initial);
-    tags->tags[way].mshr = x->mshr;
-    x->way = way;
-    if (x->mshr != GPC_NONE) {
-        gpc_mshr_at(&x->unit->mshrs, x->mshr)->way = way;
-    }
-    return GPC_OK;
-}
-
-int
-gpc_release_way(gpc_step_t *x)
-{
-    if (x->way != GPC_NONE) {
-        gpc_tags_drop(&x->unit->arrays[x->array], x->way);
-        x->way = GPC_NONE;
-    }
-    if (x->mshr != GPC_NONE) {
-        gpc_mshr_at(&x->unit->mshrs, x->mshr)->way = GPC_NONE;
-    }
-    return GPC_OK;
+    return unit->places && position < GPC_NUM_POSITIONS ? unit->places[position] : GPC_NO_NODE;
 }
 
 /* ---- pending requests ---------------------------------------------------------------------------------------------------------- */
@@ -160,6 +55,39 @@ gpc_take_pending(gpc_step_t *x, gpc_index_t request)
         i = gpc_msg_at(x->unit->messages, i)->next;
     }
     return GPC_NONE;
+}
+
+gpc_index_t
+gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask)
+{
+    const gpc_pool_t *messages = x->unit->messages;
+    gpc_index_t previous = GPC_NONE;
+
+    if (x->mshr == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(messages, i);
+        if (msg->request == request && (msg->mask & mask)) {
+            if (msg->mask & ~mask) {
+                return gpc_split_message(x->unit, i, msg->mask & mask);
+            }
+            gpc_list_remove_after(pending, messages, previous, i);
+            return i;
+        }
+        previous = i;
+        i = msg->next;
+    }
+    return GPC_NONE;
+}
+
+int
+gpc_replay_pending(gpc_step_t *x)
+{
+    gpc_list_append(x->unit->replay, x->unit->messages, gpc_step_pending(x));
+    return GPC_OK;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */
@@ -232,10 +160,10 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     return i;
 }
 
-int
-gpc_send(gpc_step_t *x, gpc_index_t message)
+/* What the protocol's list says of the type, and the size on the wire. */
+static void
+stamp(const gpc_controller_t *unit, gpc_index_t message)
 {
-    gpc_controller_t *unit = x->unit;
     gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
     const gpc_message_info_t *info = &unit->protocol->messages[msg->type - GPC_MSG_OWN];
     uint32_t flit = unit->machine->flit_bytes;
@@ -243,7 +171,44 @@ gpc_send(gpc_step_t *x, gpc_index_t message)
     msg->network = info->network;
     msg->traffic_class = (uint8_t) info->traffic_class;
     msg->flits = (uint16_t) ((gpc_message_bytes(unit, msg) + flit - 1) / flit);
+}
+
+int
+gpc_send(gpc_step_t *x, gpc_index_t message)
+{
+    gpc_controller_t *unit = x->unit;
+    if (unit->collects) {
+        gpc_collect(unit, message);
+        return GPC_OK;
+    }
+    stamp(unit, message);
     return unit->ports->send(unit->world, unit, message);
+}
+
+int
+gpc_send_collected(gpc_controller_t *unit, bool forget)
+{
+    gpc_index_t message;
+
+    if (forget) {
+        gpc_list_clear(&unit->sent);
+    }
+    while ((message = gpc_list_pop(&unit->sent, unit->messages)) != GPC_NONE) {
+        stamp(unit, message);
+        int status = unit->ports->send(unit->world, unit, message);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_broadcast(gpc_step_t *x, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    gpc_controller_t *unit = x->unit;
+    stamp(unit, message);
+    return unit->ports->broadcast(unit->world, unit, message, to);
 }
 
 static void

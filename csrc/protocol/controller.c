@@ -23,14 +23,13 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_
                       .line = line,
                       .way = GPC_NONE,
                       .mshr = GPC_NONE,
-                      .entry = GPC_NONE,
-                      .first_sent = GPC_NONE};
+                      .entry = GPC_NONE};
     x->mask = x->msg ? x->msg->mask : GPC_NO_WORDS;
     if (self->arrays[array].sets) {
         x->way = gpc_tags_find(&self->arrays[array], line);
     }
     /* a way that is present and in no transaction spares the second look-up */
-    x->mshr = x->way == GPC_NONE ? gpc_mshr_find(&self->mshrs, line) : self->arrays[array].tags[x->way].mshr;
+    x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
 }
 
 static bool
@@ -109,6 +108,36 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     return finish(self, &x, status);
 }
 
+int
+gpc_step_finish_part(gpc_step_t *x, int status)
+{
+    if (status == GPC_HELD_QUEUE) { /* its fellows have been taken, so it cannot go back to where it came from */
+        x->unit->statistics->held_queue++;
+        gpc_list_push_front(x->unit->replay, x->unit->messages, x->message);
+        return GPC_OK;
+    }
+    return finish(x->unit, x, status);
+}
+
+/* A TIMER that only gives the unit a turn: what is held is offered again. */
+static bool
+is_turn(const gpc_controller_t *self, const gpc_msg_t *msg)
+{
+    return msg->type == GPC_MSG_TIMER && msg->line == GPC_NEVER &&
+           (msg->fields[0] == GPC_TIMER_IDLE || self->type->tables[0]->object <= GPC_OVER_WORDS);
+}
+
+static int
+take_turn(gpc_controller_t *self, gpc_index_t message)
+{
+    if (gpc_msg_at(self->messages, message)->fields[0] == GPC_TIMER_IDLE &&
+        *self->idle_timer <= self->ports->now(self->world)) {
+        *self->idle_timer = 0;
+    }
+    gpc_free_message(self, message);
+    return GPC_OK;
+}
+
 static uint8_t
 table_of(const gpc_controller_t *self, gpc_index_t message)
 {
@@ -125,6 +154,9 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     if (is_request && self->replay->count) {
         return GPC_HELD_QUEUE;
     }
+    if (is_turn(self, msg)) {
+        return take_turn(self, message);
+    }
     uint8_t table = table_of(self, message);
     bool over_unit = self->type->tables[table]->object == GPC_OVER_UNIT;
     int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, table, message);
@@ -137,46 +169,128 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 int
 gpc_controller_replay(gpc_controller_t *self)
 {
-    gpc_index_t message = self->replay->head;
-    if (self->replay->count == 0) {
+    gpc_index_t message = gpc_list_pop(self->replay, self->messages);
+    if (message == GPC_NONE) {
         return GPC_OK;
     }
-    (void) gpc_list_pop(self->replay, self->messages);
-    gpc_list_t rest = *self->replay; /* what this step wakes comes behind what waits already: order of arrival */
     int status = take_line(self, table_of(self, message), message);
-    if (status == GPC_HELD_QUEUE) { /* the head again */
-        gpc_msg_at(self->messages, message)->next = rest.head;
-        self->replay->head = message;
-        if (self->replay->count++ == 0) {
-            self->replay->tail = message;
-        }
+    if (status == GPC_HELD_QUEUE) { /* the head again: what this step wakes comes behind what waits already */
+        gpc_list_push_front(self->replay, self->messages, message);
     }
     return status;
 }
 
-int
-gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
+/* ---- causes without a message -------------------------------------------------------------------------------------------------- */
+
+static int
+cause_at(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, 0, cause, line, GPC_NONE);
+    gpc_step_about_line(self, &x, table, cause, line, GPC_NONE);
     x.mask = gpc_all_words(self);
     x.kept = true; /* there is no message */
     return gpc_fsm_step(&x);
 }
 
 int
+gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
+{
+    return cause_at(self, 0, cause, line);
+}
+
+int
+gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line, gpc_mask_t mask,
+                    gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, line, message);
+    x.mask = mask;
+    x.kept = message == GPC_NONE;
+    int status = gpc_fsm_step(&x);
+    if (status == GPC_OK && !x.kept) {
+        gpc_free_message(self, message);
+    }
+    return status > 0 ? GPC_HOLD : status;
+}
+
+uint8_t
+gpc_table_over(const gpc_controller_t *self, uint8_t array)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        const gpc_table_t *table = self->type->tables[i];
+        if (table->object <= GPC_OVER_WORDS && (self->type->object_of[i] == array || (table->arrays >> array & 1))) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+int
 gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause)
 {
     gpc_tags_t *tags = &self->arrays[array];
+    uint8_t table = gpc_table_over(self, array);
     for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
         if (gpc_tags_present(tags, way)) {
-            int status = gpc_controller_cause(self, cause, tags->tags[way].line);
+            int status = cause_at(self, table, cause, tags->tags[way].line);
             if (status) {
                 return status;
             }
         }
     }
     return GPC_OK;
+}
+
+int
+gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
+{
+    uint32_t high = self->mshrs.entries.state->high;
+    for (gpc_index_t i = 0; i < high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
+        int status = entry->live ? cause_at(self, entry->table, cause, entry->line) : GPC_OK;
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+/* Those that may end now are over; the earliest time at which another may comes back in *next. */
+static int
+expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
+{
+    gpc_cycle_t now = self->ports->now(self->world);
+
+    *next = GPC_NEVER;
+    for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
+        gpc_cycle_t until = entry->live ? self->type->idle_until(self, i) : GPC_NEVER;
+        if (until <= now) {
+            int status = cause_at(self, entry->table, GPC_MSG_EXPIRE, entry->line);
+            if (status < 0) {
+                return status;
+            }
+        } else if (until < *next) {
+            *next = until;
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_controller_end_idle(gpc_controller_t *self)
+{
+    gpc_cycle_t next;
+    int status = expire_idle(self, &next);
+
+    if (status < 0 || gpc_mshr_room(&self->mshrs)) {
+        return status;
+    }
+    if (next != GPC_NEVER && (*self->idle_timer == 0 || next < *self->idle_timer)) {
+        *self->idle_timer = next;
+        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE);
+    }
+    return status < 0 ? status : GPC_HOLD;
 }
 
 int
@@ -258,26 +372,6 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
     return 0;
 }
 
-static int
-init_parts(gpc_controller_t *self, gpc_arena_t *arena)
-{
-    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
-        const gpc_part_info_t *info = &self->type->parts[i];
-        gpc_part_t *part = &self->parts[i];
-        uint32_t capacity = info->capacity(self->machine, self->options);
-        part->fields_size = (described_size(info->entry) + 7u) / 8u * 8u;
-        int status = gpc_pool_init(&part->pool, arena, capacity, sizeof(gpc_index_t) * 2);
-        part->fields = gpc_arena_take(arena, capacity, part->fields_size);
-        part->states = gpc_arena_take(arena, capacity, 1);
-        part->order = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
-        if (status || !part->fields || !part->states || !part->order) {
-            return GPC_ERROR_MEMORY;
-        }
-        gpc_list_clear(part->order);
-    }
-    return 0;
-}
-
 int
 gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
 {
@@ -288,7 +382,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->first_bank = m->cores;
     int status = init_arrays(self, arena);
     if (status == 0) {
-        status = init_parts(self, arena);
+        status = gpc_parts_init(self, arena);
     }
     if (status == 0) {
         status = gpc_mshr_init(&self->mshrs, arena, type->mshrs ? type->mshrs(m, self->options) : mshrs,
@@ -303,6 +397,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
     self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
+    self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(arena, 1, gpc_controller_statistics_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         self->counts[i] =
@@ -312,6 +407,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
         return GPC_ERROR_MEMORY;
     }
     gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
     return 0;
 }
 
@@ -322,62 +418,15 @@ gpc_controller_clear(gpc_controller_t *self)
         gpc_tags_clear(&self->arrays[i]);
     }
     for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
-        gpc_part_t *part = &self->parts[i];
-        *part->pool.state = (gpc_pool_state_t){.free = GPC_NONE};
-        gpc_list_clear(part->order);
+        gpc_part_clear(&self->parts[i]);
     }
     gpc_mshr_clear(&self->mshrs);
     gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
+    self->collects = false;
+    *self->idle_timer = 0;
     memset(self->unit_fields, 0, described_size(self->type->unit));
     memset(self->core_fields, 0, described_size(self->type->core));
     memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
     memset(self->unit_states, 0, GPC_MAX_TABLES);
-}
-
-/* ---- entries of parts: a list through two words an entry (link of the pool, link of the order) ------------------------------- */
-
-static gpc_index_t *
-order_link(const gpc_part_t *part, gpc_index_t entry)
-{
-    return (gpc_index_t *) gpc_pool_at(&part->pool, entry) + 1;
-}
-
-gpc_index_t
-gpc_part_take(gpc_part_t *part)
-{
-    gpc_index_t entry = gpc_pool_take(&part->pool);
-    if (entry == GPC_NONE) {
-        return GPC_NONE;
-    }
-    memset(gpc_part_fields(part, entry), 0, part->fields_size);
-    part->states[entry] = 0;
-    *order_link(part, entry) = GPC_NONE;
-    if (part->order->count++ == 0) {
-        part->order->head = entry;
-    } else {
-        *order_link(part, part->order->tail) = entry;
-    }
-    part->order->tail = entry;
-    return entry;
-}
-
-void
-gpc_part_give(gpc_part_t *part, gpc_index_t entry)
-{
-    gpc_index_t previous = GPC_NONE, i = part->order->head;
-    while (i != entry) {
-        previous = i;
-        i = *order_link(part, i);
-    }
-    gpc_index_t next = *order_link(part, entry);
-    if (previous == GPC_NONE) {
-        part->order->head = next;
-    } else {
-        *order_link(part, previous) = next;
-    }
-    if (part->order->tail == entry) {
-        part->order->tail = previous;
-    }
-    part->order->count--;
-    gpc_pool_give(&part->pool, entry);
 }

@@ -428,24 +428,26 @@ static int
 take_words(gpc_step_t *x)
 {
     gpc_mask_t left = x->mask;
-    bool whole = x->message == GPC_NONE || x->kept;
+    bool can_split = x->message != GPC_NONE && !x->kept, was_split = false;
     int held = GPC_OK;
 
     while (left) {
         (void) next_cell(x, left);
         gpc_mask_t same = x->mask;
-        bool split = !whole && same != left;
-        int status = split ? step_part(x) : look_up(x);
+        bool is_part = can_split && same != left;
+        int status = is_part ? step_part(x) : look_up(x);
         if (status < 0) {
             return status;
         }
         if (status != GPC_OK) {
             held = status;
         }
+        was_split |= is_part;
         left &= ~same;
-        if (split && (left & (left - 1)) == left) {
-            break; /* nothing is left */
-        }
+    }
+    if (was_split && held == GPC_HELD_QUEUE) { /* the last part waits here too: the others have been taken */
+        x->kept = true;
+        return gpc_step_finish_part(x, held);
     }
     return held;
 }

@@ -13,7 +13,8 @@
  *     NOT_A_VICTIM                the replacement has to choose another way
  *
  * and every cell not named is impossible: entering it is a reported protocol error, never undefined behaviour.
- * The first action of a cell may refuse by returning GPC_HOLD before it had any effect (no way, no room): HOLD_QUEUE then.
+ * The first action of a cell may refuse by returning GPC_HOLD before it had any effect on the line (no way, no room):
+ * HOLD_QUEUE then. A later action that refuses is a protocol error.
  */
 #ifndef GPC_PROTOCOL_FSM_H
 #define GPC_PROTOCOL_FSM_H
@@ -70,6 +71,9 @@ typedef struct {
     bool keeps_initial; /* a line may stay in its way in the initial state (RCC's retained copies) */
     const gpc_state_info_t *states;
     const gpc_event_info_t *events;
+    /* Bit a: the state of its lines is also beside the tags of array a (an L2 and its directory). It is looked up in order of
+     * array, the first that has the line, and written to all that have it. 0: the table's own array only. */
+    uint8_t arrays;
     const gpc_cell_t *cells; /* [num_states][num_events] */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
 } gpc_table_t;
@@ -124,16 +128,19 @@ struct gpc_step {
     gpc_index_t message;  /* or GPC_NONE. In the step's hand: what no action keeps, controller.c frees */
     gpc_msg_t *msg;       /* that message, or NULL */
     gpc_address_t line;
-    gpc_mask_t mask;        /* over words: those that this cell is about; else the message's */
-    gpc_index_t way;        /* in the array, or GPC_NONE */
-    gpc_index_t mshr;       /* transaction entry, or GPC_NONE */
-    gpc_index_t entry;      /* over entries: which */
-    uint8_t *slot;          /* over entries and the unit: where the state is kept */
-    bool kept;              /* an action has taken the message over (a list, a queue, a completion) */
-    gpc_index_t first_sent; /* over words: sends of one step are merged from here on */
+    gpc_mask_t mask;   /* over words: those that this cell is about; else the message's */
+    gpc_index_t way;   /* in the array, or GPC_NONE */
+    gpc_index_t mshr;  /* transaction entry, or GPC_NONE */
+    gpc_index_t entry; /* over entries: which */
+    uint8_t *slot;     /* over entries and the unit: where the state is kept */
+    bool kept;         /* an action has taken the message over (a list, a queue, a completion) */
+    bool fresh;        /* the transaction's entry was taken for this cell, which has had no effect yet */
 };
 
-/* classify, cell, actions, next state; pre-events and REDO included. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
+/* classify, cell, actions, next state; pre-events and REDO included (an EVICT is done as soon as the line has left its way).
+ * Over words: one look-up for each distinct (state, event) among the masked words. A message that several cells are about is
+ * split into one for each, with its lane list; what they send alike leaves as one message at the step's end. An EVICT asks all
+ * words before it moves the first, and a line without words gives its way back. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
  * error, told on the controller's failure with both sides' state. */
 GPC_MUST_CHECK int gpc_fsm_step(gpc_step_t *x);
 

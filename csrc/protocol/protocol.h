@@ -32,8 +32,9 @@ typedef struct {
     int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag);
     /* The warp may ask order.c again at that core cycle (0: now). */
     int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
-    /* The core's request has been carried out; words: the line, for a load; atomics have their old values in the lane list.
-     * Takes the message over. `hit`: with the L1's own latency, else at the cost of an answer that has arrived. */
+    /* The words of message->mask of the core's request have been carried out; the request is done when all of its words are.
+     * words: the line, for a load; atomics have their old values in the lane list. Takes the message over. `hit`: with the
+     * L1's own latency, else at the cost of an answer that has arrived. */
     int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
     /* Asks memory for the line: a FILL message comes back. */
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
@@ -43,7 +44,7 @@ typedef struct {
 
 /* ---- what a file declares ------------------------------------------------------------------------------------------------ */
 
-typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_GLOBAL, GPC_AT_MEMORY, GPC_AT_HOST } gpc_position_t;
+typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_GLOBAL, GPC_AT_MEMORY, GPC_AT_HOST, GPC_NUM_POSITIONS } gpc_position_t;
 
 #define GPC_TRAFFIC_CLASSES(X)                                                                                         \
     X(REQ, "requests and other control") X(LD, "data of loads") X(ST, "stores and their answers")                      \
@@ -140,7 +141,8 @@ typedef struct {
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
     bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
     bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
-    bool local_scopes;          /* cta and cu need neither release nor acquire part (hrf) */
+    bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
+    bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
 
 typedef struct {
@@ -211,7 +213,9 @@ typedef struct {
     uint32_t fields_size;
     uint8_t *fields;
     uint8_t *states;
-    gpc_list_t *order; /* the entries' order, by index, for FIFOs */
+    gpc_list_t *order; /* the entries in the order they came */
+    uint32_t buckets;
+    gpc_index_t *bucket; /* entries found by line */
 } gpc_part_t;
 
 struct gpc_controller {
@@ -226,6 +230,8 @@ struct gpc_controller {
     gpc_node_t node;
     uint32_t index; /* number of the core or bank */
     uint32_t first_bank;
+    /* Borrowed; [GPC_NUM_POSITIONS]: where the one global, memory-side and host controller is; NULL: the machine has none. */
+    const gpc_node_t *places;
     gpc_tags_t arrays[GPC_MAX_ARRAYS];
     gpc_part_t parts[GPC_MAX_PARTS];
     gpc_mshr_table_t mshrs;
@@ -234,6 +240,9 @@ struct gpc_controller {
     uint32_t warp_fields_size;
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
+    gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
+    gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
+    bool collects;                    /* such a step is under way */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     gpc_controller_statistics_t *statistics;
 };
@@ -248,8 +257,14 @@ GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t messa
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, KERNEL_BEGIN, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
+/* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
+ * handed over. GPC_OK: done; GPC_HOLD: nothing was done and it is still the caller's: what a first action may return. */
+GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
+                                       gpc_mask_t mask, gpc_index_t message);
 /* The cause for every line that the array holds. */
 GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
+/* The cause for every line that is in a transaction, with a way or without. */
+GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
 GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
 void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
 void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);
@@ -285,20 +300,41 @@ gpc_step_pending(const gpc_step_t *x)
 }
 
 gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+/* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when the machine has none. */
+gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
+/* The line's way in the array, or GPC_NONE. */
+static inline gpc_index_t
+gpc_way_in(const gpc_step_t *x, uint8_t array)
+{
+    return array == x->array ? x->way : gpc_tags_find(&x->unit->arrays[array], x->line);
+}
 /* Whether a read miss could have a way of the array now. */
 bool gpc_can_reserve_way(const gpc_step_t *x);
-/* A way for the line, its victim evicted by the table. First action of a cell: GPC_HOLD when there is none. */
+/* A way for the line, its victim evicted by the table. First action of a cell: GPC_HOLD when there is none, or when the victim
+ * leaves in a transaction of its own (a recall); no second one leaves the set meanwhile. */
 GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
+/* The same in another array that holds the table's state; in all of them, or none. An EVICT tells by x->array which way goes. */
+GPC_MUST_CHECK int gpc_reserve_way_in(gpc_step_t *x, uint8_t array);
+GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
 /* The line's way, if it has one, is free. */
 GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
+GPC_MUST_CHECK int gpc_release_way_in(gpc_step_t *x, uint8_t array);
 /* The message (usually the core's request) joins the transaction's pending list. */
 GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
 /* Takes the first pending message whose `request` is this out of the list: GPC_NONE when there is none. A load that merges takes
  * over the `request` of the one that was sent on, so that one answer finds them all. */
 gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
+/* Over words: the same for what asks for any of the masked words, those words only (the rest stays pending). GPC_NONE: none,
+ * or, with a failure told, no room to split. */
+gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
+/* All pending messages are taken again, each as if it had just come, before anything new. */
+GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
 /* A new message about x->line from here; to fill in before gpc_send. GPC_NONE with a failure when the pool is empty. */
 gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
+/* It leaves; over words at the step's end, as one with what was sent alike. It is not the caller's any more. */
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
+/* One copy of it to every controller of the set. */
+GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_index_t message, const gpc_nodeset_t *to);
 /* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along). */
 GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
 /* To the sender of message `to` (x->message, or one of the pending list): `type`, its request named, its lane list moved along; the
@@ -323,8 +359,13 @@ gpc_all_words(const gpc_controller_t *unit)
 
 /* ---- entries of parts (store buffers, FIFOs) -------------------------------------------------------------------------------- */
 
-gpc_index_t gpc_part_take(gpc_part_t *part); /* at the end of its order; GPC_NONE when full */
-void gpc_part_give(gpc_part_t *part, gpc_index_t entry);
+gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line); /* at the end of its order; GPC_NONE when full */
+void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* from anywhere in it */
+gpc_index_t gpc_part_find(const gpc_part_t *part,
+                          gpc_address_t line);                        /* the newest entry about the line, or GPC_NONE */
+gpc_index_t gpc_part_first(const gpc_part_t *part);                   /* the oldest, or GPC_NONE */
+gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
+gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
 gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {

@@ -12,9 +12,10 @@ wrong(gpc_controller_t *self, gpc_address_t line, const char *what)
 }
 
 static int
-verify_array(gpc_controller_t *self, const gpc_tags_t *tags, bool at_rest)
+verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
 {
-    const gpc_table_t *table = self->type->tables[0];
+    const gpc_tags_t *tags = &self->arrays[array];
+    const gpc_table_t *table = self->type->tables[gpc_table_over(self, array)];
     for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
         const gpc_tag_t *tag = &tags->tags[way];
         if (!gpc_tags_present(tags, way)) {
@@ -38,8 +39,8 @@ verify_array(gpc_controller_t *self, const gpc_tags_t *tags, bool at_rest)
 int
 gpc_controller_verify(gpc_controller_t *self, bool at_rest)
 {
-    if (self->arrays[0].sets) {
-        int status = verify_array(self, &self->arrays[0], at_rest);
+    for (uint8_t array = 0; array < GPC_MAX_ARRAYS && self->arrays[array].sets; array++) {
+        int status = verify_array(self, array, at_rest);
         if (status) {
             return status;
         }
@@ -99,8 +100,10 @@ encode_transaction(const gpc_controller_t *self, gpc_index_t i, gpc_encoder_t *o
 {
     const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
     gpc_encode_u64(out, entry->line + 1);
+    gpc_encode_u64(out, entry->table);
     gpc_encode_u64(out, entry->state);
     gpc_encode_u64(out, entry->way != GPC_NONE);
+    gpc_encode_u64(out, entry->leaving);
     if (self->type->mshr) {
         gpc_encode_described(out, self->type->mshr(), gpc_mshr_fields(&self->mshrs, i));
     }
@@ -109,6 +112,12 @@ encode_transaction(const gpc_controller_t *self, gpc_index_t i, gpc_encoder_t *o
     }
     gpc_encode_list(out, &entry->pending);
     gpc_encode_list(out, &entry->waiters);
+}
+
+static gpc_address_t
+key_of(const gpc_mshr_t *entry)
+{
+    return entry->line + entry->table;
 }
 
 /* In order of line, since which entry a transaction got says nothing. */
@@ -120,13 +129,13 @@ encode_transactions(const gpc_controller_t *self, gpc_encoder_t *out)
         gpc_index_t next = GPC_NONE;
         for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
             const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
-            if (entry->live && entry->line >= from &&
-                (next == GPC_NONE || entry->line < gpc_mshr_at(&self->mshrs, next)->line)) {
+            if (entry->live && key_of(entry) >= from &&
+                (next == GPC_NONE || key_of(entry) < key_of(gpc_mshr_at(&self->mshrs, next)))) {
                 next = i;
             }
         }
         encode_transaction(self, next, out);
-        from = gpc_mshr_at(&self->mshrs, next)->line + 1;
+        from = key_of(gpc_mshr_at(&self->mshrs, next)) + 1;
     }
     gpc_encode_u64(out, 0);
 }
@@ -140,12 +149,11 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
     encode_transactions(self, out);
     for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
         const gpc_part_t *part = &self->parts[i];
-        gpc_index_t entry = part->order->head;
         gpc_encode_u64(out, part->order->count);
-        for (uint32_t n = part->order->count; n; n--) {
+        for (gpc_index_t entry = gpc_part_first(part); entry != GPC_NONE; entry = gpc_part_next(part, entry)) {
+            gpc_encode_u64(out, gpc_part_line(part, entry) + 1);
             gpc_encode_u64(out, part->states[entry]);
             gpc_encode_described(out, self->type->parts[i].entry(), gpc_part_fields(part, entry));
-            entry = *((gpc_index_t *) gpc_pool_at(&part->pool, entry) + 1);
         }
     }
     if (self->type->unit) {
@@ -159,6 +167,7 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
     }
     gpc_encode_bytes(out, self->unit_states, GPC_MAX_TABLES);
     gpc_encode_list(out, self->replay);
+    gpc_encode_u64(out, *self->idle_timer > out->now ? *self->idle_timer - out->now : 0);
 }
 
 /* ---- print -------------------------------------------------------------------------------------------------------------------------------- */
@@ -166,8 +175,8 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
 void
 gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
 {
-    const gpc_table_t *table = self->type->tables[0];
-    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+    for (uint8_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        const gpc_table_t *table = self->type->tables[gpc_table_over(self, i)];
         const gpc_tags_t *tags = &self->arrays[i];
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
             if (gpc_tags_present(tags, way) && tags->tags[way].mshr == GPC_NONE) {
@@ -181,6 +190,7 @@ gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
     for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         if (entry->live) {
+            const gpc_table_t *table = self->type->tables[entry->table];
             gpc_text_add(out, "%s %u transaction line 0x%llx %s, %u pending, %u waiting ", self->type->name,
                          self->index, (unsigned long long) entry->line, table->states[entry->state].name,
                          entry->pending.count, entry->waiters.count);

@@ -266,7 +266,7 @@ a_store_buffer_entry_that_is_stored_to_while_sent_is_sent_again(void)
 {
     bench_t bench;
     bench_begin(&bench, &sketch_denovo, 0);
-    gpc_index_t entry = gpc_part_take(&bench.unit.parts[0]);
+    gpc_index_t entry = gpc_part_take(&bench.unit.parts[0], 0x1000);
     uint8_t *state = &bench.unit.parts[0].states[entry];
     const gpc_table_t *table = bench.unit.type->tables[1];
 
@@ -314,7 +314,7 @@ a_block_at_the_head_of_the_fifo_waits_for_a_marker(void)
     bench_begin(&bench, &sketch_quickrelease, 0);
     gpc_part_t *part = &bench.unit.parts[0];
     const gpc_table_t *table = bench.unit.type->tables[2];
-    gpc_index_t block = gpc_part_take(part), marker = gpc_part_take(part);
+    gpc_index_t block = gpc_part_take(part, 0x1000), marker = gpc_part_take(part, 0x1000);
     (void) place(&bench, 1, 1, "WL1_DIRTY");
     part->states[block] = state_named(table, "FIFO_BLOCK");
     *(gpc_address_t *) gpc_part_fields(part, block) = 0x1000;
