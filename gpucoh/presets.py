@@ -2,7 +2,10 @@
 
 A source names the paper and table that gives the number, or says ``inferred`` and why. Papers: TC is Singh et al.,
 "Cache Coherence for GPU Architectures", HPCA 2013; RCC is Ren and Lis, "Efficient Sequential Consistency in GPUs via
-Relativistic Cache Coherence", HPCA 2017.
+Relativistic Cache Coherence", HPCA 2017; DeNovo is Sinclair, Alsop and Adve, "Efficient GPU Synchronization without
+Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR is
+Hechtman et al., "QuickRelease", HPCA 2014. What only one paper's protocols need (write caches, epoch
+units, a memory-side cache) is not in these tables.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ Preset: TypeAlias = dict[str, tuple[float | str, str]]
 
 DESCRIPTIONS: dict[str, str] = {
     "fermi": "16 SMs like an NVIDIA GTX 480, 8 memory partitions behind two crossbars (TC, RCC)",
+    "mesh15": "15 CUs like a GTX 480's on a 4 x 4 mesh with 16 L2 banks (DeNovo)",
+    "gcn3": "8 CUs of 64 lanes at 1 GHz, 64 KiB L1s, 4 L2 banks (STC)",
+    "apu": "8 CUs of 64 lanes at 1 GHz, 16 KiB L1s, 4 channels of DDR3 (QuickRelease)",
 }
 
 _TC = "TC table 4"
@@ -111,4 +117,187 @@ FERMI: Preset = {
     "timestamp_bits": (32, _BOTH),
 }
 
-PRESETS: dict[str, Preset] = {"fermi": FERMI}
+_DN = "DeNovo table 3"
+_GTX480 = "inferred: as fermi; DeNovo section 5.2: resembles a GTX 480"
+
+
+def _like(base: Preset, source: str, names: tuple[str, ...]) -> Preset:
+    """Numbers taken over from another machine, with the reason."""
+    return {name: (base[name][0], source) for name in names}
+
+
+_CORE_TIMING = (
+    "scratchpad_latency",
+    "scratchpad_banks",
+    "scheduler",
+    "issue_width",
+    "issue_cycles",
+    "alu_latency",
+    "sfu_latency",
+    "sfu_cycles",
+    "division_latency",
+    "division_cycles",
+    "launch_latency",
+    "load_store_queue",
+    "requests_per_core",
+)
+_DRAM_TIMING = tuple(name for name in FERMI if name.startswith("dram_t_"))
+
+MESH15: Preset = {
+    "cores": (15, _DN + ", section 5.4; the 16th node is the CPU's"),
+    "core_mhz": (700, _DN),
+    "warps_per_core": (48, _GTX480),
+    "lanes_per_warp": (32, _GTX480),
+    "blocks_per_core": (8, _GTX480),
+    "registers_per_core": (32768, _GTX480),
+    "scratchpad_kib": (48, _GTX480),
+    **_like(FERMI, _GTX480, _CORE_TIMING),
+    "l1_kib": (32, _DN),
+    "l1_ways": (8, _DN),
+    "l1_mshrs": (64, "inferred: the paper is silent"),
+    "l1_latency": (1, _DN),
+    "line_bytes": (64, "inferred: the default of GEMS, which section 5.2 names"),
+    "partitions": (16, _DN + ", section 5.1: 16 banks, one a node"),
+    "interleave_bytes": (64, "inferred: consecutive lines in consecutive banks"),
+    "l2_kib": (256, _DN + ": 4 MiB in 16 banks"),
+    "l2_ways": (16, "inferred: the paper is silent"),
+    "l2_mshrs": (64, "inferred: the paper is silent"),
+    "l2_mhz": (700, "inferred: one clock for cores, network and L2; the paper is silent"),
+    "l2_round_trip": (29, _DN + ": 29 to 61 cycles; the nearest bank"),
+    "topology": ("mesh", "DeNovo section 5.2: 4 x 4"),
+    "mesh_width": (4, "DeNovo section 5.2"),
+    "noc_mhz": (700, "inferred: one clock for cores, network and L2; the paper is silent"),
+    "noc_latency": (
+        3,
+        "inferred: 8 cycles for 3 hops would give the table's 29 to 61; whole cycles only",
+    ),
+    "flit_bytes": (16, "inferred: the default of Garnet, which section 5.2 names"),
+    "vc_flits": (8, "inferred: the paper is silent; as fermi"),
+    "dram_model": ("fixed", "inferred: the paper gives latencies only"),
+    "dram_mhz": (1400, _GTX480),
+    "dram_round_trip": (197, _DN + ": 197 to 261 cycles; the nearest"),
+    "dram_queue": (32, _GTX480),
+    "dram_bytes_per_cycle": (8, _GTX480 + "; its 179 GB/s over 16 banks"),
+    "dram_banks": (16, _GTX480),
+    "dram_row_bytes": (2048, _GTX480),
+    "dram_burst_bytes": (16, "inferred: tCCD = 2 cycles of 8 bytes"),
+    **_like(FERMI, _GTX480, _DRAM_TIMING),
+    "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
+}
+
+_GCN = "inferred: AMD GCN3's architecture"
+_STC = "STC table 3"
+_STC_SILENT = "inferred: STC is silent"
+
+# What both machines of GCN-like CUs have; STC section 6 and QR table 1 name the architecture.
+_GCN_CORE: Preset = {
+    "warps_per_core": (40, "QR table 1; for STC inferred: GCN3, 4 SIMDs of 10"),
+    "lanes_per_warp": (64, "STC sections 6 and 7.2; QR table 1"),
+    "blocks_per_core": (16, _GCN + ", workgroups of several wavefronts"),
+    "registers_per_core": (65536, _GCN + ", 256 KiB of vector registers a CU"),
+    "scratchpad_kib": (64, _GCN + ", local data share"),
+    "scratchpad_latency": (32, "inferred: order of GCN's local data share"),
+    "scratchpad_banks": (0, "inferred: flat latency, no bank conflicts"),
+    "scheduler": (
+        "greedy_then_oldest",
+        "inferred: GCN issues the oldest ready wavefront of a SIMD",
+    ),
+    "issue_width": (4, "QR table 1: 4 SIMD units"),
+    "issue_cycles": (4, "QR table 1: 64 work-items over 4 cycles on a 16-wide SIMD"),
+    "alu_latency": (4, _GCN + ": results are forwarded to the next instruction, 4 cycles on"),
+    "sfu_latency": (16, _GCN + ": quarter rate"),
+    "sfu_cycles": (16, _GCN + ": quarter rate"),
+    "division_latency": (40, "inferred: division is a sequence of about ten instructions"),
+    "division_cycles": (40, "inferred: each instruction of the sequence holds the SIMD"),
+    "launch_latency": (0, "inferred: kernel times start at the first block"),
+    "load_store_queue": (8, "inferred: the papers are silent; as fermi"),
+    "requests_per_core": (2048, "inferred: never the limit before MSHRs and wavefronts"),
+}
+
+GCN3: Preset = {
+    "cores": (8, _STC),
+    "core_mhz": (1000, _STC),
+    **_GCN_CORE,
+    "l1_kib": (64, _STC),
+    "l1_ways": (64, _STC),
+    "l1_mshrs": (64, _STC_SILENT),
+    "l1_latency": (5, _STC_SILENT + "; 1 cycle of tag and 4 of data"),
+    "line_bytes": (64, "STC section 7.5: 1,024 blocks in 64 KiB"),
+    "partitions": (4, "STC section 7.5: 4 banks"),
+    "interleave_bytes": (64, _STC_SILENT + "; consecutive lines in consecutive banks"),
+    "l2_kib": (128, _STC + ": 512 KiB in 4 banks"),
+    "l2_ways": (16, _STC),
+    "l2_mshrs": (128, "STC section 7.5: 512 in all, for its TCS comparison"),
+    "l2_mhz": (1000, _STC_SILENT + "; the cores' clock"),
+    "l2_round_trip": (160, _STC),
+    "topology": ("crossbar", _STC_SILENT),
+    "mesh_width": (1, "not used by a crossbar"),
+    "noc_mhz": (1000, _STC_SILENT + "; the cores' clock"),
+    "noc_latency": (8, _STC_SILENT + "; part of the 160"),
+    "flit_bytes": (16, _STC_SILENT),
+    "vc_flits": (8, _STC_SILENT),
+    "dram_model": ("fixed", _STC_SILENT + "; a round trip is all it gives"),
+    "dram_mhz": (1000, _STC_SILENT),
+    "dram_round_trip": (260, _STC + ", read as the whole way of an L2 miss"),
+    "dram_queue": (32, _STC_SILENT + "; as fermi"),
+    "dram_bytes_per_cycle": (16, _STC_SILENT + "; 64 GB/s over 4 channels"),
+    "dram_banks": (16, _STC_SILENT + "; as fermi"),
+    "dram_row_bytes": (2048, _STC_SILENT + "; as fermi"),
+    "dram_burst_bytes": (32, _STC_SILENT + "; as fermi"),
+    **_like(FERMI, _STC_SILENT + "; as fermi", _DRAM_TIMING),
+    "timestamp_bits": (32, "STC section 7.5: 32-bit leases, for its TCS comparison"),
+}
+
+_QR = "QR table 1"
+_QR_SILENT = "inferred: QR is silent"
+_DDR3 = "inferred: DDR3-800 6-6-6; QR table 1 names DDR3 at 400 MHz"
+
+APU: Preset = {
+    "cores": (8, _QR),
+    "core_mhz": (1000, _QR),
+    **_GCN_CORE,
+    "l1_kib": (16, _QR),
+    "l1_ways": (4, _QR_SILENT),
+    "l1_mshrs": (128, _QR_SILENT),
+    "l1_latency": (5, _QR + ": 1 cycle of tag and 4 of data"),
+    "line_bytes": (64, "inferred: QR section 1 computes its overhead with 64 bytes"),
+    "partitions": (4, _QR + ": 4 memory channels; the L2 is divided among them"),
+    "interleave_bytes": (256, _QR_SILENT),
+    "l2_kib": (64, _QR + ": 256 KiB in all"),
+    "l2_ways": (16, _QR_SILENT),
+    "l2_mshrs": (128, _QR_SILENT),
+    "l2_mhz": (1000, _QR_SILENT + "; the cores' clock"),
+    "l2_round_trip": (
+        60,
+        "inferred: " + _QR + "'s 4 cycles of tag and 16 of data, links of 10 cycles and the L1",
+    ),
+    "topology": ("crossbar", _QR_SILENT),
+    "mesh_width": (1, "not used by a crossbar"),
+    "noc_mhz": (1000, _QR_SILENT + "; the cores' clock"),
+    "noc_latency": (10, _QR_SILENT),
+    "flit_bytes": (16, _QR_SILENT),
+    "vc_flits": (8, _QR_SILENT),
+    "dram_model": ("fr_fcfs", _DDR3),
+    "dram_mhz": (400, _QR),
+    "dram_round_trip": (200, _QR_SILENT + "; the L2's way, links of 20 cycles, 100 cycles of DRAM"),
+    "dram_queue": (32, _QR_SILENT + "; as fermi"),
+    "dram_bytes_per_cycle": (16, _DDR3 + "; 64 bits on both edges, 25.6 GB/s in all"),
+    "dram_banks": (8, _DDR3),
+    "dram_row_bytes": (8192, _DDR3 + "; eight devices of 1 KiB pages"),
+    "dram_burst_bytes": (64, _DDR3 + "; burst of 8"),
+    "dram_t_cl": (6, _DDR3),
+    "dram_t_rp": (6, _DDR3),
+    "dram_t_rc": (21, _DDR3),
+    "dram_t_ras": (15, _DDR3),
+    "dram_t_ccd": (4, _DDR3),
+    "dram_t_wl": (5, _DDR3),
+    "dram_t_rcd": (6, _DDR3),
+    "dram_t_rrd": (4, _DDR3),
+    "dram_t_cdlr": (4, _DDR3),
+    "dram_t_wr": (6, _DDR3),
+    "dram_t_ccdl": (4, _DDR3),
+    "dram_t_rtpl": (4, _DDR3),
+    "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
+}
+
+PRESETS: dict[str, Preset] = {"fermi": FERMI, "mesh15": MESH15, "gcn3": GCN3, "apu": APU}

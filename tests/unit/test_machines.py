@@ -181,3 +181,27 @@ def test_the_functions_stay_functions_after_their_modules_are_imported():
 
     assert "fermi" in gpucoh.machines()
     assert callable(gpucoh.protocols)
+
+
+def test_the_other_papers_machines_have_their_numbers():
+    mesh, gcn3, apu = (gpucoh.machine(name) for name in ("mesh15", "gcn3", "apu"))
+    assert (mesh.cores, mesh.partitions, mesh.topology, mesh.mesh_width) == (15, 16, "mesh", 4)
+    assert (mesh.l2_round_trip, mesh.dram_round_trip, mesh.derived["l2_total_kib"]) == (
+        29,
+        197,
+        4096,
+    )
+    assert (gcn3.cores, gcn3.lanes_per_warp, gcn3.derived["l1_sets"]) == (8, 64, 16)
+    assert (gcn3.l2_round_trip, gcn3.dram_round_trip, gcn3.derived["l2_total_kib"]) == (
+        160,
+        260,
+        512,
+    )
+    assert (apu.l1_kib, apu.derived["l2_total_kib"]) == (16, 256)
+    assert apu.derived["dram_gb_per_s"] == pytest.approx(25.6)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("workload", ["vec-cpy", "hsp", "fg-share"])
+def test_every_machine_runs_workloads_right(name, workload):
+    assert gpucoh.run(workload, protocol="ideal", machine=name, scale="tiny").correct
