@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
 from gpucoh.gpu import resolve
@@ -22,6 +20,7 @@ from gpucoh.runner import Run, RunResult
 from gpucoh.suite import workload as find_workload
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 # What `gpucoh compare` runs when it is told nothing: real algorithms that finish in under a minute together.
@@ -123,6 +122,8 @@ class Comparison:
         for run, relative in zip(self.runs, self.summary, strict=True):
             ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
             rows.append(run.row() | ratios)
+        import pandas as pd  # here: it is large, and a run alone does not need it
+
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:

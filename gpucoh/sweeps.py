@@ -16,9 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
@@ -26,6 +24,9 @@ from gpucoh.gpu import VERSION, resolve
 from gpucoh.runner import Run
 from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Results are on disk at most this long after they were computed.
 FLUSH_SECONDS = 5.0
@@ -143,6 +144,8 @@ def sweep(
     finally:
         if own:
             pool.shutdown(wait=True)
+    import pandas as pd  # here: it is large, and a run alone does not need it
+
     return pd.DataFrame([done[key] for key in wanted])
 
 
@@ -190,6 +193,8 @@ def _known(out: Path | None, resume: bool) -> dict[str, dict[str, Any]]:
     if not resume:
         raise ConfigError(f"{out} exists: remove it, or go on from it with resume")
     try:
+        import pandas as pd  # here: it is large, and a run alone does not need it
+
         table = pd.read_parquet(out)
         return {str(row["key"]): row for row in table.to_dict("records")}  # type: ignore[misc]
     except (OSError, ValueError, KeyError) as error:
@@ -199,6 +204,8 @@ def _known(out: Path | None, resume: bool) -> dict[str, dict[str, Any]]:
 def _write(done: Mapping[str, Mapping[str, Any]], out: Path) -> None:
     """Write all rows beside the file and put them in its place at once."""
     part = out.with_name(f".{out.name}.part")
+    import pandas as pd  # here: it is large, and a run alone does not need it
+
     table = pd.DataFrame(list(done.values()))
     try:
         table.to_parquet(part, index=False)
