@@ -5,6 +5,7 @@
 
 extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal, gpc_protocol_gpu_vi;
 
+/* clang-format off */
 const gpc_protocol_t *const gpc_protocols[] = {
     &gpc_protocol_no_l1,
     &gpc_protocol_no_coherence,
@@ -12,6 +13,7 @@ const gpc_protocol_t *const gpc_protocols[] = {
     &gpc_protocol_gpu_vi,
     NULL,
 };
+/* clang-format on */
 
 const gpc_protocol_t *
 gpc_protocol_find(const char *id)
