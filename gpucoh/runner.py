@@ -86,8 +86,9 @@ class RunResult:
 
     @property
     def counts_as_failure(self) -> bool:
-        """Whether a matrix of runs must report it: wrong although its model promises something."""
-        return self.correct is False and self.model != "none"
+        """Whether a matrix of runs must report it: wrong although its model promises something, or a bug of ours."""
+        broken = self.error in ("ProtocolError", "SimulationError")
+        return broken or (self.correct is False and self.model != "none")
 
     def __getattr__(self, name: str) -> Any:
         # r.l1, r.traffic, r.instructions ..: the counters, as in stats.

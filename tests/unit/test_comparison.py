@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -227,3 +228,10 @@ def test_no_text_overlaps_another_in_the_figures(matrix):
         for number, (name, box) in enumerate(boxes):
             for other, second in boxes[number + 1 :]:
                 assert not box.shrunk(0.95, 0.95).overlaps(second), (name, other)
+
+
+def test_a_broken_simulator_is_a_failure_under_any_model(matrix):
+    wrong = matrix.run("fg-share", "no-coh")
+    assert not wrong.counts_as_failure
+    assert not replace(wrong, error="DeadlockError").counts_as_failure
+    assert replace(wrong, error="ProtocolError").counts_as_failure
