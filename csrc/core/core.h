@@ -15,7 +15,8 @@
 
 /* Every stall cycle of a resident warp that could not issue is counted under one of these, once a core cycle in which no
  * warp of the core issued (the reason of the first waiting warp in scheduler order), so that issue cycles + stall cycles =
- * active core cycles. */
+ * active core cycles. Cycles without a resident block are `launch` alone and not active: active + launch = the launch's
+ * length, the same on every core. While an instruction holds its issue port (issue_cycles > 1) the core counts as issuing. */
 #define GPC_STALLS(X)                                                                            \
     X(scoreboard, "a register of an outstanding load or instruction")                            \
     X(memory_order, "an older access, by the core rule")                                         \

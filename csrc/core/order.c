@@ -20,7 +20,11 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
     *self = (gpc_order_t){.rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
     self->warp = GPC_ARENA_TAKE(arena, (size_t) cores * warps, gpc_order_warp_t);
     self->barrier = GPC_ARENA_TAKE(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, gpc_order_barrier_t);
-    return self->warp && self->barrier ? 0 : GPC_ERROR_MEMORY;
+    if (traits->join) {
+        self->joined_size = l1s[0]->warp_fields_size;
+        self->joined = gpc_arena_take(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, self->joined_size);
+    }
+    return self->warp && self->barrier && (self->joined || !traits->join) ? 0 : GPC_ERROR_MEMORY;
 }
 
 void
@@ -163,45 +167,60 @@ barrier_at(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id)
     return &self->barrier[((size_t) core * self->blocks + block) * GPC_NAMED_BARRIERS + id];
 }
 
-/* Everyone leaves with the join of what everyone brought. */
+/* What the warp brings, into what those before it have brought. */
 static void
-join_warps(gpc_order_t *self, uint32_t core, uint64_t warps)
+bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint32_t warp)
 {
     gpc_controller_t *l1 = self->l1s[core];
-    uint8_t *fields = l1->warp_fields;
-    size_t size = l1->warp_fields_size;
-    uint32_t first = (uint32_t) __builtin_ctzll(warps);
+    uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
+    const uint8_t *fields = l1->warp_fields + (size_t) warp * self->joined_size;
 
-    for (uint64_t left = warps & (warps - 1); left; left &= left - 1) {
-        self->traits->join(l1, fields + first * size, fields + (size_t) __builtin_ctzll(left) * size);
+    if (barrier->arrived) {
+        self->traits->join(l1, joined, fields);
+    } else {
+        memcpy(joined, fields, self->joined_size);
     }
-    for (uint64_t left = warps & (warps - 1); left; left &= left - 1) {
-        memcpy(fields + (size_t) __builtin_ctzll(left) * size, fields + first * size, size);
+}
+
+/* Everyone leaves with the join of what everyone brought. */
+static void
+leave_with_join(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier)
+{
+    const uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
+    uint8_t *fields = self->l1s[core]->warp_fields;
+
+    for (uint64_t left = barrier->waiting; left; left &= left - 1) {
+        memcpy(fields + (size_t) __builtin_ctzll(left) * self->joined_size, joined, self->joined_size);
     }
 }
 
 int
 gpc_order_barrier(gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint32_t threads,
-                  uint32_t expected, bool waits, uint64_t *released)
+                  uint32_t expected, bool waits, uint64_t *released, gpc_cycle_t *until)
 {
     gpc_order_barrier_t *barrier = barrier_at(self, core, block, id);
 
     *released = 0;
-    if (barrier->expected && barrier->expected != expected) {
+    *until = GPC_NEVER;
+    if ((barrier->expected && barrier->expected != expected) || barrier->arrived + threads > expected) {
         return GPC_ERROR_BARRIER;
+    }
+    if (self->traits->barrier_releases && barrier->arrived + threads == expected) {
+        int verdict = release_part(self, core, warp, GPC_SCOPE_CTA, until);
+        if (verdict != GPC_ORDER_VERDICT_GO) {
+            return verdict;
+        }
+    }
+    if (self->joined) {
+        bring(self, core, barrier, warp);
     }
     barrier->expected = expected;
     barrier->arrived += threads;
-    if (waits) {
-        barrier->waiting |= UINT64_C(1) << warp;
-    }
-    if (barrier->arrived > expected) {
-        return GPC_ERROR_BARRIER;
-    }
+    barrier->waiting |= (uint64_t) waits << warp;
     if (barrier->arrived == expected) {
         *released = barrier->waiting;
-        if (self->traits->join && barrier->waiting) {
-            join_warps(self, core, barrier->waiting);
+        if (self->joined) {
+            leave_with_join(self, core, barrier);
         }
         *barrier = (gpc_order_barrier_t){0};
     }

@@ -68,6 +68,9 @@ typedef struct {
     uint32_t blocks;                  /* resident blocks a core */
     gpc_order_warp_t *warp;           /* [cores * warps], in the arena */
     gpc_order_barrier_t *barrier;     /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
+    uint32_t joined_size;
+    uint8_t *
+        joined; /* [barriers * joined_size]: the join of what those who have arrived brought; NULL: nothing is joined */
 } gpc_order_t;
 
 /* l1s[i] gets its per-warp and per-core metadata arrays here too. */
@@ -89,9 +92,12 @@ bool gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp);
 
 /* A warp with so many threads arrives at barrier id of the block (its slot on the core); it got GO for the BARRIER access.
  * expected: threads that must arrive. *released: the warps that may go on (the arriving one included) once all have, else 0.
- * GPC_ERROR_BARRIER when counts disagree or too many arrive. */
+ * Those that do not wait bring their metadata too. A verdict other than GO: it would be the last, and the release part of the barrier
+ * (barrier_releases) is not done: it has not arrived, and asks again as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts
+ * disagree or too many arrive. */
 GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp,
-                                     uint32_t threads, uint32_t expected, bool waits, uint64_t *released);
+                                     uint32_t threads, uint32_t expected, bool waits, uint64_t *released,
+                                     gpc_cycle_t *until);
 /* Warps of the block that wait at any barrier of it; 0 when none. */
 uint64_t gpc_order_barrier_waiting(const gpc_order_t *self, uint32_t core, uint32_t block);
 void gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps);

@@ -126,6 +126,9 @@ typedef struct {
 typedef struct {
     gpc_index_t next; /* link while free */
     gpc_index_t access;
+    gpc_index_t parked; /* the message it was issued as, once completed while other words are missing; or GPC_NONE */
+    gpc_index_t name;   /* that message */
+    gpc_mask_t words, missing; /* all, and those not yet completed */
     gpc_lanes_t lanes;
 } gpc_core_request_t;
 
@@ -149,7 +152,7 @@ typedef struct {
     uint64_t calendar[GPC_CALENDAR_SLOTS];
     uint64_t calendar_used; /* slots with a warp */
     uint64_t far;           /* warps that wake later than the calendar reaches */
-    uint64_t resident, ready, waits_queue;
+    uint64_t resident, ready, waits_queue, waits_barrier;
     uint64_t ages;
     uint32_t last_warp; /* issued last */
     uint32_t in_flight; /* line requests */
@@ -214,7 +217,10 @@ gpc_lowest_bit(uint64_t bits)
 static inline uint32_t
 gpc_count_bits(uint64_t bits)
 {
-    return (uint32_t) __builtin_popcountll(bits);
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (uint32_t) ((bits * UINT64_C(0x0101010101010101)) >> 56);
 }
 
 /* The lanes of an operand, as a vector; room is used where it is none yet. */
@@ -296,6 +302,13 @@ void gpc_core_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
 void gpc_warp_go_to(gpc_issue_t *x, uint32_t pc);
 void gpc_warp_end_lanes(gpc_issue_t *x); /* the active ones; the warp goes on with others if there are any */
+
+/* coalescer.c: byte addresses of the lanes, checked against the buffer. */
+GPC_MUST_CHECK int gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
+                                           gpc_address_t *addresses);
+/* One request a distinct line, at the end of the core's queue; the access learns how many and the first one's line. */
+GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
+                                     const gpc_address_t *addresses, gpc_index_t access);
 
 /* memory_unit.c, scratchpad.c, sync.c */
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);

@@ -26,31 +26,19 @@ gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size)
     return text;
 }
 
-static uint64_t
-waiting_at_barriers(const gpc_cores_t *self, uint32_t core, const gpc_block_t *block)
-{
-    uint64_t waiting = 0;
-    for (uint64_t left = block->warps; left != 0; left &= left - 1) {
-        uint32_t w = gpc_lowest_bit(left);
-        if (gpc_core_warp(self, core, w)->state == GPC_WARP_WAITS_BARRIER) {
-            waiting |= UINT64_C(1) << w;
-        }
-    }
-    return waiting;
-}
-
 bool
 gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t slot)
 {
     const gpc_block_t *block = gpc_core_block(self, core, slot);
-    return block->warps != 0 && waiting_at_barriers(self, core, block) == block->warps;
+    return block->warps != 0 && (block->warps & ~self->parts->cores[core].waits_barrier) == 0;
 }
 
 int
 gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
 {
     const gpc_block_t *block = gpc_core_block(self, core, slot);
-    const gpc_warp_t *warp = gpc_core_warp(self, core, gpc_lowest_bit(waiting_at_barriers(self, core, block)));
+    const gpc_warp_t *warp =
+        gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
     const gpc_order_barrier_t *barrier =
         &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
     char where[160];

@@ -148,14 +148,20 @@ empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     gpc_core_t *core = &self->parts->cores[core_index];
     uint64_t due = 0;
     if (core->calendar_used != 0) {
-        for (uint64_t used = core->calendar_used; used != 0; used &= used - 1) {
+        /* The slots of the cycles from calendar_next to now. */
+        uint64_t span = now + 1 - core->calendar_next;
+        uint64_t slots = UINT64_MAX;
+        if (span < GPC_CALENDAR_SLOTS) {
+            uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
+            slots = (UINT64_C(1) << span) - 1;
+            slots = slots << first | (first == 0 ? 0 : slots >> (64 - first));
+        }
+        uint64_t used = core->calendar_used & slots;
+        core->calendar_used &= ~used;
+        for (; used != 0; used &= used - 1) {
             uint32_t slot = gpc_lowest_bit(used);
-            gpc_cycle_t at = core->calendar_next + ((slot - core->calendar_next) % GPC_CALENDAR_SLOTS);
-            if (at <= now) {
-                due |= core->calendar[slot];
-                core->calendar[slot] = 0;
-                core->calendar_used &= ~(UINT64_C(1) << slot);
-            }
+            due |= core->calendar[slot];
+            core->calendar[slot] = 0;
         }
     }
     if (now >= core->far_at) {

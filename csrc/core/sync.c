@@ -17,6 +17,17 @@ stall_of(const gpc_decoded_t *d, int verdict)
     return GPC_STALL_memory_order;
 }
 
+/* Asks again when something of the warp has completed, or at `until`. */
+static int
+block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until)
+{
+    x->warp->verdict = (uint8_t) verdict;
+    if (until != GPC_NEVER && until <= x->now) {
+        until = x->now + 1;
+    }
+    return gpc_core_block_warp(x, GPC_WARP_WAITS_ORDER, stall_of(d, verdict), until);
+}
+
 int
 gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -25,11 +36,7 @@ gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d)
     if (verdict <= 0) {
         return verdict; /* GO is 0 */
     }
-    x->warp->verdict = (uint8_t) verdict;
-    if (until != GPC_NEVER && until <= x->now) {
-        until = x->now + 1;
-    }
-    return gpc_core_block_warp(x, GPC_WARP_WAITS_ORDER, stall_of(d, verdict), until);
+    return block_for_order(x, d, verdict, until);
 }
 
 _Static_assert(GPC_ORDER_VERDICT_GO == 0, "a verdict of zero is GO");
@@ -96,6 +103,7 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
 static void
 release_warps(const gpc_issue_t *x, uint64_t released)
 {
+    x->core->waits_barrier &= ~released;
     for (; released != 0; released &= released - 1) {
         uint32_t w = gpc_lowest_bit(released);
         if (w == x->warp_index) {
@@ -126,8 +134,12 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
         return status;
     }
     uint64_t released = 0;
+    gpc_cycle_t until;
     status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits,
-                               &released);
+                               &released, &until);
+    if (status > 0) {
+        return block_for_order(x, d, status, until);
+    }
     if (status < 0) {
         return fail_at_barrier(
             x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
@@ -138,6 +150,7 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
         warp->reason = GPC_STALL_barrier;
+        x->core->waits_barrier |= UINT64_C(1) << x->warp_index;
         warp->barrier = (uint8_t) id;
         warp->wake_at = GPC_NEVER;
         if (released == 0 && gpc_core_block_stuck(x->cores, x->core_index, warp->block)) {

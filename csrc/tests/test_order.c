@@ -170,13 +170,14 @@ a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
 {
     rig_t rig;
     uint64_t released;
+    gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[0] = 5;
     rig.metadata[2] = 9;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released, &until), 0);
     CHECK_EQUAL_U64(released, 0);
     CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 1);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);
     CHECK_EQUAL_U64(rig.metadata[0], 9);
     CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 0);
@@ -188,9 +189,10 @@ an_arrival_that_does_not_wait_counts(void)
 {
     rig_t rig;
     uint64_t released;
+    gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 1, 32, 64, false, &released), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 3, 32, 64, true, &released), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 1, 32, 64, false, &released, &until), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 3, 32, 64, true, &released, &until), 0);
     CHECK_EQUAL_U64(released, 8);
     gpc_arena_free(&rig.arena);
 }
@@ -200,9 +202,53 @@ counts_that_disagree_are_refused(void)
 {
     rig_t rig;
     uint64_t released;
+    gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released, &until), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released, &until), GPC_ERROR_BARRIER);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
+    rig.metadata[1] = 30;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 96, false, &released, &until), 0);
+    rig.metadata[1] = 70; /* of what it does afterwards */
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released, &until), 0);
+    rig.metadata[3] = 20;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 96, true, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 9);
+    CHECK_EQUAL_U64(rig.metadata[0], 30);
+    CHECK_EQUAL_U64(rig.metadata[3], 30);
+    CHECK_EQUAL_U64(rig.metadata[1], 70);
+    /* the next use of the barrier begins with nothing */
+    rig.metadata[0] = rig.metadata[3] = 4;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_U64(rig.metadata[0], 4);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+the_last_to_arrive_does_the_release_part_and_nobody_leaves_before(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.release = release_at_100, .barrier_releases = true});
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 2, 32, 64, true, &released, &until), GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(released, 0);
+    CHECK_EQUAL_U64(until, 100);
+    CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 2);
+    rig.metadata[0] = 100;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 2, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 6);
     gpc_arena_free(&rig.arena);
 }
 
@@ -217,6 +263,8 @@ main(void)
     RUN(a_release_part_that_waits_for_a_time_tells_it);
     RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
     RUN(an_arrival_that_does_not_wait_counts);
+    RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
+    RUN(the_last_to_arrive_does_the_release_part_and_nobody_leaves_before);
     RUN(counts_that_disagree_are_refused);
     return harness_end();
 }
