@@ -176,7 +176,9 @@ make_controllers(gpc_gpu_t *gpu)
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
     gpu->stations = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_station_t);
     gpu->core_turns = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_tick_t);
-    if (!gpu->controllers || !gpu->l1s || !gpu->stations || !gpu->core_turns) {
+    gpu->lanes = gpc_network_lanes(&gpu->network);
+    gpu->waiting = GPC_ARENA_TAKE(&gpu->arena, (size_t) nodes * gpu->num_networks * gpu->lanes, gpc_list_t);
+    if (!gpu->controllers || !gpu->l1s || !gpu->stations || !gpu->core_turns || !gpu->waiting) {
         return GPC_ERROR_MEMORY;
     }
     for (uint32_t node = 0; node < nodes; node++) {

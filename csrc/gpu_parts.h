@@ -14,7 +14,8 @@
 
 /* What changes about a controller's surroundings; in the arena. */
 typedef struct {
-    gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent, on their way through the controller's pipeline or waiting for room */
+    gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent, on their way through the controller's pipeline */
+    uint32_t queued[GPC_MAX_NETWORKS];   /* messages in the outbox and those that wait for room in the network */
     gpc_list_t inbox;                    /* fills and timers */
     gpc_index_t
         input[GPC_MAX_NETWORKS]; /* the input register of a network: taken from its buffer, not yet taken by a step */
@@ -60,6 +61,8 @@ struct gpc_gpu {
     gpc_controller_t **l1s;        /* owned; [cores] */
     gpc_station_t *stations;       /* [cores + partitions] */
     gpc_tick_t *core_turns;        /* [cores] */
+    gpc_list_t *waiting;           /* [nodes][networks][lanes]: their time has come, the network has no room */
+    uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
 };
@@ -83,7 +86,7 @@ GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_tic
 
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
-int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network);
+int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);
 int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
 int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);

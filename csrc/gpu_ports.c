@@ -73,14 +73,42 @@ static bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
 {
     for (uint32_t network = from_network; network < gpu->num_networks; network++) {
-        if (gpu->stations[node].outbox[network].count >= outbox_places(gpu, node)) {
+        if (gpu->stations[node].queued[network] >= outbox_places(gpu, node)) {
             return true;
         }
     }
     return false;
 }
 
-/* Everything whose time has come and that finds room enters the network; the next one's time is kept. */
+static inline gpc_list_t *
+waiting_at(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, uint32_t lane)
+{
+    return &gpu->waiting[((size_t) node * gpu->num_networks + network) * gpu->lanes + lane];
+}
+
+static int
+enter_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    gpu->stations[node].queued[gpc_msg_at(&gpu->messages, message)->network]--;
+    gpu->state->sent++;
+    return gpc_network_send(&gpu->network, message);
+}
+
+/* The message's time has come: it enters the network or waits behind those before it on its lane. */
+static int
+offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_list_t *waiting = waiting_at(gpu, node, msg->network, gpc_network_lane(&gpu->network, msg));
+
+    if (waiting->count == 0 && gpc_network_has_room(&gpu->network, msg)) {
+        return enter_network(gpu, node, message);
+    }
+    gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room takes it from there */
+    return GPC_OK;
+}
+
+/* What has left the controller's pipeline goes on; the next one's time is kept. */
 static int
 drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -90,26 +118,31 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     for (uint32_t network = 0; network < gpu->num_networks; network++) {
         gpc_list_t *outbox = &station->outbox[network];
         while (outbox->count) {
-            gpc_msg_t *msg = gpc_msg_at(&gpu->messages, outbox->head);
-            if (msg->ready > now) {
-                int status = schedule_outbox(gpu, node, msg->ready);
-                if (status) {
-                    return status;
-                }
-                break;
-            }
-            if (!gpc_network_has_room(&gpu->network, node, network, msg->flits)) {
-                break; /* gpc_gpu_room comes back here */
-            }
-            gpc_index_t message = gpc_list_pop(outbox, &gpu->messages);
-            gpu->state->sent++;
-            int status = gpc_network_send(&gpu->network, message);
+            gpc_tick_t ready = gpc_msg_at(&gpu->messages, outbox->head)->ready;
+            int status = ready > now ? schedule_outbox(gpu, node, ready)
+                                     : offer_to_network(gpu, node, gpc_list_pop(outbox, &gpu->messages));
             if (status) {
                 return status;
+            }
+            if (ready > now) {
+                break;
             }
         }
     }
     return GPC_OK;
+}
+
+/* Something waits to be taken, other than behind a hook that will tell. */
+static bool
+has_input(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    const gpc_station_t *station = &gpu->stations[node];
+    for (uint32_t network = 0; network < gpu->num_networks; network++) {
+        if (station->input[network] != GPC_NONE || gpc_network_peek(&gpu->network, node, network) != GPC_NONE) {
+            return true;
+        }
+    }
+    return station->inbox.count || gpu->controllers[node].replay->count;
 }
 
 /* Who could not go on because the outbox was full may now. */
@@ -123,7 +156,7 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
         gpu->stations[node].offer_held = false;
         return gpc_cores_kick(&gpu->cores, node);
     }
-    return schedule_controller(gpu, node, tick_now(gpu));
+    return has_input(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
 int
@@ -138,14 +171,21 @@ gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 int
-gpc_gpu_room(void *world, gpc_node_t node, uint32_t network)
+gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
 {
     gpc_gpu_t *gpu = world;
-    if (gpu->stations[node].outbox[network].count == 0) {
+    gpc_list_t *waiting = waiting_at(gpu, node, network, lane);
+
+    if (waiting->count == 0) {
         return GPC_OK;
     }
-    int status = drain_outbox(gpu, node);
-    return status ? status : after_drain(gpu, node);
+    while (waiting->count && gpc_network_has_room(&gpu->network, gpc_msg_at(&gpu->messages, waiting->head))) {
+        int status = enter_network(gpu, node, gpc_list_pop(waiting, &gpu->messages));
+        if (status) {
+            return status;
+        }
+    }
+    return after_drain(gpu, node);
 }
 
 static int
@@ -156,12 +196,14 @@ port_send(void *world, gpc_controller_t *from, gpc_index_t message)
     gpc_station_t *station = &gpu->stations[from->node];
     gpc_list_t *outbox = &station->outbox[msg->network];
 
+    station->queued[msg->network]++;
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
-    gpc_list_push(outbox, &gpu->messages, message);
-    if (outbox->count > 1) {
-        return GPC_OK; /* those before it have asked for their turn */
+    if (msg->ready == tick_now(gpu) && outbox->count == 0) {
+        return offer_to_network(gpu, from->node, message);
     }
-    return msg->ready == tick_now(gpu) ? drain_outbox(gpu, from->node) : schedule_outbox(gpu, from->node, msg->ready);
+    gpc_list_push(outbox, &gpu->messages, message);
+    return outbox->count > 1 ? GPC_OK /* those before it have asked for their turn */
+                             : schedule_outbox(gpu, from->node, msg->ready);
 }
 
 static int
@@ -282,18 +324,6 @@ serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
         status = serve_network(gpu, node, 0, served);
     }
     return status;
-}
-
-static bool
-has_input(const gpc_gpu_t *gpu, gpc_node_t node)
-{
-    const gpc_station_t *station = &gpu->stations[node];
-    for (uint32_t network = 0; network < gpu->num_networks; network++) {
-        if (station->input[network] != GPC_NONE) {
-            return true;
-        }
-    }
-    return station->inbox.count || gpu->controllers[node].replay->count;
 }
 
 static int
@@ -500,11 +530,15 @@ gpc_gpu_clear_stations(gpc_gpu_t *gpu)
         gpc_station_t *station = &gpu->stations[node];
         for (uint32_t network = 0; network < GPC_MAX_NETWORKS; network++) {
             gpc_list_clear(&station->outbox[network]);
+            station->queued[network] = 0;
             station->input[network] = GPC_NONE;
         }
         gpc_list_clear(&station->inbox);
         station->turn = station->outbox_turn = GPC_NEVER;
         station->offer_held = false;
+    }
+    for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
+        gpc_list_clear(&gpu->waiting[i]);
     }
     for (uint32_t core = 0; core < gpu->machine.cores; core++) {
         gpu->core_turns[core] = GPC_NEVER;

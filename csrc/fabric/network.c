@@ -1,16 +1,12 @@
-/* network.c: messages through routers.
+/* network.c: messages through routers: in at the nodes, from buffer to buffer, out at the nodes. arbiter.c says when.
  *
- * A message that enters an input buffer at tick t may be granted from t' + (latency - 1) cycles on, t' being the edge at which
- * its head is there: the router's pipeline stands before its arbitration. A grant moves it on: the head is in the next
- * buffer one cycle later, the last flit in an ejection buffer `flits` cycles later. Unloaded that is latency cycles a router
- * and flits - 1 for the tail.
+ * A grant moves a message on: its head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
+ * cycles later. With the router's pipeline before its arbitration that is, unloaded, latency cycles a router and flits - 1
+ * for the tail.
  *
  * Credits of a buffer are back in the tick of the grant that empties it, or in which the receiver takes the message: since
  * a flit leaves a cycle and new ones come at most as fast and no sooner, the buffer never holds more than it can. With a
- * receiver that takes at once, an output passes a message of n flits every n cycles, however small the buffer.
- *
- * An output is only looked at in a grant event, and one stands only when something may have become possible: a request is
- * new or ripe, the output or an input is free again, credits came back. */
+ * receiver that takes at once, an output passes a message of n flits every n cycles, however small the buffer. */
 #include "fabric/network.h"
 
 #include <assert.h>
@@ -18,115 +14,23 @@
 #include "base/errors.h"
 #include "fabric/network_parts.h"
 
-enum { PRIORITY_ARRIVE = 0, PRIORITY_GRANT = 3 };
-
-static inline uint32_t
-least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline gpc_list_t *
-queue_at(const gpc_network_t *self, uint32_t input, uint32_t network)
-{
-    return &self->parts->queues[input * self->config.networks + network];
-}
-
-static inline uint32_t
-credits_needed(const gpc_network_t *self, const gpc_msg_t *msg)
-{
-    return least(msg->flits, self->config.vc_flits);
-}
-
-/* ---- routes ------------------------------------------------------------------------------------------------------------- */
-
-/* The output port of a router that the message takes next; a relayed one goes to its line's home bank first. */
-static inline uint32_t
-route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
-{
-    gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(&self->config, msg->line) : msg->destination;
-    return self->parts->routes[router * self->parts->num_nodes + target];
-}
-
-/* ---- requests ----------------------------------------------------------------------------------------------------------- */
-
-/* The output is to be looked at again, at tick or as soon as it is free. */
-static int
-look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
-{
-    gpc_output_state_t *state = &self->parts->output_states[output];
-
-    tick = tick > state->busy_until ? tick : state->busy_until;
-    if (state->wake <= tick) {
-        return 0;
-    }
-    state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
-}
-
-/* The first message of a queue is a new one: it asks for its output. */
-static int
-request(gpc_network_t *self, uint32_t input, uint32_t network)
-{
-    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, queue_at(self, input, network)->head);
-    uint32_t output = route(self, wiring->router, msg);
-    gpc_tick_t busy_until = self->parts->input_states[input].busy_until;
-
-    gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
-    self->parts->output_states[output].waiting++;
-    return look_at(self, output, msg->ready > busy_until ? msg->ready : busy_until);
-}
+enum { PRIORITY_ARRIVE = 0 };
 
 /* A message's head is in an input buffer from tick on. */
 static int
-enter(gpc_network_t *self, uint32_t input, gpc_index_t message, gpc_tick_t tick)
+enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message, gpc_tick_t tick)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     uint32_t network = msg->network;
-    gpc_list_t *queue = queue_at(self, input, network);
+    gpc_list_t *list = &gpc_network_queue(self, input, network, output)->list;
 
     msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
-    gpc_list_push(queue, self->messages, message);
-    return queue->count == 1 ? request(self, input, network) : 0;
+    gpc_list_push(list, self->messages, message);
+    return list->count == 1 ? gpc_network_request(self, input, output, network) : 0;
 }
 
-/* ---- grants ------------------------------------------------------------------------------------------------------------- */
-
-/* The first set bit at or after `from`, going round, that passes: an input whose message is ripe and which is not streaming.
- * GPC_NONE when there is none; *later is then no more than the first tick at which there may be one. */
-static uint32_t
-ripe_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
-{
-    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    const uint64_t *requests = gpc_network_requests(self, output, network);
-    uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
-    uint32_t word = from / 64;
-    uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
-
-    for (uint32_t turn = 0; turn <= words; turn++) {
-        for (; bits; bits &= bits - 1) {
-            uint32_t input = wiring->first_input + word * 64 + (uint32_t) __builtin_ctzll(bits);
-            gpc_tick_t ripe = gpc_msg_at(self->messages, queue_at(self, input, network)->head)->ready;
-            gpc_tick_t free = self->parts->input_states[input].busy_until;
-            ripe = ripe > free ? ripe : free;
-            if (ripe <= now) {
-                return input;
-            }
-            *later = ripe < *later ? ripe : *later;
-        }
-        word = word + 1 < words ? word + 1 : 0;
-        bits = requests[word];
-        if (turn + 1 == words) {
-            bits &= ~(UINT64_MAX << (from % 64)); /* the part before `from` of the word that we began with */
-        }
-    }
-    return GPC_NONE;
-}
-
-/* The message moves on to what the output feeds. */
-static int
-pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now)
+int
+gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now)
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
@@ -136,75 +40,37 @@ pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t no
         self->traffic[msg->type].flit_hops += msg->flits;
     }
     if (wiring->downstream != GPC_NONE) {
-        return enter(self, wiring->downstream, message, now + period);
+        uint32_t router = self->parts->inputs[wiring->downstream].router;
+        return enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
     }
     uint32_t target = wiring->node * self->config.networks + msg->network;
     return gpc_wheel_schedule(self->wheel, now + msg->flits * period, GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target,
                               message);
 }
 
-static int room_came(gpc_network_t *self, gpc_node_t node, uint32_t network);
+static int room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output);
 
-/* `flits` of the input's buffer are free again: whoever feeds it learns it. */
-static int
-give_back(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t flits, gpc_tick_t now)
+/* To an output, which may have waited for them. */
+static inline int
+return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    state->credits[network] += flits;
+    return state->waiting ? gpc_network_look_at(self, output, tick) : 0;
+}
+
+/* Whoever feeds the buffer learns it. */
+int
+gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output,
+                      uint32_t flits, gpc_tick_t now)
 {
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
 
     if (wiring->upstream == GPC_NONE) {
-        self->parts->node_states[wiring->node].room[network] += flits;
-        return room_came(self, wiring->node, network);
+        queue->room += flits;
+        return room_came(self, wiring->node, network, output);
     }
-    self->parts->output_states[wiring->upstream].credits[network] += flits;
-    return look_at(self, wiring->upstream, now);
-}
-
-static int
-grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gpc_tick_t now)
-{
-    gpc_network_parts_t *parts = self->parts;
-    gpc_output_state_t *state = &parts->output_states[output];
-    const gpc_output_wiring_t *wiring = &parts->outputs[output];
-    gpc_list_t *queue = queue_at(self, input, network);
-    gpc_index_t message = gpc_list_pop(queue, self->messages);
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint32_t bit = parts->inputs[input].bit, flits = credits_needed(self, msg);
-
-    state->credits[network] -= flits;
-    state->waiting--;
-    state->busy_until = parts->input_states[input].busy_until = now + msg->flits * self->config.clock.period;
-    state->turn = network + 1 < self->config.networks ? network + 1 : 0;
-    state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
-    gpc_network_requests(self, output, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-
-    int status = pass_on(self, output, message, now);
-    if (status == 0 && queue->count) {
-        status = request(self, input, network);
-    }
-    return status ? status : give_back(self, input, network, flits, now);
-}
-
-/* Arbitration of one output. Virtual networks take turns. Within one the inputs do, and the input whose turn it is waits for
- * credits rather than be passed by a shorter message: nobody starves. */
-static int
-arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
-{
-    gpc_output_state_t *state = &self->parts->output_states[output];
-    gpc_tick_t later = GPC_NEVER;
-    uint32_t networks = self->config.networks;
-
-    for (uint32_t i = 0, network = state->turn; i < networks; i++, network = network + 1 < networks ? network + 1 : 0) {
-        uint32_t input = ripe_input(self, output, network, now, &later);
-        if (input == GPC_NONE) {
-            continue;
-        }
-        const gpc_msg_t *msg = gpc_msg_at(self->messages, queue_at(self, input, network)->head);
-        if (credits_needed(self, msg) <= state->credits[network]) {
-            int status = grant(self, output, input, network, now);
-            return status || state->waiting == 0 ? status : look_at(self, output, state->busy_until);
-        }
-    }
-    return later == GPC_NEVER ? 0 : look_at(self, output, later);
+    return return_credits(self, wiring->upstream, network, flits, now);
 }
 
 /* ---- relays ------------------------------------------------------------------------------------------------------------- */
@@ -240,38 +106,54 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
     uint32_t output = ejection_port(self, node);
 
     *message = gpc_list_pop(list, self->messages);
-    self->parts->output_states[output].credits[network] += credits_needed(self, gpc_msg_at(self->messages, *message));
-    return look_at(self, output, gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+    return return_credits(self, output, network, gpc_network_credits_needed(self, gpc_msg_at(self->messages, *message)),
+                          gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+}
+
+/* The output port that a message of a node takes first. */
+static inline uint32_t
+first_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
+{
+    return gpc_network_route(self, self->parts->inputs[self->parts->injection[node]].router, msg);
 }
 
 static int
 inject(gpc_network_t *self, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_node_state_t *state = &self->parts->node_states[node];
+    uint32_t input = self->parts->injection[node], output = first_output(self, node, msg);
+    gpc_queue_t *queue = gpc_network_queue(self, input, msg->network, output);
 
-    assert(state->room[msg->network] >= credits_needed(self, msg));
-    state->room[msg->network] -= credits_needed(self, msg);
-    return enter(self, self->parts->injection[node], message,
-                 gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+    assert(queue->room >= gpc_network_credits_needed(self, msg));
+    queue->room -= gpc_network_credits_needed(self, msg);
+    return enter(self, input, output, message, gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+}
+
+/* Where a relay goes on from its bank. */
+static inline uint32_t
+relay_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
+{
+    uint32_t router = self->parts->inputs[self->parts->injection[node]].router;
+    return self->parts->routes[router * self->parts->num_nodes + msg->destination];
 }
 
 /* Re-injects relays at the head of the ejection buffer while there is room. */
 static int
 relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
-    gpc_node_state_t *state = &self->parts->node_states[node];
+    uint32_t input = self->parts->injection[node];
     gpc_index_t message;
 
     while ((message = relay_at(self, node, network)) != GPC_NONE) {
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-        if (state->room[network] < credits_needed(self, msg)) {
+        uint32_t output = relay_output(self, node, msg);
+        if (gpc_network_queue(self, input, network, output)->room < gpc_network_credits_needed(self, msg)) {
             return 0;
         }
         int status = eject(self, node, network, &message);
         if (status == 0) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
-            state->own_turn[network] = true;
+            self->parts->node_states[node].own_turn[network] = true;
             status = inject(self, node, message);
         }
         if (status) {
@@ -291,12 +173,15 @@ tell_head(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }
 
-/* The injection buffer has more room: waiting relays and the node's own messages take turns. */
+/* A node's queue for an output has more room: waiting relays and the node's own messages take turns. */
 static int
-room_came(gpc_network_t *self, gpc_node_t node, uint32_t network)
+room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output)
 {
     gpc_node_state_t *state = &self->parts->node_states[node];
-    bool relay_waits = relay_at(self, node, network) != GPC_NONE;
+    gpc_index_t waiting = relay_at(self, node, network);
+    bool relay_waits = waiting != GPC_NONE && relay_output(self, node, gpc_msg_at(self->messages, waiting)) == output;
+    bool by_output = self->parts->inputs[self->parts->injection[node]].by_output;
+    uint32_t lane = by_output ? self->parts->outputs[output].bit : 0;
     bool own_first = state->own_turn[network];
     int status = 0;
 
@@ -308,7 +193,7 @@ room_came(gpc_network_t *self, gpc_node_t node, uint32_t network)
         }
     }
     if (status == 0 && self->hooks.room) {
-        status = self->hooks.room(self->hooks.world, node, network);
+        status = self->hooks.room(self->hooks.world, node, network, lane);
     }
     if (status == 0 && relay_waits && own_first) {
         status = relay(self, node, network);
@@ -321,10 +206,46 @@ room_came(gpc_network_t *self, gpc_node_t node, uint32_t network)
 
 /* ---- the nodes' side ---------------------------------------------------------------------------------------------------- */
 
-bool
-gpc_network_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t flits)
+/* Over a crossbar from core to core: by the line's home bank. */
+static bool
+is_relayed(const gpc_network_t *self, const gpc_msg_t *msg)
 {
-    return self->parts->node_states[node].room[network] >= least(flits, self->config.vc_flits);
+    return self->config.topology == GPC_TOPOLOGY_CROSSBAR && gpc_network_is_core(&self->config, msg->source) &&
+           gpc_network_is_core(&self->config, msg->destination);
+}
+
+static inline uint32_t
+output_of(const gpc_network_t *self, const gpc_msg_t *msg)
+{
+    const gpc_network_parts_t *parts = self->parts;
+    gpc_node_t target = is_relayed(self, msg) ? gpc_network_home(&self->config, msg->line) : msg->destination;
+    return parts->routes[parts->inputs[parts->injection[msg->source]].router * parts->num_nodes + target];
+}
+
+uint32_t
+gpc_network_lanes(const gpc_network_t *self)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < self->parts->num_inputs; i++) {
+        const gpc_input_wiring_t *input = &self->parts->inputs[i];
+        most = input->by_output && input->num_outputs > most ? input->num_outputs : most;
+    }
+    return most;
+}
+
+uint32_t
+gpc_network_lane(const gpc_network_t *self, const gpc_msg_t *msg)
+{
+    bool by_output = self->parts->inputs[self->parts->injection[msg->source]].by_output;
+    return by_output ? self->parts->outputs[output_of(self, msg)].bit : 0;
+}
+
+bool
+gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
+{
+    const gpc_queue_t *queue =
+        gpc_network_queue(self, self->parts->injection[msg->source], msg->network, output_of(self, msg));
+    return queue->room >= gpc_network_credits_needed(self, msg);
 }
 
 int
@@ -335,15 +256,11 @@ gpc_network_send(gpc_network_t *self, gpc_index_t message)
 
     assert(msg->flits > 0 && msg->network < self->config.networks);
     assert(msg->source < self->parts->num_nodes && msg->destination < self->parts->num_nodes);
+    /* the crossbar pair has no way from bank to bank */
+    assert(self->config.topology != GPC_TOPOLOGY_CROSSBAR || gpc_network_is_core(&self->config, msg->source) ||
+           gpc_network_is_core(&self->config, msg->destination));
     msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
-    if (self->config.topology == GPC_TOPOLOGY_CROSSBAR) {
-        bool to_core = gpc_network_is_core(&self->config, msg->destination);
-        if (gpc_network_is_core(&self->config, msg->source)) {
-            msg->flags |= to_core ? GPC_MSG_FLAG_RELAY : 0;
-        } else {
-            assert(to_core); /* the pair has no way from bank to bank */
-        }
-    }
+    msg->flags |= is_relayed(self, msg) ? GPC_MSG_FLAG_RELAY : 0;
     traffic->messages++;
     traffic->flits += msg->flits;
     self->parts->state->standing++;
@@ -372,12 +289,7 @@ int
 gpc_network_event(gpc_network_t *self, const gpc_event_t *event)
 {
     if (event->kind == GPC_EVENT_NETWORK_GRANT) {
-        gpc_output_state_t *state = &self->parts->output_states[event->target];
-        if (state->wake != event->tick) {
-            return 0; /* an earlier event was asked for later and has done its work */
-        }
-        state->wake = GPC_NEVER;
-        return arbitrate(self, event->target, event->tick);
+        return gpc_network_grant_event(self, event);
     }
     gpc_node_t node = (gpc_node_t) (event->target / self->config.networks);
     uint32_t network = event->target % self->config.networks;

@@ -1,18 +1,23 @@
 /* network.h: routers with finite, credited buffers a virtual network; topologies are built of them.
  *
- * A node has an injection buffer (the input port of its router) and an ejection buffer a virtual network, vc_flits each. At a
+ * A node has an input port and an ejection buffer a virtual network. Over a crossbar or a star its input port has a virtual
+ * channel, vc_flits deep, a virtual network and destination (at a crossbar from core to core: the home bank), so that a
+ * message to a busy output holds up none to others (the papers name no such channels: inferred; with one queue a virtual
+ * network a crossbar cannot pass much more than half of what its ports could). Over a mesh, and in its routers, it has one
+ * queue of vc_flits a virtual network. At a
  * grant a message takes its output port for `flits` network cycles (1 flit a cycle) and its input port likewise, given
  * min(flits, vc_flits) credits of the next buffer. Routers cut through, with their pipeline before the arbitration: a message is
  * ripe for its grant latency - 1 cycles after its head is in the buffer; after the grant its head is in the next buffer one
  * cycle, its last flit in an ejection buffer `flits` cycles later. Unloaded: latency a router, and flits - 1. A message longer
  * than a buffer holds all credits of it and passes in pieces. Credits are back in the tick in which the message is granted on or
- * taken by its receiver. Arbitration: virtual networks round robin at an output, then inputs round robin; the input whose turn
- * it is waits for credits. One event a message and hop, and one an arrival.
- * Order: FIFO per (source, destination, virtual network), since there is one path and one queue.
+ * taken by its receiver. Arbitration: virtual networks round robin at an output, then inputs round robin among those that are
+ * not streaming; the input whose turn it is waits for credits. An input port that falls free goes round among the outputs that
+ * are free. One event a message and hop, and one an arrival.
+ * Order: FIFO per (source, destination, virtual network), since there is one path and on it one queue after another.
  *
  * Crossbar pair: cores -> banks and banks -> cores are two one-router networks; a message from core to core is relayed by the
- * home bank of its line, which re-injects it by itself (its head in the ejection buffer takes turns with the bank's own for the
- * injection buffer); both traversals count as hops, the message once. Mesh: dimension order (x first), node i of cores and
+ * home bank of its line, which re-injects it by itself (its head in the ejection buffer takes turns with the bank's own for
+ * their queue); both traversals count as hops, the message once. Mesh: dimension order (x first), node i of cores and
  * banks at router i mod routers, rows filled up; links between routers are hops. Star: every node to one hub, one hop.
  */
 #ifndef GPC_FABRIC_NETWORK_H
@@ -42,7 +47,8 @@ typedef struct {
 typedef struct {
     int (*arrived)(void *world, gpc_node_t node, uint32_t network); /* the ejection buffer's head is new, other
                                                                        than by a take: the taker looks again */
-    int (*room)(void *world, gpc_node_t node, uint32_t network);    /* the injection buffer has more room than before */
+    int (*room)(void *world, gpc_node_t node, uint32_t network,
+                uint32_t lane); /* this queue has more room than before */
     void *world;
 } gpc_network_hooks_t;
 
@@ -65,8 +71,12 @@ void gpc_network_clear(gpc_network_t *self); /* empties every buffer, all credit
 /* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
 uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);
 
-/* Whether a message of so many flits may be sent now (a message longer than the buffer: when it is empty). */
-bool gpc_network_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t flits);
+/* A node's queues of a virtual network, its lanes: how many there are at most, and which one the message would enter. */
+uint32_t gpc_network_lanes(const gpc_network_t *self);
+uint32_t gpc_network_lane(const gpc_network_t *self, const gpc_msg_t *msg);
+/* Whether the message may be sent now (one longer than its buffer: when that is empty): source, destination, line, network
+ * and flits are set. */
+bool gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg);
 /* message->source, destination, network, flits are set and there is room (asserted). Sent between edges, it moves at the next. */
 GPC_MUST_CHECK int gpc_network_send(gpc_network_t *self, gpc_index_t message);
 gpc_index_t gpc_network_peek(const gpc_network_t *self, gpc_node_t node, uint32_t network); /* or GPC_NONE */

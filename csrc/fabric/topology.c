@@ -1,6 +1,7 @@
 /* topology.c: a network's routers: which ports they have, what those are wired to, the routes, the state at rest. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/errors.h"
 #include "fabric/network_parts.h"
@@ -43,11 +44,32 @@ add_ejection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node, bool 
         (gpc_output_wiring_t){.downstream = GPC_NONE, .node = node, .router = router, .counted = counted};
 }
 
-/* Once every port is there: the inputs of a router stand one after another, those of router 0 first. */
-static void
-number_inputs(gpc_network_parts_t *parts)
+/* The outputs of a router stand one after another too. */
+static uint32_t
+number_outputs(gpc_network_parts_t *parts)
 {
     uint32_t most = 1;
+
+    for (uint32_t i = 0; i < parts->num_inputs; i++) {
+        gpc_input_wiring_t *input = &parts->inputs[i];
+        input->first_output = GPC_NONE;
+        for (uint32_t o = 0; o < parts->num_outputs; o++) {
+            if (parts->outputs[o].router == input->router) {
+                input->first_output = input->first_output == GPC_NONE ? o : input->first_output;
+                parts->outputs[o].bit = input->num_outputs++;
+                assert(o == input->first_output + parts->outputs[o].bit);
+            }
+        }
+        most = input->num_outputs > most ? input->num_outputs : most;
+    }
+    return most;
+}
+
+/* Once every port is there: the inputs of a router stand one after another, those of router 0 first. */
+static void
+number_ports(gpc_network_parts_t *parts)
+{
+    uint32_t most = number_outputs(parts);
 
     for (uint32_t o = 0; o < parts->num_outputs; o++) {
         gpc_output_wiring_t *output = &parts->outputs[o];
@@ -64,6 +86,18 @@ number_inputs(gpc_network_parts_t *parts)
         most = output->num_inputs > most ? output->num_inputs : most;
     }
     parts->request_words = (most + 63) / 64;
+}
+
+/* Nodes of a crossbar or star have a queue an output and virtual network; the routers of a mesh one a virtual network. */
+static void
+number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
+{
+    for (uint32_t i = 0; i < parts->num_inputs; i++) {
+        gpc_input_wiring_t *input = &parts->inputs[i];
+        input->by_output = config->topology != GPC_TOPOLOGY_MESH;
+        input->first_queue = parts->num_queues;
+        parts->num_queues += config->networks * (input->by_output ? input->num_outputs : 1);
+    }
 }
 
 /* Router 0 from the cores to the banks, router 1 back. Core to core goes by the home bank: its route is found by line. */
@@ -216,7 +250,8 @@ build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
             break;
     }
     if (status == 0) {
-        number_inputs(parts);
+        number_ports(parts);
+        number_queues(parts, config);
     }
     return status;
 }
@@ -229,12 +264,14 @@ take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_a
     parts->input_states = GPC_ARENA_TAKE(arena, parts->num_inputs, gpc_input_state_t);
     parts->output_states = GPC_ARENA_TAKE(arena, parts->num_outputs, gpc_output_state_t);
     parts->node_states = GPC_ARENA_TAKE(arena, parts->num_nodes, gpc_node_state_t);
-    parts->queues = GPC_ARENA_TAKE(arena, (size_t) parts->num_inputs * config->networks, gpc_list_t);
+    parts->queues = GPC_ARENA_TAKE(arena, parts->num_queues, gpc_queue_t);
     parts->requests =
         GPC_ARENA_TAKE(arena, (size_t) parts->num_outputs * config->networks * parts->request_words, uint64_t);
+    parts->wants =
+        GPC_ARENA_TAKE(arena, (size_t) parts->num_inputs * config->networks * parts->request_words, uint64_t);
     parts->state = GPC_ARENA_TAKE(arena, 1, gpc_network_state_t);
     bool complete = parts->input_states && parts->output_states && parts->node_states && parts->queues &&
-                    parts->requests && parts->state;
+                    parts->requests && parts->wants && parts->state;
     return complete ? 0 : GPC_ERROR_MEMORY;
 }
 
@@ -283,24 +320,26 @@ gpc_network_clear(gpc_network_t *self)
     uint32_t networks = self->config.networks;
 
     for (uint32_t i = 0; i < parts->num_inputs; i++) {
-        parts->input_states[i] = (gpc_input_state_t){0};
+        parts->input_states[i] = (gpc_input_state_t){.claimed_by = GPC_NONE, .streams_to = GPC_NONE};
     }
-    for (uint32_t i = 0; i < parts->num_inputs * networks; i++) {
-        gpc_list_clear(&parts->queues[i]);
+    for (uint32_t i = 0; i < parts->num_queues; i++) {
+        parts->queues[i].room = self->config.vc_flits;
+        gpc_list_clear(&parts->queues[i].list);
     }
     for (uint32_t o = 0; o < parts->num_outputs; o++) {
-        parts->output_states[o] = (gpc_output_state_t){.wake = GPC_NEVER};
+        gpc_output_state_t *state = &parts->output_states[o];
+        *state = (gpc_output_state_t){.wake = GPC_NEVER, .streams_from = GPC_NONE, .ended = GPC_NONE};
         for (uint32_t network = 0; network < networks; network++) {
-            parts->output_states[o].credits[network] = self->config.vc_flits;
-            for (uint32_t word = 0; word < parts->request_words; word++) {
-                gpc_network_requests(self, o, network)[word] = 0;
-            }
+            state->credits[network] = self->config.vc_flits;
+            state->passed[network] = GPC_NONE;
         }
     }
+    size_t words = (size_t) networks * parts->request_words;
+    memset(parts->requests, 0, parts->num_outputs * words * sizeof(*parts->requests));
+    memset(parts->wants, 0, parts->num_inputs * words * sizeof(*parts->wants));
     for (uint32_t node = 0; node < parts->num_nodes; node++) {
-        parts->node_states[node] = (gpc_node_state_t){{0}, {{0, 0, 0}}, {false}};
+        parts->node_states[node] = (gpc_node_state_t){{{0, 0, 0}}, {false}};
         for (uint32_t network = 0; network < networks; network++) {
-            parts->node_states[node].room[network] = self->config.vc_flits;
             gpc_list_clear(&parts->node_states[node].ejected[network]);
         }
     }
@@ -321,10 +360,10 @@ gpc_network_idle(const gpc_network_t *self)
                 return false;
             }
         }
-        for (uint32_t node = 0; node < parts->num_nodes; node++) {
-            if (parts->node_states[node].room[network] != self->config.vc_flits) {
-                return false;
-            }
+    }
+    for (uint32_t i = 0; i < parts->num_inputs; i++) {
+        if (parts->input_states[i].waiting) {
+            return false;
         }
     }
     return true;

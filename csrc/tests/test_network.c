@@ -16,6 +16,8 @@ static uint32_t arrivals_from[GPC_MAX_CORES + GPC_MAX_BANKS];
 static uint32_t last_from[64][64][GPC_MAX_NETWORKS]; /* request by source, destination, network, plus 1 */
 static uint32_t out_of_order;
 static bool keep_sending; /* every node that has room sends again */
+static bool spreading;    /* a bank that has room on a lane sends to that lane's core again */
+static uint32_t num_events;
 static uint32_t goal;
 
 static const gpc_network_config_t fermi = {.topology = GPC_TOPOLOGY_CROSSBAR,
@@ -41,6 +43,17 @@ send(uint32_t from, uint32_t to, uint32_t vn, uint32_t flits)
                                             .request = num_sent++};
     flits_sent += flits;
     CHECK_EQUAL_I64(gpc_network_send(&network, i), 0);
+}
+
+static bool
+has_room(uint32_t from, uint32_t to, uint32_t vn, uint32_t flits)
+{
+    gpc_msg_t msg = {.source = (gpc_node_t) from,
+                     .destination = (gpc_node_t) to,
+                     .network = (uint8_t) vn,
+                     .flits = (uint16_t) flits,
+                     .line = (gpc_address_t) (from * 7 + to * 3) * 256};
+    return gpc_network_has_room(&network, &msg);
 }
 
 static void
@@ -77,10 +90,13 @@ on_arrival(void *world, gpc_node_t node, uint32_t vn)
 }
 
 static int
-on_room(void *world, gpc_node_t node, uint32_t vn)
+on_room(void *world, gpc_node_t node, uint32_t vn, uint32_t lane)
 {
     (void) world;
     num_rooms++;
+    if (spreading && node >= network.config.cores && num_sent < goal) {
+        send(node, lane, vn, 5);
+    }
     if (keep_sending && num_sent < goal) {
         send(node, CORES, vn, 5); /* bank 0 */
     }
@@ -94,8 +110,8 @@ begin(const gpc_network_config_t *config)
     gpc_network_free(&network);
     gpc_arena_free(&arena);
     gpc_arena_init(&arena, 1u << 16);
-    holding = keep_sending = false;
-    num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;
+    holding = keep_sending = spreading = false;
+    num_events = num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;
     memset(arrivals_from, 0, sizeof(arrivals_from));
     memset(last_from, 0, sizeof(last_from));
     for (uint32_t i = 0; i < MESSAGES; i++) {
@@ -150,6 +166,7 @@ run_dry(void)
 {
     gpc_event_t event;
     while (gpc_wheel_next(&wheel, &event)) {
+        num_events++;
         CHECK_EQUAL_I64(gpc_network_event(&network, &event), 0);
     }
     CHECK_EQUAL_U64(num_arrived, num_sent);
@@ -311,6 +328,95 @@ an_input_port_streams_one_message_at_a_time(void)
     CHECK_EQUAL_U64(arrived_at[1] - arrived_at[0], 5 * PERIOD);
 }
 
+static void
+a_busy_output_holds_up_no_message_to_others(void)
+{
+    begin(&fermi);
+    holding = true;
+    for (uint32_t i = 0; i < 2; i++) { /* bank 0's buffer, then core 0's lane to it */
+        send(0, CORES, 0, 8);
+        run_to(gpc_wheel_now(&wheel) + 100);
+    }
+    CHECK(!has_room(0, CORES, 0, 1));
+    CHECK(has_room(0, CORES + 1, 0, 8));
+    gpc_tick_t start = gpc_wheel_now(&wheel);
+    send(0, CORES + 1, 0, 5);
+    holding = false;
+    run_to(start + (4 + 4) * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], start + (4 + 4) * PERIOD);
+    take_all(CORES, 0);
+    run_dry();
+}
+
+/* Every bank has something for every core, all the time. */
+static void
+spread(const gpc_network_config_t *config, uint32_t count)
+{
+    begin(config);
+    spreading = true;
+    goal = count;
+    for (uint32_t core = 0; core < config->cores; core++) {
+        for (uint32_t bank = 0; bank < config->banks; bank++) {
+            send(config->cores + bank, core, 0, 5);
+        }
+    }
+    run_dry();
+}
+
+static void
+all_banks_stream_to_all_cores_at_once_at_full_speed(void)
+{
+    static const uint32_t buffers[] = {5, 8, 16};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
+        gpc_network_config_t config = with_buffers(&fermi, buffers[i]);
+        spread(&config, 8000);
+        uint64_t least = (uint64_t) num_sent / BANKS * 5 * PERIOD; /* a port's bound */
+        CHECK(gpc_wheel_now(&wheel) * 98 < least * 100);
+        for (uint32_t bank = 0; bank < BANKS; bank++) {
+            CHECK(arrivals_from[CORES + bank] * 100 > num_sent / BANKS * 97);
+        }
+    }
+}
+
+static void
+a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
+{
+    gpc_network_config_t config = fermi;
+    spread(&config, 8000);
+    CHECK(num_events * 10 < num_sent * 23);
+    config.cores = 256;
+    spread(&config, 8000);
+    CHECK(num_events * 10 < num_sent * 23);
+}
+
+/* Core 0 wants banks 0 and 1 all the time; core 1 wants bank 0: who is busy when a bank falls free is not forgotten. */
+static uint32_t
+sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
+{
+    uint32_t sent = 0;
+    while (has_room(from, to, 0, flits)) {
+        send(from, to, 0, flits);
+        sent++;
+    }
+    return sent;
+}
+
+static void
+an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
+{
+    uint32_t crossing = 0;
+    begin(&fermi);
+    for (gpc_tick_t tick = 0; tick < 4000 * PERIOD; tick += PERIOD) {
+        (void) sent_meanwhile(0, CORES + 1, 4);
+        (void) sent_meanwhile(1, CORES, 4);
+        (void) sent_meanwhile(2, CORES, 4);
+        crossing += sent_meanwhile(0, CORES, 4);
+        run_to(tick + PERIOD);
+    }
+    run_dry();
+    CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
+}
+
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -340,17 +446,17 @@ static void
 injection_has_room_for_its_flits_and_says_when_it_has_more(void)
 {
     begin(&fermi);
-    CHECK(gpc_network_has_room(&network, 0, 0, 8));
-    CHECK(gpc_network_has_room(&network, 0, 0, 9)); /* longer than the buffer: it is empty */
+    CHECK(has_room(0, CORES, 0, 8));
+    CHECK(has_room(0, CORES, 0, 9)); /* longer than the buffer: it is empty */
     send(0, CORES, 0, 5);
-    CHECK(gpc_network_has_room(&network, 0, 0, 3));
-    CHECK(!gpc_network_has_room(&network, 0, 0, 4));
-    CHECK(gpc_network_has_room(&network, 0, 1, 8));
+    CHECK(has_room(0, CORES, 0, 3));
+    CHECK(!has_room(0, CORES, 0, 4));
+    CHECK(has_room(0, CORES, 1, 8));
     run_to(3 * PERIOD - 1);
     CHECK_EQUAL_U64(num_rooms, 0);
     run_to(3 * PERIOD); /* the grant */
     CHECK_EQUAL_U64(num_rooms, 1);
-    CHECK(gpc_network_has_room(&network, 0, 0, 8));
+    CHECK(has_room(0, CORES, 0, 8));
     run_dry();
 }
 
@@ -421,7 +527,7 @@ random_traffic(const gpc_network_config_t *config, uint32_t count)
             to %= config->cores;
         }
         holding = random_below(4) == 0;
-        if (gpc_network_has_room(&network, (gpc_node_t) from, vn, flits)) {
+        if (has_room(from, to, vn, flits)) {
             send(from, to, vn, flits);
         }
         if (random_below(8) == 0) {
@@ -465,7 +571,7 @@ a_saved_arena_replays_the_same_arrivals(void)
     begin(&config);
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t from = i % 8, to = (i * 5 + 3) % 16;
-        if (gpc_network_has_room(&network, (gpc_node_t) from, i % 2, 3)) {
+        if (has_room(from, to, i % 2, 3)) {
             send(from, to, i % 2, 3);
         }
     }
@@ -550,7 +656,7 @@ a_mesh_link_passes_a_flit_a_cycle(void)
     begin(&config);
     uint32_t sent = 0;
     for (gpc_tick_t tick = 0; sent < 200; tick += PERIOD) {
-        if (gpc_network_has_room(&network, 0, 0, 5)) {
+        if (has_room(0, 3, 0, 5)) {
             send(0, 3, 0, 5);
             sent++;
         }
@@ -598,6 +704,10 @@ main(void)
     RUN(virtual_networks_take_turns_on_one_port);
     RUN(different_outputs_do_not_wait_for_each_other);
     RUN(an_input_port_streams_one_message_at_a_time);
+    RUN(a_busy_output_holds_up_no_message_to_others);
+    RUN(all_banks_stream_to_all_cores_at_once_at_full_speed);
+    RUN(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256);
+    RUN(an_input_that_is_always_busy_at_the_wrong_time_is_waited_for);
     RUN(no_more_than_the_buffers_hold_moves_when_nobody_takes);
     RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
     RUN(a_long_message_is_not_starved_by_short_ones);

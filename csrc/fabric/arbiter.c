@@ -1,0 +1,310 @@
+/* arbiter.c: which message takes which output when.
+ *
+ * A message that enters an input buffer may be granted from t + (latency - 1) cycles on, t being the edge at which its head is
+ * there: the router's pipeline stands before its arbitration. At a grant the message streams for `flits` cycles from its input
+ * port through its output port.
+ *
+ * After the events of a tick there is no pair left of an output that is free and an input that is idle, has a ripe message
+ * for it and finds credits. Whatever may make such a pair is an event at the output: a request gets ripe, credits come back,
+ * its stream ends. At the end of a stream the output looks for an idle input that waits for it, then the input that streamed
+ * looks for a free output among those that it waits for; both go round. Nobody asks again and again: who is busy is looked at
+ * when he ends.
+ *
+ * Fairness: an input that is busy whenever an output that it waits for falls free could be passed by for ever. An output
+ * counts how often it passes the first such input by, and claims it after two rounds: for this virtual network it then waits
+ * for that input, and the input, once idle and if credits are there, takes nothing else. */
+#include <assert.h>
+
+#include "fabric/network_parts.h"
+
+enum { PRIORITY_GRANT = 3 };
+
+/* The output is to be looked at again, at tick or as soon as it is free. */
+int
+gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+
+    tick = tick > state->busy_until ? tick : state->busy_until;
+    if (state->wake <= tick) {
+        return 0;
+    }
+    state->wake = tick;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
+}
+
+/* ---- sets of ports: which outputs an input waits for, which inputs an output has requests of ------------------------------ */
+
+static inline void
+note_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+    uint32_t bit = self->parts->outputs[output].bit;
+
+    gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
+    gpc_network_wants(self, input, network)[bit / 64] |= UINT64_C(1) << (bit % 64);
+    self->parts->output_states[output].waiting++;
+    self->parts->input_states[input].waiting++;
+}
+
+static inline void
+forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+    uint32_t bit = self->parts->outputs[output].bit;
+
+    gpc_network_requests(self, output, network)[wiring->bit / 64] &= ~(UINT64_C(1) << (wiring->bit % 64));
+    gpc_network_wants(self, input, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+    self->parts->output_states[output].waiting--;
+    self->parts->input_states[input].waiting--;
+}
+
+/* The first message of a queue is a new one: it asks for its output. */
+int
+gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
+
+    note_request(self, input, output, network);
+    if (state->busy_until > ready) { /* the end of its stream will see to it */
+        return gpc_network_look_at(self, state->streams_to, state->busy_until);
+    }
+    return gpc_network_look_at(self, output, ready);
+}
+
+/* ---- what may be granted -------------------------------------------------------------------------------------------------- */
+
+/* Another output waits for this input and has the credits. */
+static bool
+is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    uint32_t other = state->claimed_by;
+
+    if (other == GPC_NONE || other == output) {
+        return false;
+    }
+    gpc_index_t head = gpc_network_queue(self, input, state->claimed_network, other)->list.head;
+    return gpc_network_credits_needed(self, gpc_msg_at(self->messages, head)) <=
+           self->parts->output_states[other].credits[state->claimed_network];
+}
+
+/* Whether the input can send now; if it is idle and its message gets ripe later, *later is made no later than that. */
+static bool
+is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
+{
+    if (self->parts->input_states[input].busy_until > now || is_kept_for_another(self, input, output)) {
+        return false;
+    }
+    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
+    if (ready > now) {
+        *later = ready < *later ? ready : *later;
+        return false;
+    }
+    return true;
+}
+
+/* The first input at or after the one whose turn it is, going round, that is able; GPC_NONE when there is none. *busy: the
+ * first that was passed by because it streams. */
+static uint32_t
+able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
+           uint32_t *busy)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const uint64_t *requests = gpc_network_requests(self, output, network);
+    uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
+    uint32_t word = from / 64;
+    uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
+
+    for (uint32_t turn = 0; turn <= words; turn++) {
+        for (; bits; bits &= bits - 1) {
+            uint32_t input = wiring->first_input + word * 64 + (uint32_t) __builtin_ctzll(bits);
+            if (is_able(self, input, output, network, now, later)) {
+                return input;
+            }
+            *busy = *busy == GPC_NONE && self->parts->input_states[input].busy_until > now ? input : *busy;
+        }
+        word = word + 1 < words ? word + 1 : 0;
+        bits = requests[word];
+        if (turn + 1 == words) {
+            bits &= ~(UINT64_MAX << (from % 64)); /* the part before `from` of the word that we began with */
+        }
+    }
+    return GPC_NONE;
+}
+
+/* The output takes a message of `input`; `busy` had its turn before (or GPC_NONE). */
+static void
+count_pass(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t input, uint32_t busy)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    gpc_input_state_t *passed;
+
+    if (state->passed[network] == input) {
+        state->passed[network] = GPC_NONE;
+        passed = &self->parts->input_states[input];
+        if (passed->claimed_by == output && passed->claimed_network == network) {
+            passed->claimed_by = GPC_NONE;
+        }
+    } else if (state->passed[network] != GPC_NONE) {
+        passed = &self->parts->input_states[state->passed[network]];
+        state->passes[network]++;
+        if (state->passes[network] >= 2 * self->parts->outputs[output].num_inputs && passed->claimed_by == GPC_NONE) {
+            passed->claimed_by = output;
+            passed->claimed_network = network;
+        }
+    } else if (busy != GPC_NONE) {
+        state->passed[network] = busy;
+        state->passes[network] = 1;
+    }
+}
+
+static int
+grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gpc_tick_t now)
+{
+    gpc_network_parts_t *parts = self->parts;
+    gpc_output_state_t *state = &parts->output_states[output];
+    gpc_input_state_t *from = &parts->input_states[input];
+    const gpc_output_wiring_t *wiring = &parts->outputs[output];
+    gpc_queue_t *queue = gpc_network_queue(self, input, network, output);
+    gpc_index_t message = gpc_list_pop(&queue->list, self->messages);
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg);
+
+    state->credits[network] -= flits;
+    state->busy_until = from->busy_until = now + msg->flits * self->config.clock.period;
+    state->turn = network + 1 < self->config.networks ? network + 1 : 0;
+    state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
+    if (state->wake == now) {
+        state->ended = state->streams_from; /* its end, at this tick too, is still to be seen to */
+    }
+    state->streams_from = input;
+    from->streams_to = output;
+    from->next_output = wiring->bit + 1 < parts->inputs[input].num_outputs ? wiring->bit + 1 : 0;
+    forget_request(self, input, output, network);
+
+    int status = gpc_network_pass_on(self, output, message, now);
+    if (status == 0 && queue->list.count) {
+        const gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
+        status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);
+    }
+    if (status == 0 && (state->waiting || from->waiting)) {
+        status = gpc_network_look_at(self, output, state->busy_until);
+    }
+    return status ? status : gpc_network_give_back(self, input, queue, network, output, flits, now);
+}
+
+/* ---- arbitration ------------------------------------------------------------------------------------------------------------ */
+
+/* The input that a virtual network would send from: the claimed one, or the one whose turn it is. */
+static uint32_t
+candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
+          uint32_t *busy)
+{
+    uint32_t passed = self->parts->output_states[output].passed[network];
+
+    if (passed != GPC_NONE) {
+        const gpc_input_state_t *state = &self->parts->input_states[passed];
+        if (state->claimed_by == output && state->claimed_network == network) {
+            return is_able(self, passed, output, network, now, later) ? passed : GPC_NONE;
+        }
+    }
+    return able_input(self, output, network, now, later, busy);
+}
+
+/* One output. Virtual networks take turns. Within one the inputs do, and the input whose turn it is waits for credits rather
+ * than be passed by a shorter message: nobody starves. */
+static int
+arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    gpc_tick_t later = GPC_NEVER;
+    uint32_t networks = self->config.networks;
+
+    if (state->waiting == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0, network = state->turn; i < networks; i++, network = network + 1 < networks ? network + 1 : 0) {
+        uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &later, &busy);
+        if (input == GPC_NONE) {
+            continue;
+        }
+        gpc_index_t head = gpc_network_queue(self, input, network, output)->list.head;
+        if (gpc_network_credits_needed(self, gpc_msg_at(self->messages, head)) <= state->credits[network]) {
+            count_pass(self, output, network, input, busy);
+            return grant(self, output, input, network, now);
+        }
+    }
+    return later == GPC_NEVER ? 0 : gpc_network_look_at(self, output, later);
+}
+
+/* The outputs of one word of a set of outputs, of all virtual networks. */
+static inline uint64_t
+wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
+{
+    uint64_t bits = 0;
+    for (uint32_t network = 0; network < self->config.networks; network++) {
+        bits |= gpc_network_wants(self, input, network)[word];
+    }
+    return bits;
+}
+
+/* An input has ended its stream: whoever claims it comes first, then the free outputs that it waits for, going round. */
+static int
+serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    uint32_t words = self->parts->request_words, from = state->next_output, word = from / 64;
+    uint64_t bits = wanted(self, input, word) & (UINT64_MAX << (from % 64));
+    int status = 0;
+
+    if (state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now) {
+        status = arbitrate(self, state->claimed_by, now);
+    }
+    for (uint32_t turn = 0; turn <= words && status == 0; turn++) {
+        for (; bits && status == 0; bits &= bits - 1) {
+            uint32_t output = wiring->first_output + word * 64 + (uint32_t) __builtin_ctzll(bits);
+            if (state->busy_until > now) {
+                return 0;
+            }
+            gpc_tick_t free = self->parts->output_states[output].busy_until;
+            status = free <= now ? arbitrate(self, output, now) : gpc_network_look_at(self, output, free);
+        }
+        word = word + 1 < words ? word + 1 : 0;
+        bits = wanted(self, input, word);
+        if (turn + 1 == words) {
+            bits &= ~(UINT64_MAX << (from % 64));
+        }
+    }
+    return status;
+}
+
+/* A GPC_EVENT_NETWORK_GRANT. */
+int
+gpc_network_grant_event(gpc_network_t *self, const gpc_event_t *event)
+{
+    gpc_output_state_t *state = &self->parts->output_states[event->target];
+    const gpc_input_state_t *inputs = self->parts->input_states;
+    gpc_tick_t now = event->tick;
+    int status = 0;
+
+    if (state->wake != now) {
+        return 0; /* an earlier event was asked for later and has done its work */
+    }
+    state->wake = GPC_NEVER;
+    uint32_t ended[] = {state->streams_from, state->ended};
+    state->ended = GPC_NONE;
+    if (state->busy_until <= now) {
+        status = arbitrate(self, event->target, now);
+    } else if (state->waiting || inputs[ended[0]].waiting) {
+        status = gpc_network_look_at(self, event->target, state->busy_until);
+    }
+    for (uint32_t i = 0; i < 2 && status == 0; i++) {
+        if (ended[i] != GPC_NONE && inputs[ended[i]].waiting && inputs[ended[i]].busy_until == now) {
+            status = serve(self, ended[i], now);
+        }
+    }
+    return status;
+}
