@@ -1,0 +1,111 @@
+"""What a machine's numbers say in closed form, measured by kernels: latencies, coalescing, bank conflicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpucoh
+
+WORDS_A_LINE = 32
+HOPS = 64
+
+
+@gpucoh.kernel
+def chase(links: gpucoh.Buffer[gpucoh.i32], rounds: gpucoh.i32, times: gpucoh.Buffer[gpucoh.u32]):
+    at = 0
+    begin = gpucoh.clock()
+    for _ in range(rounds):
+        at = links[at]
+        at = links[at]
+        at = links[at]
+        at = links[at]
+        at = links[at]
+        at = links[at]
+        at = links[at]
+        at = links[at]
+    times[1] = gpucoh.u32(
+        at
+    )  # issues when the last word is there, and what follows issues behind it
+    times[0] = gpucoh.clock() - begin
+
+
+@gpucoh.kernel
+def stride_loads(
+    data: gpucoh.Buffer[gpucoh.u32], stride: gpucoh.i32, sums: gpucoh.Buffer[gpucoh.u32]
+):
+    sums[gpucoh.lane_id()] = data[gpucoh.lane_id() * stride]
+
+
+@gpucoh.kernel
+def stride_scratchpad(stride: gpucoh.i32, rounds: gpucoh.i32, sums: gpucoh.Buffer[gpucoh.u32]):
+    tile = gpucoh.shared(gpucoh.u32, 1024)
+    total = gpucoh.u32(0)
+    for _ in range(rounds):
+        total += tile[gpucoh.lane_id() * stride % 1024]
+    sums[gpucoh.lane_id()] = total
+
+
+def ring(stride_words: int) -> np.ndarray:
+    """Links that visit HOPS words, ``stride_words`` apart, and come back to word 0."""
+    links = np.zeros(HOPS * stride_words, np.int32)
+    places = np.arange(HOPS) * stride_words
+    links[places] = np.roll(places, -1)
+    return links
+
+
+def cycles_a_hop(protocol: str, stride_words: int, warm: bool) -> float:
+    """Core cycles of a dependent load, over one round through the ring."""
+    gpu = gpucoh.GPU(machine="fermi", protocol=protocol)
+    links = gpu.array(ring(stride_words))
+    times = gpu.zeros(2, np.uint32)
+    if warm:
+        gpu.launch(chase, grid=1, block=1, args=(links, HOPS // 8, times))
+    gpu.launch(chase, grid=1, block=1, args=(links, HOPS // 8, times))
+    return float(times.numpy()[0]) / HOPS
+
+
+def test_a_chase_through_the_l1_takes_its_latency_a_hop() -> None:
+    latency = gpucoh.machine("fermi").l1_latency
+    measured = cycles_a_hop("ideal", WORDS_A_LINE, warm=True)
+    assert latency <= measured <= latency + 8  # a loop iteration's overhead falls on eight hops
+
+
+def test_a_chase_through_the_l2_takes_its_round_trip_a_hop() -> None:
+    measured = cycles_a_hop("no-l1", WORDS_A_LINE, warm=True)
+    assert measured == pytest.approx(gpucoh.machine("fermi").l2_round_trip, abs=1.5)
+
+
+def test_a_chase_through_closed_rows_takes_the_dram_round_trip_a_hop() -> None:
+    # lines far apart: every one in a row of its own
+    measured = cycles_a_hop("no-l1", 2048 // 4 * 8, warm=False)
+    trip = gpucoh.machine("fermi").dram_round_trip
+    assert trip - 1.5 <= measured <= trip * 1.05
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 64])
+def test_a_warp_makes_one_request_a_distinct_line(stride: int) -> None:
+    gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
+    data = gpu.zeros(32 * 64, np.uint32)
+    sums = gpu.zeros(32, np.uint32)
+    gpu.launch(stride_loads, grid=1, block=32, args=(data, stride, sums))
+    assert gpu.stats().l1.loads == min(stride, 32)
+
+
+def scratchpad_conflict_cycles(stride: int, banks: int, rounds: int) -> int:
+    machine = gpucoh.machine("fermi").replace(scratchpad_banks=banks)
+    gpu = gpucoh.GPU(machine=machine, protocol="ideal")
+    sums = gpu.zeros(32, np.uint32)
+    gpu.launch(stride_scratchpad, grid=1, block=32, args=(stride, rounds, sums))
+    return int(gpu.stats().to_dict()["core"]["shared_conflict_cycles"])
+
+
+@pytest.mark.parametrize(
+    ("stride", "ways"), [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32)]
+)
+def test_lanes_on_one_bank_take_turns(stride: int, ways: int) -> None:
+    assert scratchpad_conflict_cycles(stride, 32, rounds=10) == 10 * (ways - 1)
+
+
+def test_lanes_on_one_word_share_it() -> None:
+    assert scratchpad_conflict_cycles(0, 32, rounds=10) == 0
