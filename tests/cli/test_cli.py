@@ -287,9 +287,10 @@ def test_the_version_is_printed(cli):
 # ---- as a process
 
 
-def test_python_m_gpucoh_is_the_program():
+def test_python_m_gpucoh_is_the_program(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "gpucoh", "run", "nothing", "-p", "ideal"],
+        cwd=tmp_path,  # not in the source tree, which would hide the installed package
         capture_output=True,
         text=True,
         check=False,
@@ -298,11 +299,11 @@ def test_python_m_gpucoh_is_the_program():
     assert done.stderr.startswith("gpucoh: unknown workload 'nothing'")
 
 
-def test_ctrl_c_ends_a_long_run_at_once_without_a_traceback():
+def test_ctrl_c_ends_a_long_run_at_once_without_a_traceback(tmp_path):
     run = ["run", "spm_g", "-p", "no-l1", "--scale", "paper", "--param", "iterations=100000"]
     command = [sys.executable, "-m", "gpucoh", *run]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as process:
         time.sleep(6)
         assert process.poll() is None
@@ -314,11 +315,12 @@ def test_ctrl_c_ends_a_long_run_at_once_without_a_traceback():
     assert "Traceback" not in err
 
 
-def test_a_closed_pipe_is_no_traceback():
+def test_a_closed_pipe_is_no_traceback(tmp_path):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
         [sys.executable, "-m", "gpucoh", "protocols", "--json"],
+        cwd=tmp_path,
         stdout=write,
         stderr=subprocess.PIPE,
         check=False,
