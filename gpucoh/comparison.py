@@ -91,7 +91,7 @@ class Comparison:
     def means(self) -> list[dict[str, Any]]:
         """One entry a protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
-        Only workloads whose run ended without an error, under this protocol and the baseline, are in a mean.
+        Only workloads with right answers, here and under the baseline, are in a mean; ``workloads`` counts them.
         """
         out = []
         for protocol in self.protocols:
@@ -99,8 +99,8 @@ class Comparison:
                 self._against_baseline(run)
                 for run in self.runs
                 if run.protocol == protocol
-                and not run.error
-                and not self.run(run.workload, self.baseline).error
+                and run.correct is not False
+                and self.run(run.workload, self.baseline).correct is not False
             ]
             speedups = [row["speedup"] for row in rows if row["speedup"]]
             out.append(

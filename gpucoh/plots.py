@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from gpucoh.errors import ConfigError
 
 if TYPE_CHECKING:
     from gpucoh.comparison import Comparison
-    from gpucoh.runner import RunResult
 
 # Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
 _COLOURS = (
@@ -48,9 +47,10 @@ _PART_NAMES = {
     "l1": "L1",
     "l2": "L2",
     "dram": "DRAM",
+    "scratchpad": "scratchpad",
+    "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
-_WRONG = "wrong answer"
 
 
 def style(number: int) -> dict[str, object]:
@@ -116,23 +116,30 @@ def _legend(axes: Axes, handles: list[Patch]) -> None:
     axes.figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
 
 
-def _mark_wrong(axes: Axes, x: float, height: float) -> None:
-    """A cross above the bar of a run whose answer is wrong."""
-    axes.annotate(
-        "\N{MULTIPLICATION X}",
-        (x, height),
-        xytext=(0, 2),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        fontsize=9,
-        color="#c00000",
-        fontfamily="DejaVu Sans",
-    )
+def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float) -> list[Patch]:
+    """Crosses above the bars, (x, height), of runs whose answers are wrong; what the legend says of them.
 
-
-def _wrong_handle() -> Patch:
-    return Patch(facecolor="none", edgecolor="none", label=f"\N{MULTIPLICATION X} {_WRONG}")
+    A wrong run may take any time: bars far above the ``tallest`` right one are cut off there and their height is told.
+    """
+    limit = 1.25 * max(tallest, 1.0)
+    if any(height > limit for _, height in wrong):
+        axes.set_ylim(0, limit)
+    for x, height in wrong:
+        cut = height > limit
+        axes.annotate(
+            f"{height:.3g}\n\N{MULTIPLICATION X}" if cut else "\N{MULTIPLICATION X}",
+            (x, limit if cut else height),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="top" if cut else "bottom",
+            fontsize=8 if cut else 9,
+            color="#c00000",
+            fontfamily="DejaVu Sans",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0} if cut else None,
+        )
+    text = "\N{MULTIPLICATION X} wrong answer"
+    return [Patch(facecolor="none", edgecolor="none", label=text)] if wrong else []
 
 
 def _subtitle(comparison: Comparison) -> str:
@@ -158,15 +165,18 @@ def speedup_figure(comparison: Comparison) -> Figure:
     means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.means()}
     figure, axes = _new(len(names) + 1, len(protocols))
     width = 0.8 / len(protocols)
-    any_wrong = False
+    wrong: list[tuple[float, float]] = []
+    tallest = 0.0
     for number, protocol in enumerate(protocols):
         offset = (number - (len(protocols) - 1) / 2) * width
         values = [heights[name, protocol] for name in names] + [means[protocol]]
         axes.bar(np.arange(len(values)) + offset, values, width, **style(number))  # type: ignore[arg-type]
         for place, name in enumerate(names):
             if comparison.run(name, protocol).correct is False:
-                any_wrong = True
-                _mark_wrong(axes, place + offset, values[place])
+                wrong.append((place + offset, values[place]))
+            else:
+                tallest = max(tallest, values[place])
+    marks = _mark_wrong(axes, wrong, tallest)
     _finish(
         axes,
         [*names, "harmonic\nmean"],
@@ -174,7 +184,7 @@ def speedup_figure(comparison: Comparison) -> Figure:
         f"Speedup ({_subtitle(comparison)})",
     )
     handles = [Patch(**style(number), label=protocol) for number, protocol in enumerate(protocols)]  # type: ignore[arg-type]
-    _legend(axes, handles + ([_wrong_handle()] if any_wrong else []))
+    _legend(axes, handles + marks)
     return figure
 
 
@@ -232,23 +242,24 @@ def _stacked(
 ) -> Figure:
     """Stacked bars of each run's parts, over the baseline's total; protocols are named under the bars."""
     names, protocols = comparison.workloads, comparison.protocols
-    kinds = list(
-        dict.fromkeys(kind for values in parts.values() for kind, value in values.items() if value)
-    )
+    kinds = [kind for kind in texts if any(values.get(kind) for values in parts.values())]
     figure, axes = _new(len(names), len(protocols))
     width = 0.8 / len(protocols)
-    any_wrong = False
+    wrong: list[tuple[float, float]] = []
+    tallest = 0.0
     ticks: list[tuple[float, str]] = []
     for place, name in enumerate(names):
         total = sum(parts[id(comparison.run(name, comparison.baseline))].values()) or 1
         for number, protocol in enumerate(protocols):
             run = comparison.run(name, protocol)
             x = place + (number - (len(protocols) - 1) / 2) * width
-            top = _stack(axes, x, width, parts[id(run)], kinds, total)
+            top = _stack(axes, x, width, parts[id(run)], texts, total)
             ticks.append((x, protocol))
             if run.correct is False:
-                any_wrong = True
-                _mark_wrong(axes, x, top)
+                wrong.append((x, top))
+            else:
+                tallest = max(tallest, top)
+    marks = _mark_wrong(axes, wrong, tallest)
     _finish(axes, names, label, title)
     axes.tick_params(
         axis="x", length=0, pad=12 + 5.2 * max(len(protocol) for protocol in protocols)
@@ -266,10 +277,10 @@ def _stacked(
             fontsize=8,
         )
     handles = [
-        Patch(**style(number), label=texts.get(kind, kind.replace("_", " ")))  # type: ignore[arg-type]
-        for number, kind in enumerate(kinds)
+        Patch(**style(list(texts).index(kind)), label=texts[kind])  # type: ignore[arg-type]
+        for kind in kinds
     ]
-    _legend(axes, handles[::-1] + ([_wrong_handle()] if any_wrong else []))
+    _legend(axes, handles[::-1] + marks)
     return figure
 
 
@@ -278,7 +289,7 @@ def _stack(
     x: float,
     width: float,
     values: Mapping[str, float],
-    kinds: Sequence[str],
+    kinds: Iterable[str],
     total: float,
 ) -> float:
     """One stacked bar; its height."""
@@ -290,10 +301,3 @@ def _stack(
             bars[0].set_label(kind)
         bottom += height
     return bottom
-
-
-def verdict_text(run: RunResult) -> str:
-    """The verdict of a run in a few words."""
-    return (
-        run.verdict if run.correct is not False or run.error else f"wrong ({run.mismatches} words)"
-    )

@@ -105,13 +105,24 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
                 _ratio(relative["speedup"]),
                 f"{run.stats.flits():,}",
                 _ratio(relative["traffic"]),
+                _ratio(relative["energy"]),
                 f"{hits / loads:.0%}" if loads else "-",
                 verdict(run),
             ]
         )
         last = run.workload
-    columns = ["workload", "protocol", "cycles", "speedup", "flits", "traffic", "L1 hits", "answer"]
-    console.print(plain_table(columns, rows, right=(2, 3, 4, 5, 6)))
+    columns = [
+        "workload",
+        "protocol",
+        "cycles",
+        "speedup",
+        "flits",
+        "traffic",
+        "energy",
+        "L1 hits",
+        "answer",
+    ]
+    console.print(plain_table(columns, rows, right=(2, 3, 4, 5, 6, 7)))
     console.print()
     means = [
         [
@@ -119,13 +130,17 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             _ratio(row["speedup_harmonic"]),
             _ratio(row["speedup"]),
             _ratio(row["traffic"]),
+            _ratio(row["energy"]),
+            f"{row['workloads']} of {len(comparison.workloads)}",
         ]
         for row in comparison.means()
     ]
-    columns = ["means", "speedup (harmonic)", "speedup (geometric)", "traffic (geometric)"]
-    console.print(plain_table(columns, means, right=(1, 2, 3)))
+    columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "of right answers"]
+    console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
     console.print(
-        f"speedup and traffic are relative to {comparison.baseline}", markup=False, style="dim"
+        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless told",
+        markup=False,
+        style="dim",
     )
     for run in comparison.runs:
         if run.correct is False:
