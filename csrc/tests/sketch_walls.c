@@ -1,0 +1,295 @@
+#include "tests/sketch_walls.h"
+
+/* ---- lines: evictions are recalls, which an ACK or, for want of entries, cycle 91 ends ------------------------------------- */
+
+#define LINE_STATES(X)                                            \
+    X(LINE_I, STABLE, "not present")                              \
+    X(LINE_V, STABLE, "present")                                  \
+    X(LINE_P, TRANSIENT_CACHE, "wanted")                          \
+    X(LINE_PX, TRANSIENT_CACHE, "wanted, not to be kept")         \
+    X(LINE_RC, TRANSIENT_COHERENCE, "recalled, still in its way")
+
+#define LINE_EVENTS(X)                              \
+    X(LINE_LOAD, "a load")                          \
+    X(LINE_STORE, "the other table's line must go") \
+    X(LINE_EVICT, "the replacement wants the way")  \
+    X(LINE_EXPIRE, "its time is over")              \
+    X(LINE_ACQUIRE, "an acquire")                   \
+    X(LINE_DATA, "the line")                        \
+    X(LINE_ACK, "the recall is done")
+
+GPC_FSM(LINE, LINE_STATES, LINE_EVENTS)
+
+static gpc_event_id_t
+line_classify(const gpc_step_t *x)
+{
+    if (x->state == LINE_V && ((const walls_world_t *) x->unit->world)->expired) {
+        return GPC_PRE_EVENT(LINE_EXPIRE);
+    }
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return LINE_LOAD;
+        case GPC_MSG_STORE:
+            return LINE_STORE;
+        case GPC_MSG_EVICT:
+            return LINE_EVICT;
+        case GPC_MSG_EXPIRE:
+            return LINE_EXPIRE;
+        case GPC_MSG_ACQUIRE:
+            return LINE_ACQUIRE;
+        case WALLS_DATA:
+            return LINE_DATA;
+        case WALLS_ACK:
+            return LINE_ACK;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static int
+act_hit(gpc_step_t *x)
+{
+    return gpc_complete(x, x->message, gpc_line_words(x), true);
+}
+
+static int
+act_complete_pending(gpc_step_t *x)
+{
+    gpc_index_t i;
+    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+        int status = gpc_complete(x, i, x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+act_evict_other(gpc_step_t *x)
+{
+    return gpc_controller_line(x->unit, 1, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
+}
+
+static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
+    [LINE_I] =
+        {
+            [LINE_LOAD] = GO(LINE_P, gpc_reserve_way, gpc_keep_pending),
+        },
+    [LINE_V] =
+        {
+            [LINE_LOAD] = GO(LINE_V, act_hit),
+            [LINE_STORE] = GO(LINE_V, act_evict_other, act_hit),
+            [LINE_EVICT] = GO(LINE_RC),
+            [LINE_EXPIRE] = GO(LINE_I),
+        },
+    [LINE_P] =
+        {
+            [LINE_EVICT] = NOT_A_VICTIM,
+            [LINE_ACQUIRE] = GO(LINE_PX),
+            [LINE_DATA] = GO(LINE_V, act_complete_pending),
+        },
+    [LINE_PX] =
+        {
+            [LINE_EVICT] = NOT_A_VICTIM,
+            [LINE_DATA] = GO(LINE_I, gpc_release_way, gpc_replay_pending),
+        },
+    [LINE_RC] =
+        {
+            [LINE_EVICT] = NOT_A_VICTIM,
+            [LINE_EXPIRE] = GO(LINE_I),
+            [LINE_ACK] = GO(LINE_I),
+        },
+};
+
+static const gpc_table_t line_sketch = {GPC_TABLE("lines", OVER_LINES, LINE, line_table, line_classify)};
+
+static gpc_cycle_t
+recall_ends(const gpc_controller_t *unit, gpc_index_t mshr)
+{
+    return gpc_mshr_at(&unit->mshrs, mshr)->state == LINE_RC ? 91 : GPC_NEVER;
+}
+
+/* ---- words --------------------------------------------------------------------------------------------------------------- */
+
+#define WORD_STATES(X)                                          \
+    X(WORD_I, STABLE, "not present")                            \
+    X(WORD_V, STABLE, "present")                                \
+    X(WORD_D, STABLE, "present, may not leave nor be read now") \
+    X(WORD_P, TRANSIENT_CACHE, "wanted")
+
+#define WORD_EVENTS(X)                             \
+    X(WORD_LOAD, "a load or atomic")               \
+    X(WORD_STORE, "a store")                       \
+    X(WORD_EVICT, "the replacement wants the way") \
+    X(WORD_ACQUIRE, "an acquire")                  \
+    X(WORD_DATA, "the words")
+
+GPC_FSM(WORD, WORD_STATES, WORD_EVENTS)
+
+static gpc_event_id_t
+word_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+        case GPC_MSG_ATOMIC:
+            return WORD_LOAD;
+        case GPC_MSG_STORE:
+            return WORD_STORE;
+        case GPC_MSG_EVICT:
+            return WORD_EVICT;
+        case GPC_MSG_ACQUIRE:
+            return WORD_ACQUIRE;
+        case WALLS_DATA:
+            return WORD_DATA;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static int
+act_get(gpc_step_t *x)
+{
+    gpc_index_t i = gpc_new_message(x, WALLS_GET, 9);
+    gpc_msg_at(x->unit->messages, i)->mask = x->mask;
+    return gpc_send(x, i);
+}
+
+static int
+act_give(gpc_step_t *x)
+{
+    bool back = x->cause == GPC_MSG_EVICT;
+    gpc_index_t i = gpc_new_message(x, back ? WALLS_BACK : WALLS_PUT, 9);
+    gpc_msg_at(x->unit->messages, i)->mask = x->mask;
+    gpc_merge_words(gpc_msg_at(x->unit->messages, i)->data, back ? gpc_line_words(x) : x->msg->data, x->mask);
+    return gpc_send(x, i);
+}
+
+static int
+act_complete_words(gpc_step_t *x)
+{
+    gpc_index_t i;
+    while ((i = gpc_take_pending_words(x, x->msg->request, x->mask)) != GPC_NONE) {
+        int status = gpc_complete(x, i, x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
+    [WORD_I] =
+        {
+            [WORD_LOAD] = GO(WORD_P, gpc_reserve_way, act_get, gpc_keep_pending),
+            [WORD_STORE] = GO(WORD_I, act_give),
+        },
+    [WORD_V] =
+        {
+            [WORD_LOAD] = GO(WORD_V, act_hit),
+            [WORD_STORE] = GO(WORD_V, act_give),
+            [WORD_EVICT] = GO(WORD_I, act_give),
+            [WORD_ACQUIRE] = GO(WORD_I),
+        },
+    [WORD_D] =
+        {
+            [WORD_LOAD] = HOLD_QUEUE,
+            [WORD_EVICT] = NOT_A_VICTIM,
+            [WORD_ACQUIRE] = GO(WORD_D),
+        },
+    [WORD_P] =
+        {
+            [WORD_LOAD] = HOLD_LINE, /* the data comes */
+            [WORD_EVICT] = NOT_A_VICTIM,
+            [WORD_DATA] = GO(WORD_V, act_complete_words),
+        },
+};
+
+static const gpc_table_t word_sketch = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
+
+/* ---- a state in two arrays: data, and a directory that has more lines -------------------------------------------------- */
+
+#define DIR_STATES(X)                          \
+    X(DIR_I, STABLE, "in neither")             \
+    X(DIR_N, STABLE, "in the directory only")  \
+    X(DIR_V, STABLE, "in both")                \
+    X(DIR_P, TRANSIENT_CACHE, "wanted")
+
+#define DIR_EVENTS(X)                                   \
+    X(DIR_LOAD, "a load")                               \
+    X(DIR_EVICT_DATA, "the data's way is wanted")       \
+    X(DIR_EVICT_ENTRY, "the directory's way is wanted") \
+    X(DIR_DATA, "the line")
+
+GPC_FSM(DIR, DIR_STATES, DIR_EVENTS)
+
+static gpc_event_id_t
+dir_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return DIR_LOAD;
+        case GPC_MSG_EVICT:
+            return x->array == 0 ? DIR_EVICT_DATA : DIR_EVICT_ENTRY;
+        case WALLS_DATA:
+            return DIR_DATA;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
+    [DIR_I] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending)},
+    [DIR_N] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending), [DIR_EVICT_ENTRY] = GO(DIR_I)},
+    [DIR_V] = {[DIR_LOAD] = GO(DIR_V, act_hit), [DIR_EVICT_DATA] = GO(DIR_N), [DIR_EVICT_ENTRY] = GO(DIR_I)},
+    [DIR_P] = {[DIR_EVICT_DATA] = NOT_A_VICTIM,
+               [DIR_EVICT_ENTRY] = NOT_A_VICTIM,
+               [DIR_DATA] = GO(DIR_V, act_complete_pending)},
+};
+
+static const gpc_table_t dir_sketch = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
+                                       .arrays = 1u << 0 | 1u << 1};
+
+/* ---- controllers --------------------------------------------------------------------------------------------------------- */
+
+#define NO_FIELDS(FIELD)
+GPC_DESCRIBE(walls, line, NO_FIELDS)
+
+static void
+one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
+{
+    (void) machine, (void) options;
+    *sets = *ways = 1;
+}
+
+static uint32_t
+four(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return 4;
+}
+
+#define TAGS {.name = "tags", .line = walls_line_described, .has_data = true}
+
+static const gpc_controller_type_t lines = {
+    .name = "lines",
+    .tables = {&line_sketch},
+    .arrays = {TAGS},
+    .parts = {{.name = "buffer", .entry = walls_line_described, .capacity = four}},
+    .idle_until = recall_ends};
+static const gpc_controller_type_t words = {.name = "words", .tables = {&word_sketch}, .arrays = {TAGS}};
+static const gpc_controller_type_t two = {
+    .name = "two", .tables = {&line_sketch, &line_sketch}, .arrays = {TAGS, TAGS}, .object_of = {0, 1}};
+static const gpc_controller_type_t directory = {
+    .name = "directory",
+    .tables = {&dir_sketch},
+    .arrays = {{.name = "tags", .line = walls_line_described, .geometry = one_way, .has_data = true},
+               {.name = "entries", .line = walls_line_described}}};
+
+const gpc_protocol_t sketch_walls = {
+    .id = "walls",
+    .controllers = {&lines, &words, &two, &directory},
+    .messages = WALLS_info,
+    .num_messages = GPC_COUNT_OF(WALLS_info),
+    .networks = {{.name = "request"}, {.name = "response"}},
+};

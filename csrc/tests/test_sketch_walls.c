@@ -1,0 +1,485 @@
+/* test_sketch_walls.c: what the wall test asked of the controller, each by the smallest table that needs it (sketch_walls.c). */
+#include "base/arena.h"
+#include "tests/harness.h"
+#include "tests/sketch_walls.h"
+
+enum { A = 0x1000, B = 0x2000, C = 0x3000 }; /* lines of the one set */
+
+typedef struct {
+    gpc_arena_t arena;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure;
+    gpc_machine_t machine;
+    gpc_controller_t unit;
+    int64_t options[GPC_MAX_OPTIONS];
+    walls_world_t world;
+} bench_t;
+
+static gpc_cycle_t
+now_port(const void *world)
+{
+    return ((const walls_world_t *) world)->now;
+}
+
+static int
+wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+{
+    (void) unit, (void) line, (void) tag;
+    ((walls_world_t *) world)->wakes++;
+    ((walls_world_t *) world)->woken_at = at;
+    return 0;
+}
+
+static int
+send_port(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    walls_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(from->messages, message);
+    self->sends++;
+    self->sent_type = msg->type;
+    self->sent_mask = msg->mask;
+    self->sent_word[0] = msg->data[0];
+    self->sent_word[1] = msg->data[1];
+    gpc_free_message(from, message);
+    return 0;
+}
+
+static int
+complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    walls_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(l1->messages, message);
+    (void) words, (void) hit;
+    CHECK_EQUAL_U64(self->completed_mask & msg->mask, 0); /* no word twice */
+    self->completions++;
+    self->completed_mask |= msg->mask;
+    self->lanes_completed += msg->lanes == GPC_NONE ? 0 : gpc_lane_list_at(l1->lane_lists, msg->lanes)->count;
+    gpc_free_message(l1, message);
+    return 0;
+}
+
+static const gpc_ports_t ports = {
+    .now = now_port, .wake_at = wake_at_port, .send = send_port, .complete = complete_port};
+
+static void
+begin(bench_t *self, uint32_t controller, uint32_t mshrs)
+{
+    memset(self, 0, sizeof(*self));
+    gpc_arena_init(&self->arena, 1 << 16);
+    self->machine = (gpc_machine_t){.cores = 2,
+                                    .warps_per_core = 2,
+                                    .l1_bytes = 128,
+                                    .l1_ways = 2,
+                                    .l1_mshrs = mshrs,
+                                    .line_bytes = 64,
+                                    .flit_bytes = 32,
+                                    .partitions = 1,
+                                    .interleave_bytes = 64};
+    int status = gpc_pool_init(&self->messages, &self->arena, 64, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
+    self->unit = (gpc_controller_t){.protocol = &sketch_walls,
+                                    .options = self->options,
+                                    .machine = &self->machine,
+                                    .ports = &ports,
+                                    .world = &self->world,
+                                    .messages = &self->messages,
+                                    .lane_lists = &self->lane_lists,
+                                    .failure = &self->failure};
+    status |= gpc_controller_init(&self->unit, sketch_walls.controllers[controller], &self->arena);
+    CHECK_EQUAL_I64(status, 0);
+}
+
+/* Nothing may be lost: every message and lane list is back. */
+static void
+end(bench_t *self)
+{
+    CHECK_EQUAL_U64(self->messages.state->in_use, 0);
+    CHECK_EQUAL_U64(self->lane_lists.state->in_use, 0);
+    gpc_arena_free(&self->arena);
+}
+
+static gpc_index_t
+message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_index_t i = gpc_pool_take(&self->messages);
+    *gpc_msg_at(&self->messages, i) = (gpc_msg_t){.next = GPC_NONE,
+                                                  .type = type,
+                                                  .network = type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : 1,
+                                                  .mask = mask,
+                                                  .line = line,
+                                                  .lanes = GPC_NONE,
+                                                  .request = i};
+    return i;
+}
+
+static int
+take(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_index_t i = message(self, type, line, mask);
+    int status = gpc_controller_take(&self->unit, i);
+    if (status == GPC_HELD_QUEUE) {
+        gpc_free_message(&self->unit, i);
+    }
+    return status;
+}
+
+static uint8_t
+state_named(const gpc_table_t *table, const char *name)
+{
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        if (strcmp(table->states[s].name, name) == 0) {
+            return s;
+        }
+    }
+    harness_fail(__FILE__, __LINE__, "no such state");
+    return 0;
+}
+
+static gpc_index_t
+place(bench_t *self, uint8_t array, gpc_address_t line, const char *state)
+{
+    gpc_tags_t *tags = &self->unit.arrays[array];
+    gpc_index_t way = 0;
+    while (gpc_tags_present(tags, way)) {
+        way++;
+    }
+    gpc_tags_place(tags, way, line, state ? state_named(self->unit.type->tables[array], state) : 0);
+    return way;
+}
+
+static bool
+present(const bench_t *self, uint8_t array, gpc_address_t line)
+{
+    return gpc_tags_find(&self->unit.arrays[array], line) != GPC_NONE;
+}
+
+/* The words of a line, by the first letters of their states. */
+static uint8_t *
+place_words(bench_t *self, const char *states)
+{
+    gpc_index_t way = place(self, 0, A, NULL);
+    uint8_t *words = gpc_tags_word_states(&self->unit.arrays[0], way);
+    for (uint32_t i = 0; states[i]; i++) {
+        char name[] = {'W', 'O', 'R', 'D', '_', states[i], 0};
+        words[i] = state_named(self->unit.type->tables[0], name);
+    }
+    return words;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
+{
+    for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one entry, the recall has it before the load */
+        bench_t bench;
+        begin(&bench, WALLS_LINES, mshrs);
+        (void) place(&bench, 0, A, "LINE_V");
+        (void) place(&bench, 0, B, "LINE_V");
+        CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
+        CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
+        CHECK_EQUAL_U64(bench.unit.statistics->evictions, 1);
+        CHECK_EQUAL_U64(bench.unit.mshrs.entries.state->in_use, 1);
+        CHECK_EQUAL_I64(take(&bench, WALLS_ACK, A, 0), GPC_OK);
+        CHECK(!present(&bench, 0, A));
+        CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
+        CHECK_EQUAL_U64(bench.unit.statistics->evictions, 1);
+        CHECK(present(&bench, 0, B));
+        CHECK(present(&bench, 0, C));
+        CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+        CHECK_EQUAL_U64(bench.world.completions, 1);
+        CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_OK);
+        end(&bench);
+    }
+}
+
+static void
+an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 2);
+    (void) place(&bench, 0, A, "LINE_V");
+    (void) place(&bench, 0, B, "LINE_V");
+    bench.world.expired = true;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
+    CHECK(!present(&bench, 0, A));
+    (void) place(&bench, 0, A, "LINE_V");
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+    end(&bench);
+}
+
+static void
+an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 4);
+    (void) place(&bench, 0, A, "LINE_V"); /* has no cell for an acquire: it must not be walked */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, B, 1), GPC_OK); /* older than the acquire */
+    CHECK_EQUAL_U64(bench.world.completions, 0);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 1), GPC_HELD_QUEUE); /* nothing new before it */
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, B, 1), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completions, 1);
+    end(&bench);
+}
+
+static void
+idle_transactions_end_when_entries_run_out(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 1);
+    (void) place(&bench, 0, A, "LINE_V");
+    bench.world.now = 50;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(bench.world.wakes, 1); /* one timer, for the earliest */
+    CHECK_EQUAL_U64(bench.world.woken_at, 91);
+    bench.world.now = 91;
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER, 0), GPC_OK); /* only a turn */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
+    CHECK(!present(&bench, 0, A));
+    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+    end(&bench);
+}
+
+static void
+one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_TWO, 4);
+    (void) place(&bench, 0, A, "LINE_V");
+    (void) place(&bench, 1, A, "LINE_V");
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK);
+    CHECK_EQUAL_U64(gpc_mshr_find_for(&bench.unit.mshrs, A, 0), GPC_NONE);
+    CHECK(gpc_mshr_find_for(&bench.unit.mshrs, A, 1) != GPC_NONE);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 2), GPC_OK); /* the first table's line is as it was */
+    CHECK_EQUAL_U64(bench.world.completions, 2);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table does not let it go again */
+    CHECK_EQUAL_U64(bench.world.completions, 2);
+    end(&bench);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+words_of_one_request_hit_miss_and_wait_apart(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    uint8_t *words = place_words(&bench, "VID");
+    gpc_index_t load = message(&bench, GPC_MSG_LOAD, A, 7);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 1); /* hit */
+    CHECK_EQUAL_U64(bench.world.sent_type, WALLS_GET);
+    CHECK_EQUAL_U64(bench.world.sent_mask, 2);    /* miss */
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1); /* waits for the queue's turn */
+    gpc_index_t data = message(&bench, WALLS_DATA, A, 2);
+    gpc_msg_at(&bench.messages, data)->request = load;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 3);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE);
+    words[2] = words[0];
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 7);
+    end(&bench);
+}
+
+static void
+words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    (void) place_words(&bench, "IV");
+    gpc_index_t first = message(&bench, GPC_MSG_LOAD, A, 1);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, first), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 3), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 2);
+    gpc_index_t data = message(&bench, WALLS_DATA, A, 1);
+    gpc_msg_at(&bench.messages, data)->request = first;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 3);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1);
+    bench.world.completed_mask = 0;
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed_mask, 1);
+    end(&bench);
+}
+
+static void
+lanes_go_with_their_words(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    (void) place_words(&bench, "VI");
+    gpc_index_t atomic = message(&bench, GPC_MSG_ATOMIC, A, 3);
+    gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
+    *gpc_lane_list_at(&bench.lane_lists, lanes) =
+        (gpc_lane_list_t){.count = 3, .lane = {4, 5, 6}, .word = {1, 0, 1}, .operand = {40, 50, 60}};
+    gpc_msg_at(&bench.messages, atomic)->lanes = lanes;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, atomic), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.lanes_completed, 1);
+    const gpc_mshr_t *entry = gpc_mshr_at(&bench.unit.mshrs, gpc_mshr_find(&bench.unit.mshrs, A));
+    const gpc_msg_t *pending = gpc_msg_at(&bench.messages, entry->pending.head);
+    REQUIRE(entry->pending.count == 1 && pending->lanes != GPC_NONE);
+    const gpc_lane_list_t *rest = gpc_lane_list_at(&bench.lane_lists, pending->lanes);
+    CHECK_EQUAL_U64(rest->count, 2);
+    CHECK_EQUAL_U64(rest->lane[0], 4); /* in their order */
+    CHECK_EQUAL_U64(rest->lane[1], 6);
+    CHECK_EQUAL_U64(rest->operand[1], 60);
+    gpc_index_t data = message(&bench, WALLS_DATA, A, 2);
+    gpc_msg_at(&bench.messages, data)->request = atomic;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.lanes_completed, 3);
+    end(&bench);
+}
+
+static void
+sends_alike_of_one_step_leave_as_one_message(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    (void) place_words(&bench, "VI");
+    gpc_index_t store = message(&bench, GPC_MSG_STORE, A, 3);
+    gpc_msg_at(&bench.messages, store)->data[0] = 70;
+    gpc_msg_at(&bench.messages, store)->data[1] = 71;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, store), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sends, 1);
+    CHECK_EQUAL_U64(bench.world.sent_type, WALLS_PUT);
+    CHECK_EQUAL_U64(bench.world.sent_mask, 3);
+    CHECK_EQUAL_U64(bench.world.sent_word[0], 70);
+    CHECK_EQUAL_U64(bench.world.sent_word[1], 71);
+    end(&bench);
+}
+
+static void
+a_line_is_evicted_with_all_its_words_or_not_at_all(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    uint8_t *words = place_words(&bench, "VVD");
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_UNFIT_VICTIM);
+    CHECK_EQUAL_U64(bench.world.sends, 0);
+    CHECK_EQUAL_U64(words[0], state_named(bench.unit.type->tables[0], "WORD_V"));
+    words[2] = words[3]; /* not there */
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sends, 1);
+    CHECK_EQUAL_U64(bench.world.sent_mask, 3);
+    CHECK(!present(&bench, 0, A));
+    end(&bench);
+}
+
+static void
+a_line_without_words_gives_its_way_back(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_WORDS, 4);
+    uint8_t *words = place_words(&bench, "VD");
+    CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 3, GPC_NONE), GPC_OK);
+    CHECK(present(&bench, 0, A));
+    words[1] = state_named(bench.unit.type->tables[0], "WORD_V");
+    CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 2, GPC_NONE), GPC_OK);
+    CHECK(!present(&bench, 0, A));
+    end(&bench);
+}
+
+/* ---- two arrays, parts, places ---------------------------------------------------------------------------------------------- */
+
+static void
+load_and_fill(bench_t *bench, gpc_address_t line)
+{
+    CHECK_EQUAL_I64(take(bench, GPC_MSG_LOAD, line, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(bench, WALLS_DATA, line, 1), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_verify(&bench->unit, true), GPC_OK);
+    bench->world.completed_mask = 0;
+}
+
+static void
+a_state_may_be_in_either_of_two_arrays(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_DIRECTORY, 4); /* data of one line, directory of two */
+    const gpc_table_t *table = bench.unit.type->tables[0];
+    const gpc_tags_t *entries = &bench.unit.arrays[1];
+    load_and_fill(&bench, A);
+    CHECK(present(&bench, 0, A) && present(&bench, 1, A));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, state_named(table, "DIR_V"));
+    load_and_fill(&bench, B);
+    CHECK(!present(&bench, 0, A));
+    REQUIRE(present(&bench, 1, A));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, state_named(table, "DIR_N"));
+    load_and_fill(&bench, C); /* needs a way of both: B's data and A's entry go */
+    CHECK(!present(&bench, 1, A));
+    CHECK(present(&bench, 1, B) && !present(&bench, 0, B));
+    load_and_fill(&bench, B); /* from the state that only the directory knows */
+    CHECK(present(&bench, 0, B));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, B)].state, state_named(table, "DIR_V"));
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completions, 5);
+    end(&bench);
+}
+
+static void
+entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
+{
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 1);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t a = gpc_part_take(part, A), b = gpc_part_take(part, B), c = gpc_part_take(part, C),
+                b2 = gpc_part_take(part, B);
+    CHECK_EQUAL_U64(gpc_part_take(part, A), GPC_NONE);
+    CHECK_EQUAL_U64(gpc_part_find(part, B), b2); /* the newest */
+    CHECK_EQUAL_U64(gpc_part_first(part), a);
+    gpc_part_give(part, b);
+    CHECK_EQUAL_U64(gpc_part_next(part, a), c);
+    gpc_part_give(part, a);
+    CHECK_EQUAL_U64(gpc_part_first(part), c);
+    gpc_part_give(part, b2);
+    CHECK_EQUAL_U64(gpc_part_find(part, B), GPC_NONE);
+    CHECK_EQUAL_U64(gpc_part_next(part, c), GPC_NONE);
+    CHECK_EQUAL_U64(gpc_part_line(part, c), C);
+    gpc_index_t last = gpc_part_take(part, A);
+    CHECK_EQUAL_U64(gpc_part_next(part, c), last);
+    CHECK_EQUAL_U64(gpc_part_find(part, A), last);
+    end(&bench);
+}
+
+static void
+controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
+{
+    static const gpc_node_t places[GPC_NUM_POSITIONS] = {
+        [GPC_AT_GLOBAL] = 3, [GPC_AT_MEMORY] = GPC_NO_NODE, [GPC_AT_HOST] = 4};
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 1);
+    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_BANK), 2);
+    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), GPC_NO_NODE);
+    bench.unit.places = places;
+    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), 3);
+    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_MEMORY), GPC_NO_NODE);
+    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_HOST), 4);
+    end(&bench);
+}
+
+int
+main(void)
+{
+    RUN(a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves);
+    RUN(an_eviction_is_done_when_a_pre_event_has_emptied_the_way);
+    RUN(an_acquire_walks_transactions_and_their_pending_requests_are_taken_again);
+    RUN(idle_transactions_end_when_entries_run_out);
+    RUN(one_table_moves_lines_of_another_which_has_transactions_of_its_own);
+    RUN(words_of_one_request_hit_miss_and_wait_apart);
+    RUN(words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part);
+    RUN(lanes_go_with_their_words);
+    RUN(sends_alike_of_one_step_leave_as_one_message);
+    RUN(a_line_is_evicted_with_all_its_words_or_not_at_all);
+    RUN(a_line_without_words_gives_its_way_back);
+    RUN(a_state_may_be_in_either_of_two_arrays);
+    RUN(entries_of_parts_are_found_by_line_and_leave_from_anywhere);
+    RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
+    return harness_end();
+}
