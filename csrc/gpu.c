@@ -69,11 +69,30 @@ make_clocks(gpc_gpu_t *gpu)
     return 0;
 }
 
+/* What memory takes beyond an L2 hit. With banks and rows the timings of a closed row are in it, the rest is the controller's
+ * and the way's. */
+static int
+derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    gpc_tick_t core = gpu->core_clock.period, timings = gpc_dram_closed_row_ticks(dram);
+    gpc_tick_t least = m->l2_round_trip + (timings ? (timings + core - 1) / core : 1);
+
+    if (m->dram_round_trip < least) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
+                        "dram_round_trip is %u core cycles: allowed are %llu and more (l2_round_trip's %u and %s)",
+                        m->dram_round_trip, (unsigned long long) least, m->l2_round_trip,
+                        timings ? "the DRAM timings of a closed row" : "one");
+    }
+    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings;
+    return 0;
+}
+
 /* Load to use, unloaded, of a load issued on a common edge: request over the network, the bank's step at its next edge, its
  * pipeline, the answer over the network, the fill. The pipeline takes what the machine's round trip leaves, in whole L2
  * cycles; what then is left in core cycles is the fill's. */
 int
-gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks)
+gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
     const gpc_machine_t *m = &gpu->machine;
     gpc_node_t bank = (gpc_node_t) m->cores;
@@ -97,13 +116,7 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks)
         back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
     }
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
-    if (m->dram_round_trip <= m->l2_round_trip) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "dram_round_trip is %u core cycles: allowed is more than l2_round_trip's %u",
-                        m->dram_round_trip, m->l2_round_trip);
-    }
-    *dram_ticks = (m->dram_round_trip - m->l2_round_trip) * core;
-    return 0;
+    return derive_memory(gpu, dram);
 }
 
 /* ---- building ---------------------------------------------------------------------------------------------------------------------------- */
@@ -147,13 +160,15 @@ make_fabric(gpc_gpu_t *gpu)
 
     int status = gpc_network_init(&gpu->network, &network, &gpu->arena, &gpu->messages, &gpu->wheel, &hooks);
     if (status == 0) {
-        status = gpc_gpu_derive_latencies(gpu, &dram.latency);
+        status = gpc_gpu_derive_latencies(gpu, &dram);
     }
     if (status) {
         return status;
     }
-    return gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel, gpc_gpu_dram_answer,
-                         gpu);
+    status = gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel,
+                           gpc_gpu_dram_answer, gpu);
+    gpu->dram.room = gpc_gpu_dram_room;
+    return status;
 }
 
 static const gpc_controller_type_t *

@@ -81,13 +81,15 @@ gpc_gpu_is_core(const gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 GPC_MUST_CHECK int gpc_machine_check(const gpc_machine_t *machine, gpc_failure_t *failure);
-/* Sets the latencies that follow from the machine's round trips; what does not fit is a GPC_ERROR_MACHINE. */
-GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_tick_t *dram_ticks);
+/* Sets the latencies that follow from the machine's round trips, memory's in its configuration; what does not fit is a
+ * GPC_ERROR_MACHINE. */
+GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram);
 
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);
 int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
+int gpc_gpu_dram_room(void *world, uint32_t channel);
 int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
 gpc_cycle_t gpc_gpu_hook_now(void *world);

@@ -247,7 +247,7 @@ may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
     if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
         return false;
     }
-    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) >= 2;
+    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
 }
 
 /* A message leaves its buffer for the input register, since a step may free it; when the step holds it, it stays there. */
@@ -354,10 +354,8 @@ gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
     if (gpc_gpu_is_core(gpu, node)) {
         status = kick_core(gpu, node);
     }
-    /* a bank that waits for a place in the memory queue asks every cycle; whatever else it may wait for brings it a turn */
-    bool waits_for_memory = !served && !gpc_gpu_is_core(gpu, node) && has_input(gpu, node) &&
-                            gpc_dram_room(&gpu->dram, node - gpu->machine.cores) < 2;
-    if (status == GPC_OK && ((served && has_input(gpu, node)) || waits_for_memory)) {
+    /* what was not served waits for room in the network or in the memory queue, or for a step: those bring it a turn */
+    if (status == GPC_OK && served && has_input(gpu, node)) {
         status = schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
@@ -388,6 +386,14 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
     gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
     return schedule_controller(gpu, node, tick_now(gpu));
+}
+
+int
+gpc_gpu_dram_room(void *world, uint32_t channel)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
+    return has_input(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
 int

@@ -26,7 +26,7 @@ gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *ar
         return GPC_ERROR_MACHINE;
     }
     self->state = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_channel_t);
-    self->requests = GPC_ARENA_TAKE(arena, (size_t) config->channels * config->queue, gpc_dram_request_t);
+    self->requests = GPC_ARENA_TAKE(arena, (size_t) config->channels * gpc_dram_places(config), gpc_dram_request_t);
     self->statistics = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_statistics_t);
     if (!self->state || !self->requests || !self->statistics) {
         return GPC_ERROR_MEMORY;
@@ -42,8 +42,9 @@ gpc_dram_clear(gpc_dram_t *self)
         gpc_dram_channel_t *channel = &self->state[c];
         *channel = (gpc_dram_channel_t){
             .head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER, .burst_first = GPC_NEVER};
-        for (uint32_t i = 0; i < self->config.queue; i++) {
-            gpc_dram_request_at(self, c, i)->next = i + 1 < self->config.queue ? i + 1 : GPC_NONE;
+        uint32_t places = gpc_dram_places(&self->config);
+        for (uint32_t i = 0; i < places; i++) {
+            gpc_dram_request_at(self, c, i)->next = i + 1 < places ? i + 1 : GPC_NONE;
         }
         gpc_dram_banks_clear(self, c);
     }
@@ -52,7 +53,8 @@ gpc_dram_clear(gpc_dram_t *self)
 uint32_t
 gpc_dram_room(const gpc_dram_t *self, uint32_t channel)
 {
-    return self->config.queue - self->state[channel].waiting;
+    uint32_t waiting = self->state[channel].waiting;
+    return waiting < self->config.queue ? self->config.queue - waiting : 0;
 }
 
 bool
@@ -195,9 +197,9 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
         return 0; /* an earlier event was asked for later and has done its work */
     }
     state->wake = GPC_NEVER;
-    bool was_full = state->free == GPC_NONE;
+    bool was_full = gpc_dram_room(self, channel) == 0;
     int status = self->config.model == 0 ? fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
-    if (status == 0 && was_full && state->free != GPC_NONE && self->room) {
+    if (status == 0 && was_full && gpc_dram_room(self, channel) > 0 && self->room) {
         status = self->room(self->world, channel);
     }
     return status;

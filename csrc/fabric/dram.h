@@ -42,7 +42,7 @@ typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
     gpc_dram_config_t config;
     gpc_dram_channel_t *state;         /* config.channels of them, in the arena */
-    gpc_dram_request_t *requests;      /* config.queue a channel, in the arena */
+    gpc_dram_request_t *requests;      /* gpc_dram_places a channel, in the arena */
     gpc_dram_statistics_t *statistics; /* one a channel, in the arena */
     gpc_pool_t *messages;              /* borrowed */
     gpc_memory_t *memory;              /* borrowed */
@@ -61,9 +61,10 @@ GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *conf
                                  gpc_pool_t *messages, gpc_memory_t *memory, gpc_wheel_t *wheel,
                                  gpc_dram_answer_t answer, void *world);
 void gpc_dram_clear(gpc_dram_t *self); /* drops what is queued (after an abort); the messages are the caller's */
-/* Free places in a channel's queue. A place is taken from acceptance until the request leaves the queue for the pins. */
+/* Free places in a channel's queue. A place is taken from acceptance until the request leaves the queue for the pins. Beside
+ * the queue is one place more, for the write-back of a line that a fetch drives out in the same step. */
 uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
-/* Both need room (asserted). The read is of message->line and keeps the message until its answer; the write takes
+/* Both need room, or the place beside the queue (asserted). The read is of message->line and keeps the message until its answer; the write takes
  * effect for every later read of the line. */
 GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
 GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,

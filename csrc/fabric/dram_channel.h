@@ -52,10 +52,16 @@ void gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_req
 /* Issues at most one command now and asks for the next event. */
 GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
 
+static inline uint32_t
+gpc_dram_places(const gpc_dram_config_t *config)
+{
+    return config->queue + 1;
+}
+
 static inline gpc_dram_request_t *
 gpc_dram_request_at(const gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
-    return &self->requests[(size_t) channel * self->config.queue + i];
+    return &self->requests[(size_t) channel * gpc_dram_places(&self->config) + i];
 }
 
 #endif

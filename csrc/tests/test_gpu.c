@@ -1,98 +1,5 @@
 /* test_gpu.c: does the whole machine keep its times, its data and its messages? */
-#include "gpu.h"
-#include "harness.h"
-#include "machines.h"
-
-/* ---- programs by hand ------------------------------------------------------------------------------------------------------------ */
-
-enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
-#define CONSTANT(n) (GPC_OPERAND_CONSTANT | (n))
-#define NONE GPC_OPERAND_NONE
-
-#define OP(op, d, x, y)                                                                                                  \
-    {                                                                                                                    \
-        .opcode = GPC_OP_##op, .type = GPC_U32, .scope = GPC_SCOPE_GPU, .width = 1, .destination = (uint16_t) (d),       \
-        .a = (uint16_t) (x), .b = (uint16_t) (y), .c = NONE                                                              \
-    }
-#define SPECIAL(d, which)                                                                                                \
-    {                                                                                                                    \
-        .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
-        .immediate = GPC_SPECIAL_##which                                                                                 \
-    }
-#define EXIT OP(EXIT, NONE, NONE, NONE)
-#define NOP OP(NOP, NONE, NONE, NONE)
-
-typedef struct {
-    gpc_gpu_t *gpu;
-    gpc_address_t address;
-} bench_t;
-
-static bench_t
-bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
-{
-    bench_t it = {0};
-    gpc_setup_t setup = {
-        .machine = machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = UINT64_C(1000000000)};
-    if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
-        printf("# %s\n", gpc_gpu_error_text(it.gpu));
-        CHECK(false);
-    }
-    return it;
-}
-
-static int
-run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
-{
-    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128};
-    gpc_buffer_t buffer = {it->address, words, false, "x"};
-    gpc_launch_t launch = {.program = {.instructions = program,
-                                       .count = count,
-                                       .vector_registers = 8,
-                                       .uniform_registers = 1,
-                                       .constants = GPC_COUNT_OF(constants),
-                                       .buffers = 1},
-                           .kernel = "by_hand",
-                           .grid = {grid, 1, 1},
-                           .block = {block, 1, 1},
-                           .constants = constants,
-                           .buffers = &buffer,
-                           .num_constants = GPC_COUNT_OF(constants),
-                           .num_buffers = 1};
-    int status = gpc_gpu_launch(it->gpu, &launch);
-    while (status == 0 && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
-        status = 0;
-    }
-    return status;
-}
-#define RUN_PROGRAM(it, program, words, grid, block) run((it), (program), GPC_COUNT_OF(program), (words), (grid), (block))
-
-/* Core cycles from a load's issue to the issue of what uses it: `padding` NOPs shift the issue against the clocks' edges. */
-static uint32_t
-load_to_use(bench_t *it, uint64_t words, uint32_t padding)
-{
-    gpc_instruction_t program[16];
-    uint32_t n = 0, times[2] = {0, 0};
-    gpc_instruction_t head[] = {SPECIAL(R0, CLOCK),
-                                OP(LOAD, R1, CONSTANT(0), NONE),
-                                OP(MOVE, R2, R1, NONE),
-                                SPECIAL(R3, CLOCK),
-                                OP(STORE, NONE, CONSTANT(5), R0),
-                                OP(STORE, NONE, CONSTANT(6), R3),
-                                EXIT};
-    gpc_instruction_t nop = NOP;
-
-    while (padding--) {
-        program[n++] = nop;
-    }
-    for (uint32_t i = 0; i < GPC_COUNT_OF(head); i++) {
-        program[n++] = head[i];
-    }
-    CHECK_EQUAL_I64(run(it, program, n, words, 1, 1), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 32, 1, &times[0]), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 64, 1, &times[1]), 0);
-    return times[1] - times[0] -
-           2; /* the load issues one cycle after the first clock, the move one before the second */
-}
+#include "gpu_bench.h"
 
 /* ---- times -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -133,28 +40,6 @@ l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
 }
 
 /* ---- data and conservation ------------------------------------------------------------------------------------------------------------- */
-
-/* Every thread adds 1 to word 0 and stores its number + word to its own word. */
-static const gpc_instruction_t add_and_store[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
-    SPECIAL(R2, BLOCK_DIM_X),
-    OP(MUL, R1, R1, R2),
-    OP(ADD, R0, R0, R1),
-    {.opcode = GPC_OP_ATOMIC,
-     .type = GPC_U32,
-     .order = GPC_ORDER_RELAXED,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = R3,
-     .a = CONSTANT(0),
-     .b = CONSTANT(1),
-     .c = NONE,
-     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
-    OP(ADD, R4, R0, CONSTANT(5)),
-    OP(STORE, NONE, R4, R3),
-    EXIT,
-};
 
 static void
 atomics_count_every_thread_once(void)

@@ -1,0 +1,129 @@
+/* test_topologies.c: the whole machine over every network and with both models of memory: right data, whole messages, times. */
+#include "gpu_bench.h"
+
+enum { CROSSBAR, MESH, STAR, FIXED = 0, BANKS = 1 };
+
+static gpc_machine_t
+machine_with(uint32_t topology, uint32_t dram_model)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.topology = topology;
+    machine.dram_model = dram_model;
+    return machine;
+}
+
+static void
+check_atomics(const gpc_machine_t *machine, const char *protocol)
+{
+    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
+    static uint32_t words[THREADS + 32];
+    static bool seen[THREADS];
+    bench_t it = bench(machine, protocol, THREADS + 32);
+    bool once = true;
+
+    /* the run's end checks that every message, place and credit is back */
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
+    CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, THREADS + 32, words), 0);
+    CHECK_EQUAL_U64(words[0], THREADS);
+    memset(seen, 0, sizeof(seen));
+    for (uint32_t t = 0; t < THREADS; t++) {
+        uint32_t old = words[32 + t];
+        once = once && old < THREADS && !seen[old];
+        seen[old < THREADS ? old : 0] = true;
+    }
+    CHECK(once);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+every_topology_and_memory_counts_every_thread_once(void)
+{
+    static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
+    for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
+        for (uint32_t model = FIXED; model <= BANKS; model++) {
+            gpc_machine_t machine = machine_with(topology, model);
+            for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
+                check_atomics(&machine, protocols[i]);
+            }
+        }
+    }
+}
+
+static void
+tiny_buffers_and_queues_lose_nothing(void)
+{
+    for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
+        gpc_machine_t machine = machine_with(topology, BANKS);
+        machine.vc_flits = 1;
+        machine.dram_queue = 1;
+        machine.l2_bytes = 8192;
+        machine.l2_mshrs = 1;
+        check_atomics(&machine, "ideal");
+    }
+}
+
+static void
+round_trips_are_the_machines_over_every_topology(void)
+{
+    for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
+        gpc_machine_t machine = machine_with(topology, FIXED);
+        bench_t it = bench(&machine, "no-l1", 1024);
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static void
+a_mesh_adds_its_links_both_ways(void)
+{
+    enum { WORD_64 = 6, LINKS = 2, CORE_CYCLES_A_NETWORK_CYCLE = 2 };
+    gpc_machine_t machine = machine_with(MESH, FIXED);
+    bench_t it = bench(&machine, "no-l1", 1024);
+    /* word 64 is bank 1's, one link to the east */
+    CHECK_EQUAL_U64(load_of(&it, WORD_64, 1024, 1), 460 + LINKS * machine.noc_latency * CORE_CYCLES_A_NETWORK_CYCLE);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_row_hit_is_shorter_by_the_activation_alone(void)
+{
+    enum { WORD_512 = 8 };
+    gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
+    bench_t it = bench(&machine, "no-l1", 1024);
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);                            /* row closed */
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);                            /* L2 hit */
+    CHECK_EQUAL_U64(load_of(&it, WORD_512, 1024, 1), 460 - machine.dram_t_rcd); /* of channel 0 the next line but one */
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_round_trip_shorter_than_the_timings_is_refused(void)
+{
+    enum { CLOSED_ROW = 12 + 3 * 2 + 12 + 2 }; /* DRAM cycles, here core cycles */
+    gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
+    gpc_setup_t setup = {.machine = &machine, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_gpu_t *gpu;
+
+    machine.dram_round_trip = 340 + CLOSED_ROW - 1;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "dram_round_trip is 371 core cycles: allowed are 372 and more") != NULL);
+    gpc_gpu_free(gpu);
+    machine.dram_round_trip = 340 + CLOSED_ROW;
+    bench_t it = bench(&machine, "no-l1", 1024);
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 372);
+    gpc_gpu_free(it.gpu);
+}
+
+int
+main(void)
+{
+    RUN(every_topology_and_memory_counts_every_thread_once);
+    RUN(tiny_buffers_and_queues_lose_nothing);
+    RUN(round_trips_are_the_machines_over_every_topology);
+    RUN(a_mesh_adds_its_links_both_ways);
+    RUN(a_row_hit_is_shorter_by_the_activation_alone);
+    RUN(a_round_trip_shorter_than_the_timings_is_refused);
+    return harness_end();
+}
