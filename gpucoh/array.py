@@ -161,11 +161,11 @@ class Array:
             value = value.numpy()
         new = self._fitting(value)
         if isinstance(key, slice) and key == slice(None):
-            self._write(0, np.ascontiguousarray(np.broadcast_to(new, self.shape)))
+            self._write(0, np.ascontiguousarray(_broadcast(new, self.shape)))
             return
         # Only the words that are meant may be written: copies of others in the caches stay.
         places = np.arange(self.size).reshape(self.shape)[key]
-        words = np.broadcast_to(new, np.shape(places)).reshape(-1)
+        words = _broadcast(new, np.shape(places)).reshape(-1)
         flat = np.reshape(places, -1)
         if flat.size == 0:
             return
@@ -199,3 +199,12 @@ class Array:
         if not self._freed:
             self._gpu.core.release(self.address)
             self._freed = True
+
+
+def _broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        return np.broadcast_to(value, shape)
+    except ValueError:
+        raise ConfigError(
+            f"a value of shape {value.shape} does not fit where the shape is {shape}"
+        ) from None

@@ -325,3 +325,12 @@ def test_the_core_has_the_machine_fields_that_python_sends():
     from gpucoh.gpu import machine_fields
 
     assert set(machine_fields()) == set(gpucoh.machine("fermi").to_core())
+
+
+def test_a_value_of_a_wrong_shape_is_told() -> None:
+    gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
+    array = gpu.zeros(64, np.float32)
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"shape \(3,\) does not fit where the shape is \(64,\)"
+    ):
+        array[:] = np.zeros(3, np.float32)
