@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "harness.h"
 #include "machines.h"
+#include "protocol/controller.h"
 
 #define WORLD_CORES 4u
 #define WORLD_WORDS 65536u
@@ -36,6 +37,7 @@ typedef struct {
     gpc_cycle_t now, turns[WORLD_CORES];
     gpc_cycle_t latency;    /* 0: completed inside offer */
     gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
+    bool in_parts;          /* completes the even words of a request first, then the odd ones */
     gpc_cycle_t held_until; /* the port takes nothing before */
     uint32_t memory[WORLD_WORDS];
     world_answer_t answers[WORLD_REQUESTS];
@@ -46,6 +48,27 @@ typedef struct {
 } world_t;
 
 static world_t world;
+
+/* The words that it does not complete are not to be looked at. */
+static inline int
+world_complete(uint32_t core, gpc_index_t message)
+{
+    uint32_t words[GPC_MAX_LINE_WORDS];
+    for (uint32_t i = 0; i < GPC_MAX_LINE_WORDS; i++) {
+        words[i] = gpc_msg_at(&world.messages, message)->mask >> i & 1u ? world.line[i] : 0xDEADDEADu;
+    }
+    return gpc_cores_complete(&world.cores, core, message, words, world.hit_delay);
+}
+
+static inline int
+world_complete_in_parts(uint32_t core, gpc_index_t message)
+{
+    gpc_controller_t splitter = {.messages = &world.messages, .lane_lists = &world.lane_lists};
+    gpc_mask_t odd = gpc_msg_at(&world.messages, message)->mask & UINT32_C(0xAAAAAAAA);
+    gpc_index_t part = gpc_split_message(&splitter, message, odd);
+    int status = world_complete(core, message);
+    return status ? status : world_complete(core, part);
+}
 
 /* Does what a memory would, at once. */
 static inline int
@@ -63,6 +86,9 @@ world_perform(uint32_t core, gpc_index_t message)
         (void) gpc_rmw_perform(gpc_lane_list_at(&world.lane_lists, msg->lanes), words);
     }
     memcpy(world.line, words, world.machine.line_bytes);
+    if (world.in_parts && (msg->mask & UINT32_C(0xAAAAAAAA)) && (msg->mask & UINT32_C(0x55555555))) {
+        return world_complete_in_parts(core, message);
+    }
     return gpc_cores_complete(&world.cores, core, message, world.line, world.hit_delay);
 }
 

@@ -235,6 +235,32 @@ everything_is_given_back(void)
     CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
 }
 
+static void
+a_request_that_is_completed_in_parts_is_done_with_its_last_word(void)
+{
+    static uint32_t whole[64];
+    for (uint32_t in_parts = 0; in_parts < 2; in_parts++) {
+        world_reset();
+        fill_memory();
+        world.in_parts = in_parts;
+        CHECK_EQUAL_I64(
+            world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
+                           OP(ATOMIC, .destination = V | 2, .a = V | 0, .b = V | 1, .flags = ATOMIC_ADD),
+                           OP(ADD, .destination = V | 2, .a = V | 2, .b = V | 1),
+                           OP(ADD, .destination = V | 3, .a = V | 0, .b = C32), OP(STORE, .a = V | 3, .b = V | 2),
+                           wide(OP(LOAD, .destination = V | 4, .a = C2)), OP(STORE, .a = C7, .b = V | 5), OP(EXIT)),
+                      32),
+            0);
+        CHECK_EQUAL_U64(world.messages.state->in_use, 0);
+        CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
+        CHECK_EQUAL_U64(world.memory[32 + 5], 100);
+        if (in_parts) {
+            CHECK(memcmp(whole, world.memory, sizeof(whole)) == 0);
+        }
+        memcpy(whole, world.memory, sizeof(whole));
+    }
+}
+
 int
 main(void)
 {
@@ -254,6 +280,7 @@ main(void)
     RUN(a_full_load_store_queue_holds_up_the_next_access);
     RUN(requests_in_flight_are_limited);
     RUN(everything_is_given_back);
+    RUN(a_request_that_is_completed_in_parts_is_done_with_its_last_word);
     world_reset();
     return harness_end();
 }
