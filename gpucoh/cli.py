@@ -452,4 +452,9 @@ def call(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> NoReturn:
     """The ``gpucoh`` program."""
-    sys.exit(call())
+    status = call()
+    if status == INTERRUPTED:
+        # Who pressed Ctrl-C wants the prompt: taking the interpreter down in order takes longer than ending the run.
+        sys.stdout.flush()
+        os._exit(status)
+    sys.exit(status)

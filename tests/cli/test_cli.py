@@ -310,7 +310,7 @@ def test_ctrl_c_ends_a_long_run_at_once_without_a_traceback(tmp_path):
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-        assert time.perf_counter() - start < 1
+        assert time.perf_counter() - start < 3  # 0.2 s on a machine that does nothing else
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
 
