@@ -222,12 +222,26 @@ make_controllers(gpc_gpu_t *gpu)
     return 0;
 }
 
+/* Over words a request may be in several parts at once; two at a time is what tables do. */
+static bool
+splits_requests(const gpc_protocol_t *protocol)
+{
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
+            if (protocol->controllers[i]->tables[t]->object == GPC_OVER_WORDS) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Every finite resource that can hold a message, so that the pools cannot run out before those push back. */
 static int
 make_pools(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
-    uint32_t requests = m->cores * m->requests_per_core;
+    uint32_t requests = m->cores * m->requests_per_core * (splits_requests(gpu->protocol) ? 2 : 1);
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
