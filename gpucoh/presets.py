@@ -89,8 +89,8 @@ FERMI: Preset = {
     ),
     "vc_flits": (8, _BOTH),
     "dram_model": (
-        "fixed",
-        "inferred: fixed latency and a finite queue; banks and rows are described below",
+        "fr_fcfs",
+        _BOTH,
     ),
     "dram_mhz": (1400, _BOTH),
     "dram_round_trip": (460, "TC section 7; " + _BOTH),

@@ -564,6 +564,29 @@ random_traffic_arrives_in_order_over_every_topology_and_buffer(void)
     }
 }
 
+/* With little on the way nobody else's event makes up for one that was forgotten. */
+static void
+every_small_batch_arrives_by_itself(void)
+{
+    gpc_network_config_t config = mesh(15, 16, 4);
+    seed = 88172645463325252u;
+    config.latency = 3;
+    begin(&config);
+    for (uint32_t batch = 0; batch < 1500; batch++) {
+        gpc_tick_t start = gpc_wheel_now(&wheel);
+        for (uint32_t i = 0; i < 5; i++) {
+            uint32_t from = random_below(4), to = random_below(31), vn = random_below(2), flits = 1 + random_below(5);
+            if (has_room(from, to, vn, flits)) {
+                send(from, to, vn, flits);
+            }
+            run_to(gpc_wheel_now(&wheel) + random_below(6));
+        }
+        run_to(start + 400);
+        CHECK_EQUAL_U64(num_arrived, num_sent);
+    }
+    run_dry();
+}
+
 static void
 a_saved_arena_replays_the_same_arrivals(void)
 {
@@ -713,6 +736,7 @@ main(void)
     RUN(a_long_message_is_not_starved_by_short_ones);
     RUN(clear_empties_every_buffer);
     RUN(random_traffic_arrives_in_order_over_every_topology_and_buffer);
+    RUN(every_small_batch_arrives_by_itself);
     RUN(a_saved_arena_replays_the_same_arrivals);
     RUN(every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops);
     RUN(routes_go_along_the_row_first);
