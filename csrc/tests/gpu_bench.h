@@ -30,7 +30,7 @@ typedef struct {
     gpc_address_t address;
 } bench_t;
 
-static bench_t
+static inline bench_t
 bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
 {
     bench_t it = {0};
@@ -43,7 +43,7 @@ bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
     return it;
 }
 
-static int
+static inline int
 run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
 {
     static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960};
@@ -70,7 +70,7 @@ run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t word
 #define RUN_PROGRAM(it, program, words, grid, block) run((it), (program), GPC_COUNT_OF(program), (words), (grid), (block))
 
 /* Core cycles from the issue of a load of word constants[constant] to the issue of what uses it: `padding` NOPs shift the issue against the clocks' edges. */
-static uint32_t
+static inline uint32_t
 load_of(bench_t *it, uint32_t constant, uint64_t words, uint32_t padding)
 {
     gpc_instruction_t program[16];

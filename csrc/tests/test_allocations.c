@@ -1,0 +1,187 @@
+/* test_allocations.c: does every way out of memory end in GPC_ERROR_MEMORY, with nothing lost and nothing touched twice?
+ *
+ * The test is linked with malloc, calloc and realloc wrapped (meson.build): the N-th call fails, for every N until the whole
+ * scenario passes. Under AddressSanitizer (make asan) a leak or a double free on such a way fails the test as well.
+ */
+#include "gpu_bench.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static uint64_t calls, failing_call; /* 0: none fails */
+
+static bool
+fails(void)
+{
+    return ++calls == failing_call;
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *
+__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static const char *protocol;
+static gpc_text_t expected; /* what an exploration tells when no call fails */
+
+/* A GPU is made, filled, launched, read, saved, restored and described; the first failure ends it. */
+static int
+live(gpc_gpu_t *gpu)
+{
+    gpc_address_t address = 0;
+    gpc_snapshot_t *snapshot = NULL;
+    uint32_t words[256] = {0};
+    gpc_text_t text;
+    int code = gpc_gpu_allocate(gpu, 4096, &address);
+
+    if (code != 0) {
+        return code;
+    }
+    gpc_text_init(&text);
+    code = gpc_gpu_host_write(gpu, address, 256, words);
+    code = code != 0 ? code : RUN_PROGRAM((&(bench_t){gpu, address}), add_and_store, 4096, 4, 64);
+    code = code != 0 ? code : gpc_gpu_host_read(gpu, address, 256, words);
+    code = code != 0 ? code : gpc_gpu_snapshot(gpu, &snapshot);
+    code = code != 0 ? code : gpc_gpu_restore(gpu, snapshot);
+    code = code != 0 ? code : gpc_gpu_statistics(gpu, &text);
+    code = code != 0 ? code : gpc_gpu_print_state(gpu, &text);
+    gpc_snapshot_free(snapshot);
+    gpc_text_free(&text);
+    return code;
+}
+
+static int
+make_and_live(void)
+{
+    gpc_setup_t setup = {
+        .machine = &test_fermi, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = true};
+    gpc_gpu_t *gpu = NULL;
+    int code = gpc_gpu_create(&setup, &gpu);
+
+    code = code != 0 ? code : live(gpu);
+    if (code < 0 && gpu != NULL) {
+        CHECK(gpc_gpu_error_text(gpu) != NULL);
+    }
+    gpc_gpu_free(gpu);
+    return code;
+}
+
+static int
+describe(void)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    int code = gpc_protocol_describe(protocol, &text);
+    gpc_text_free(&text);
+    return code;
+}
+
+static int
+explore(void)
+{
+    static const gpc_explore_op_t store[] = {{1, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 1}};
+    static const gpc_explore_op_t load[] = {{0, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 0}};
+    static const gpc_explore_thread_t threads[] = {{0, 1, store}, {1, 1, load}};
+    gpc_explore_t what = {.protocol = protocol,
+                          .rule = GPC_RULE_DEFAULT,
+                          .cores = 2,
+                          .variables = 1,
+                          .num_threads = 2,
+                          .threads = threads,
+                          .max_states = 100000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    int code = gpc_explore(&what, &text);
+    if (failing_call == 0) {
+        expected = text;
+        return code;
+    }
+    if (code == 0) { /* it may do without what only makes it faster, but must tell the same */
+        CHECK_EQUAL_TEXT(text.bytes, expected.bytes);
+    }
+    gpc_text_free(&text);
+    return code;
+}
+
+/* Fails call 1, 2, 3 .. of the scenario until it passes without reaching the failing call. */
+static void
+fail_every_call(int (*scenario)(void), uint64_t least, bool may_do_without)
+{
+    int code = GPC_ERROR_MEMORY;
+
+    for (uint64_t n = 1; n < 100000; n++) {
+        calls = 0;
+        failing_call = n;
+        code = scenario();
+        failing_call = 0;
+        if (calls < n) {
+            CHECK_EQUAL_I64(code, 0);
+            CHECK(n > least); /* it was about something */
+            return;
+        }
+        if (code != GPC_ERROR_MEMORY && !(may_do_without && code == 0)) {
+            printf("# %s, allocation %" PRIu64 ": %s\n", protocol, n, gpc_error_name(code));
+            CHECK_EQUAL_I64(code, GPC_ERROR_MEMORY);
+            return;
+        }
+    }
+    CHECK(!"the scenario never passes");
+}
+
+static void
+with_every_protocol(int (*scenario)(void), uint64_t least, bool may_do_without)
+{
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        protocol = gpc_protocol_id(i);
+        fail_every_call(scenario, least, may_do_without);
+    }
+}
+
+static void
+a_gpu_meets_the_end_of_memory_anywhere(void)
+{
+    with_every_protocol(make_and_live, 10, false);
+}
+
+static void
+a_description_meets_the_end_of_memory_anywhere(void)
+{
+    with_every_protocol(describe, 0, false);
+}
+
+static void
+an_exploration_meets_the_end_of_memory_anywhere(void)
+{
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        protocol = gpc_protocol_id(i);
+        CHECK_EQUAL_I64(explore(), 0);
+        fail_every_call(explore, 2, true);
+        gpc_text_free(&expected);
+    }
+}
+
+int
+main(void)
+{
+    RUN(a_gpu_meets_the_end_of_memory_anywhere);
+    RUN(a_description_meets_the_end_of_memory_anywhere);
+    RUN(an_exploration_meets_the_end_of_memory_anywhere);
+    return harness_end();
+}
