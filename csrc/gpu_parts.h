@@ -1,5 +1,5 @@
-/* gpu_parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building, launching, running),
- * gpu_ports.c (the ports, queues and turns of controllers), gpu_report.c (statistics, checks, prints). */
+/* gpu_parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building), gpu_run.c (launching and
+ * running), gpu_host.c (memory and snapshots), gpu_ports.c (the ports, queues and turns of controllers), gpu_report.c (statistics, checks, prints). */
 #ifndef GPC_GPU_PARTS_H
 #define GPC_GPU_PARTS_H
 
@@ -79,6 +79,16 @@ gpc_gpu_is_core(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     return node < gpu->machine.cores;
 }
+
+/* The controller of the bank that a line lives in. */
+static inline gpc_controller_t *
+gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
+{
+    return &gpu->controllers[gpu->machine.cores + line / gpu->machine.interleave_bytes % gpu->machine.partitions];
+}
+
+/* 0 between launches, and the last failure is forgotten; else GPC_ERROR_STATE that names what cannot be done. */
+GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
 
 GPC_MUST_CHECK int gpc_machine_check(const gpc_machine_t *machine, gpc_failure_t *failure);
 /* Sets the latencies that follow from the machine's round trips, memory's in its configuration; what does not fit is a
