@@ -1,9 +1,17 @@
-"""Energy: what was counted, times coefficients, each coefficient with its source.
+"""Energy: what was counted, times coefficients, each coefficient with its unit and source.
 
-The network is modelled in the manner of ORION: dynamic energy for each flit and hop (buffer write and read, crossbar,
-arbiter, link), static energy by ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have
-an energy an event and a power. The coefficients are for a 40 nm GPU of the papers' time; the model tells ratios between
-protocols on one machine, not for joules of a product.
+The network is modelled in the manner of ORION: dynamic energy by events (buffer write and read, crossbar, arbiters,
+link), static energy by ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have an
+energy an event and a power. The coefficients are for a 40 nm GPU of the papers' time: the model is for ratios between
+protocols on one machine, not for the joules of a product.
+
+References
+----------
+.. [1] A. Kahng et al., "ORION 2.0: A Power-Area Simulator for Interconnection Networks", TVLSI 2012.
+.. [2] S. Keckler et al., "GPUs and the Future of Parallel Computing", IEEE Micro 2011.
+.. [3] N. Muralimanohar, R. Balasubramonian, N. Jouppi, "CACTI 6.0", HP Laboratories 2009.
+.. [4] J. Leng et al., "GPUWattch: Enabling Energy Optimizations in GPGPUs", ISCA 2013.
+.. [5] M. O'Connor et al., "Fine-Grained DRAM", MICRO 2017.
 """
 
 from __future__ import annotations
@@ -13,6 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 PARTS = ("noc_dynamic", "noc_static", "l1", "l2", "dram", "scratchpad", "core")
+
+# To joules, or to joules a second, from the first word of a coefficient's unit.
+_SCALES = {"pJ": 1e-12, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
+
+# The cache that cache_data is given for; an access of another size costs the square root of the ratio.
+REFERENCE_CACHE_KIB = 32.0
 
 
 @dataclass(frozen=True)
@@ -24,71 +38,136 @@ class Coefficient:
     text: str
     source: str
 
+    @property
+    def scale(self) -> float:
+        """From the unit to joules (of events) or watts (of powers)."""
+        return _SCALES[self.unit.partition("/")[0]]
 
-_ORION = "inferred: order of ORION 2.0's estimates for wide routers, scaled to 40 nm"
-_CACTI = "inferred: order of CACTI 6's estimates at 40 nm"
-_CORE = "inferred: order of GPUWattch's breakdown of a GTX 480"
+
+@dataclass(frozen=True)
+class Term:
+    """One product of the model: so much of what a coefficient is of, in one part.
+
+    Attributes
+    ----------
+    part : str
+        One of :data:`PARTS`.
+    coefficient : str
+        Its name in :data:`COEFFICIENTS`.
+    amount : float
+        In what the unit is divided by: bits, bit mm, events; for powers that times seconds.
+    """
+
+    part: str
+    coefficient: str
+    amount: float
+
+
+_ORION = "inferred: order of ORION 2.0's routers [1] at 45 to 40 nm"
+_WIRE = "240 fJ a transition, bit and mm at 40 nm (table 1 of [2]); half the bits change"
+_CACTI = "inferred: order of CACTI [3] for a small 40 nm SRAM; [2] has 14 pJ for 64 bits of 8 KiB"
+_WATTCH = "inferred: fermi at full issue and bandwidth comes to about 100 W, GPUWattch's [4] order"
 
 COEFFICIENTS: dict[str, Coefficient] = {
     "buffer_write": Coefficient(0.06, "pJ/bit", "a flit into a virtual-channel buffer", _ORION),
     "buffer_read": Coefficient(0.05, "pJ/bit", "a flit out of a virtual-channel buffer", _ORION),
-    "crossbar": Coefficient(0.12, "pJ/bit", "a flit through a crossbar of a router", _ORION),
-    "arbiter": Coefficient(0.5, "pJ", "arbitration for a flit", _ORION),
-    "link": Coefficient(
-        0.12,
-        "pJ/bit/mm",
-        "a flit over a link",
-        "inferred: repeated global wire at 40 nm, half its bits change",
-    ),
-    "link_length_crossbar": Coefficient(
-        10.0, "mm", "core to partition", "inferred: about half the side of a GTX 480's 529 mm2 die"
-    ),
-    "link_length_mesh": Coefficient(
-        5.0, "mm", "node to node", "inferred: the same die in a 4 x 4 grid"
-    ),
-    "buffer_leakage": Coefficient(
-        2.0,
-        "uW/bit",
-        "a bit of a virtual-channel buffer, with its share of clock and control",
+    "crossbar": Coefficient(
+        0.005,
+        "pJ/bit/port",
+        "a flit through a router's crossbar, whose wires grow with its inputs and outputs",
         _ORION,
     ),
-    "cache_access": Coefficient(
-        100.0,
-        "pJ",
-        "a line access of a 32 KiB cache; grows with the square root of the size",
+    "vc_allocation": Coefficient(1.0, "pJ", "arbitration for a message at a router", _ORION),
+    "switch_allocation": Coefficient(0.5, "pJ", "arbitration for a flit at a router", _ORION),
+    "link": Coefficient(0.12, "pJ/bit/mm", "a flit over a link", _WIRE),
+    "buffer_power": Coefficient(
+        2.0,
+        "uW/bit",
+        "leakage of a bit of virtual-channel buffer, with its share of clock and control",
+        "inferred: equals the dynamic part at about a twentieth of the fermi network's peak load",
+    ),
+    "cache_tags": Coefficient(5.0, "pJ", "a look-up in a set's tags", _CACTI),
+    "cache_data": Coefficient(
+        0.2,
+        "pJ/bit",
+        "a line read or written, in 32 KiB; grows with the square root of the size",
         _CACTI,
     ),
-    "cache_leakage": Coefficient(0.3, "mW/KiB", "a cache's static power", _CACTI),
-    "scratchpad_access": Coefficient(
-        60.0, "pJ", "a warp's access to the scratchpad, 32 lanes", _CACTI
+    "cache_power": Coefficient(0.3, "mW/KiB", "a cache's leakage and clock", _CACTI),
+    "scratchpad_data": Coefficient(
+        0.1, "pJ/bit", "a word a lane of a warp's access to the scratchpad", _CACTI
     ),
-    "scratchpad_leakage": Coefficient(0.3, "mW/KiB", "the scratchpad's static power", _CACTI),
-    "dram_bit": Coefficient(
-        14.0,
+    "scratchpad_power": Coefficient(0.3, "mW/KiB", "a scratchpad's leakage and clock", _CACTI),
+    "dram_data": Coefficient(
+        12.0,
         "pJ/bit",
-        "a bit read or written, interface included",
-        "inferred: commonly cited figure for GDDR5",
+        "a bit read or written: column access and interface",
+        "14 pJ/bit of GDDR5 in all [5]; inferred: less the share of one row a line",
     ),
-    "dram_activation": Coefficient(
+    "dram_row": Coefficient(
         2500.0,
         "pJ",
         "a row opened and closed",
-        "inferred: IDD0 of a 1 Gb GDDR5 device, order of magnitude",
+        "inferred: order of activate and precharge of a 2 KiB row",
     ),
-    "dram_background": Coefficient(
+    "dram_power": Coefficient(
         150.0,
         "mW",
         "a channel's standby and refresh",
-        "inferred: IDD3N of two GDDR5 devices, order of magnitude",
+        "inferred: order of the active standby of two GDDR5 devices",
     ),
     "warp_instruction": Coefficient(
-        150.0, "pJ", "fetch, decode and scheduling of a warp instruction", _CORE
+        400.0, "pJ", "fetch, decode, scheduling and scoreboard of a warp instruction", _WATTCH
     ),
     "lane_instruction": Coefficient(
-        15.0, "pJ", "operands and execution of one lane's instruction", _CORE
+        40.0, "pJ", "registers and execution of one lane's instruction", _WATTCH
     ),
-    "core_leakage": Coefficient(1.0, "W", "a core's static and clock power", _CORE),
+    "core_power": Coefficient(2.0, "W", "a core's leakage and clock", _WATTCH),
 }
+
+# Millimetres of a link, by topology; inferred. The die of a GTX 480 is 529 mm2: about half its side between a core and
+# the crossbar's far end, about a quarter between neighbours of a 4 x 4 grid.
+LINK_MM = {"crossbar": 10.0, "star": 10.0, "mesh": 5.0}
+
+
+def terms(
+    counted: Mapping[str, Any], machine: Mapping[str, Any], *, networks: int, has_l1: bool
+) -> list[Term]:
+    """Every product that the energy of a run is the sum of.
+
+    Parameters
+    ----------
+    counted : mapping
+        A GPU's statistics.
+    machine : mapping
+        The machine's fields by name.
+    networks : int
+        Virtual networks that the protocol declares.
+    has_l1 : bool
+        Whether the protocol keeps lines in a first-level cache.
+
+    Returns
+    -------
+    list of Term
+    """
+    seconds = counted["cycles"] / (machine["core_mhz"] * 1e6)
+    l1, l2 = counted["l1"], counted["l2"]
+    out = _network(counted["traffic"], machine, networks, seconds)
+    if has_l1:
+        # An L1 fills a line for each load that it sent on.
+        out += _cache("l1", l1, l1["load_misses"], machine, machine["cores"], seconds)
+    out += _cache("l2", l2, l2["fetches"], machine, machine["partitions"], seconds)
+    out += _dram(counted["dram"], machine, seconds)
+    bits = counted["core"]["shared_accesses"] * machine["lanes_per_warp"] * 32
+    kib = machine["scratchpad_kib"] * machine["cores"]
+    return [
+        *out,
+        Term("scratchpad", "scratchpad_data", bits),
+        Term("scratchpad", "scratchpad_power", kib * seconds),
+        Term("core", "warp_instruction", counted["instructions"]),
+        Term("core", "lane_instruction", counted["thread_instructions"]),
+        Term("core", "core_power", machine["cores"] * seconds),
+    ]
 
 
 def estimate(
@@ -103,90 +182,91 @@ def estimate(
 
     Parameters
     ----------
-    counted : mapping
-        A GPU's statistics.
-    machine : mapping
-        The machine's fields by name.
-    networks : int
-        Virtual networks that the protocol declares.
-    has_l1 : bool
-        Whether the protocol keeps lines in a first-level cache.
+    counted, machine, networks, has_l1
+        As for :func:`terms`.
     coefficients : mapping, optional
-        Other coefficients.
+        Other coefficients, one for each name in :data:`COEFFICIENTS`.
 
     Returns
     -------
     dict
         Joules: ``noc_dynamic noc_static l1 l2 dram scratchpad core`` and ``total``, their sum.
     """
-    c = {name: item.value for name, item in coefficients.items()}
-    seconds = counted["cycles"] / (machine["core_mhz"] * 1e6)
-    parts = {
-        "noc_dynamic": _network_dynamic(counted, machine, c),
-        "noc_static": _buffer_bits(machine, networks) * c["buffer_leakage"] * 1e-6 * seconds,
-        "l1": _cache(counted["l1"], machine["l1_kib"], machine["cores"], c, seconds)
-        if has_l1
-        else 0.0,
-        "l2": _cache(counted["l2"], machine["l2_kib"], machine["partitions"], c, seconds),
-        "dram": _dram(counted["dram"], machine, c, seconds),
-        "scratchpad": counted["core"]["shared_accesses"]
-        * c["scratchpad_access"]
-        * (machine["lanes_per_warp"] / 32)
-        * 1e-12
-        + machine["scratchpad_kib"] * machine["cores"] * c["scratchpad_leakage"] * 1e-3 * seconds,
-        "core": counted["instructions"] * c["warp_instruction"] * 1e-12
-        + counted["thread_instructions"] * c["lane_instruction"] * 1e-12
-        + machine["cores"] * c["core_leakage"] * seconds,
-    }
+    parts = dict.fromkeys(PARTS, 0.0)
+    for term in terms(counted, machine, networks=networks, has_l1=has_l1):
+        coefficient = coefficients[term.coefficient]
+        parts[term.part] += float(term.amount * coefficient.value * coefficient.scale)
     return parts | {"total": sum(parts.values())}
 
 
-def _network_dynamic(
-    counted: Mapping[str, Any], machine: Mapping[str, Any], c: Mapping[str, float]
-) -> float:
-    """Each flit and hop: into a buffer, out of it, through a crossbar, over a link."""
-    bits = machine["flit_bytes"] * 8
-    length = c["link_length_mesh" if machine["topology"] == "mesh" else "link_length_crossbar"]
-    a_hop = (
-        bits * (c["buffer_write"] + c["buffer_read"] + c["crossbar"] + c["link"] * length)
-        + c["arbiter"]
-    )
-    hops = sum(message["flit_hops"] for message in counted["traffic"].values())
-    return float(hops * a_hop * 1e-12)
+def router_ports(machine: Mapping[str, Any]) -> tuple[int, int]:
+    """Ports of the network's buffers in all, and inputs and outputs of one router.
 
-
-def _buffer_bits(machine: Mapping[str, Any], networks: int) -> int:
-    """Bits of all virtual-channel buffers: every port has the depth for every virtual network."""
+    A pair of crossbars has an input a core in one and an input a partition in the other. A mesh has a router a node,
+    with four neighbours and the node. The hub of a star has an input and an output a node.
+    """
+    nodes = machine["cores"] + machine["partitions"]
     if machine["topology"] == "mesh":
-        ports = 5 * max(machine["cores"], machine["partitions"])  # four neighbours and the node
-    else:
-        ports = machine["cores"] + machine["partitions"]
-    return int(ports * networks * machine["vc_flits"] * machine["flit_bytes"] * 8)
+        return 5 * max(machine["cores"], machine["partitions"]), 10
+    return nodes, 2 * nodes if machine["topology"] == "star" else nodes
+
+
+def _network(
+    traffic: Mapping[str, Any], machine: Mapping[str, Any], networks: int, seconds: float
+) -> list[Term]:
+    """Each flit and hop: into a buffer, out of it, through a crossbar, over a link. All buffers, all the time."""
+    flit_bits = machine["flit_bytes"] * 8
+    flit_hops = sum(kind["flit_hops"] for kind in traffic.values())
+    # Every flit of a message takes the same hops.
+    message_hops = sum(
+        kind["messages"] * kind["flit_hops"] / kind["flits"]
+        for kind in traffic.values()
+        if kind["flits"]
+    )
+    bits = flit_hops * flit_bits
+    ports, of_a_router = router_ports(machine)
+    buffered = ports * networks * machine["vc_flits"] * flit_bits
+    return [
+        Term("noc_dynamic", "buffer_write", bits),
+        Term("noc_dynamic", "buffer_read", bits),
+        Term("noc_dynamic", "crossbar", bits * of_a_router),
+        Term("noc_dynamic", "vc_allocation", message_hops),
+        Term("noc_dynamic", "switch_allocation", flit_hops),
+        Term("noc_dynamic", "link", bits * LINK_MM[machine["topology"]]),
+        Term("noc_static", "buffer_power", buffered * seconds),
+    ]
 
 
 def _cache(
-    counted: Mapping[str, Any], kib: float, count: int, c: Mapping[str, float], seconds: float
-) -> float:
-    """Accesses, fills and write-backs of all caches of a level, and their static power."""
-    accesses = sum(
-        counted[name] for name in ("loads", "stores", "atomics", "load_misses", "writebacks")
-    )
-    return float(
-        accesses * c["cache_access"] * (kib / 32) ** 0.5 * 1e-12
-        + kib * count * c["cache_leakage"] * 1e-3 * seconds
-    )
+    level: str,
+    counted: Mapping[str, Any],
+    fills: int,
+    machine: Mapping[str, Any],
+    count: int,
+    seconds: float,
+) -> list[Term]:
+    """All caches of a level: look-ups of tags, lines read and written, static power.
+
+    An atomic reads and writes. A store is charged a whole line, since words are not counted here.
+    """
+    kib = machine[f"{level}_kib"]
+    lookups = sum(counted[name] for name in ("loads", "stores", "atomics", "invalidations"))
+    lines = sum(counted[name] for name in ("load_hits", "stores", "writebacks"))
+    lines += 2 * counted["atomics"] + fills
+    growth = (kib / REFERENCE_CACHE_KIB) ** 0.5
+    return [
+        Term(level, "cache_tags", lookups),
+        Term(level, "cache_data", lines * machine["line_bytes"] * 8 * growth),
+        Term(level, "cache_power", kib * count * seconds),
+    ]
 
 
-def _dram(
-    counted: Mapping[str, Any], machine: Mapping[str, Any], c: Mapping[str, float], seconds: float
-) -> float:
+def _dram(counted: Mapping[str, Any], machine: Mapping[str, Any], seconds: float) -> list[Term]:
     """Bits moved, rows opened, standby. Where rows are not modelled every access opens one."""
     accesses = counted["reads"] + counted["writes"]
-    opened = counted["row_misses"] + counted["row_conflicts"]
-    if machine["dram_model"] == "fixed":
-        opened = accesses
-    return float(
-        accesses * machine["line_bytes"] * 8 * c["dram_bit"] * 1e-12
-        + opened * c["dram_activation"] * 1e-12
-        + machine["partitions"] * c["dram_background"] * 1e-3 * seconds
-    )
+    rows = counted["row_misses"] + counted["row_conflicts"]
+    return [
+        Term("dram", "dram_data", accesses * machine["line_bytes"] * 8),
+        Term("dram", "dram_row", accesses if machine["dram_model"] == "fixed" else rows),
+        Term("dram", "dram_power", machine["partitions"] * seconds),
+    ]
