@@ -3,7 +3,7 @@
 
 #include "protocol/describe.h"
 
-extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal, gpc_protocol_gpu_vi;
+extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal, gpc_protocol_gpu_vi, gpc_protocol_mesi;
 
 /* clang-format off */
 const gpc_protocol_t *const gpc_protocols[] = {
@@ -11,6 +11,7 @@ const gpc_protocol_t *const gpc_protocols[] = {
     &gpc_protocol_no_coherence,
     &gpc_protocol_ideal,
     &gpc_protocol_gpu_vi,
+    &gpc_protocol_mesi,
     NULL,
 };
 /* clang-format on */
