@@ -99,7 +99,7 @@ class Assembler:
         words: int,
         *,
         blocks: int = 4,
-        threads: int = 64,
+        threads: int = 32,
         **changes: Any,
     ) -> None:
         given = {
@@ -116,10 +116,11 @@ def finish(gpu: _core.GPU, events: int = 10**6) -> None:
 
 
 def increment() -> Assembler:
-    """x[i] += 1 for every thread, and atomically x[0] += 1 by every thread of block 0's lane order."""
+    """x[32 + i] += 1 by thread i, and x[0] += 1 atomically by every thread: no two threads race."""
     asm = Assembler()
     asm.global_id()
     one, zero = asm.constant(1), asm.constant(0)
+    asm.add("ADD", 0, 0, asm.constant(32))
     asm.add("LOAD", 2, 0)
     asm.add("ADD", 2, 2, one)
     asm.add("STORE", NONE, 0, 2)
