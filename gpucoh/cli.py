@@ -324,6 +324,9 @@ def compare_command(
 
       gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
     """
+    folder = out if out is not None or as_json else Path("figures")
+    if folder is not None:
+        _make(folder)
     comparison = compare(
         _lists(names, DEFAULT_WORKLOADS, list(workloads())),
         _lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
@@ -341,8 +344,8 @@ def compare_command(
         _print_json(comparison.to_dict())
     else:
         tables.print_comparison(_console(), comparison)
-    if out is not None or not as_json:
-        files = _draw(comparison, out or Path("figures"))
+    if folder is not None:
+        files = _draw(comparison, folder)
         if not as_json:
             sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
     if comparison.failures:
@@ -377,6 +380,14 @@ def sweep_command(
     sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
     if len(wrong):
         raise typer.Exit(WRONG)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder for results before the work begins."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {folder}: {error.strerror or error}") from None
 
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:

@@ -111,18 +111,18 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             ]
         )
         last = run.workload
-    columns = [
-        "workload",
-        "protocol",
-        "cycles",
-        "speedup",
-        "flits",
-        "traffic",
-        "energy",
-        "L1 hits",
-        "answer",
-    ]
-    console.print(plain_table(columns, rows, right=(2, 3, 4, 5, 6, 7)))
+    columns = ["workload", "protocol", "cycles", "speedup", "flits", "traffic", "energy"]
+    columns += ["L1 hits", "answer"]
+    # A terminal of 80 columns has no room for all.
+    left_out = {"flits", "energy"} if console.width < 100 else set()
+    kept = [number for number, column in enumerate(columns) if column not in left_out]
+    console.print(
+        plain_table(
+            [columns[number] for number in kept],
+            [[row[number] for number in kept] for row in rows],
+            right=[place for place, number in enumerate(kept) if 2 <= number <= 7],
+        )
+    )
     console.print()
     means = [
         [

@@ -1,11 +1,15 @@
 """Does every command print what it promises, and end with 0, 1 or 2 as told?"""
 
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import matplotlib.image
@@ -66,6 +70,7 @@ BAD = [
     (("compare", "-p", "ideal]"), "brackets do not match"),
     (("compare", "--jobs", "0"), "jobs = 0"),
     (("compare", "--baseline", "mesy"), "unknown protocol 'mesy'"),
+    (("compare", "--out", "/dev/null"), "--out /dev/null: File exists"),
     (("protocols", "mesy"), "unknown protocol 'mesy'"),
     (("protocols", "--dot"), "takes one protocol"),
     (("machines", "femi"), "unknown machine"),
@@ -347,3 +352,51 @@ def test_sweep_refuses_a_missing_file(cli):
     status, out, err = cli("sweep", "none.toml", "--out", "r.parquet")
     assert (status, out) == (2, "")
     assert "none.toml" in err
+
+
+# ---- on a terminal
+
+
+def on_a_terminal(*arguments, columns=80):
+    """What the program writes to a terminal, in lines, without colours."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    command = [sys.executable, "-m", "gpucoh", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    written = b""
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            written += piece
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r", "\n").splitlines()
+
+
+def test_a_bar_is_shown_on_a_terminal(tmp_path):
+    lines = on_a_terminal("compare", "-w", "vec-cpy", "-p", "ideal", *TINY, "--out", str(tmp_path))
+    assert any("0/1" in line for line in lines)
+
+
+def test_the_table_of_a_comparison_fits_80_columns(tmp_path):
+    arguments = ["compare", "-w", "reduction,fg-share", "-p", "no-l1,no-coh", *TINY]
+    lines = on_a_terminal(*arguments, "--out", str(tmp_path))
+    header = next(line for line in lines if line.startswith("workload"))
+    assert header.split() == [
+        "workload",
+        "protocol",
+        "cycles",
+        "speedup",
+        "traffic",
+        "L1",
+        "hits",
+        "answer",
+    ]
+    row = next(line for line in lines if line.startswith("reduction"))
+    assert row.split()[:2] == ["reduction", "no-l1"]
+    assert row.rstrip().endswith("correct")
