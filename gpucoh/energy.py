@@ -122,7 +122,10 @@ COEFFICIENTS: dict[str, Coefficient] = {
     "lane_instruction": Coefficient(
         40.0, "pJ", "registers and execution of one lane's instruction", _WATTCH
     ),
-    "core_power": Coefficient(2.0, "W", "a core's leakage and clock", _WATTCH),
+    "core_cycle": Coefficient(
+        700.0, "pJ", "a core cycle with a resident block: clock and pipeline latches", _WATTCH
+    ),
+    "core_power": Coefficient(1.0, "W", "a core's leakage", _WATTCH),
 }
 
 # Millimetres of a link, by topology; inferred. The die of a GTX 480 is 529 mm2: about half its side between a core and
@@ -166,6 +169,7 @@ def terms(
         Term("scratchpad", "scratchpad_power", kib * seconds),
         Term("core", "warp_instruction", counted["instructions"]),
         Term("core", "lane_instruction", counted["thread_instructions"]),
+        Term("core", "core_cycle", counted["core"]["active_cycles"]),
         Term("core", "core_power", machine["cores"] * seconds),
     ]
 

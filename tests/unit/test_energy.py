@@ -23,13 +23,14 @@ CACHE = dict.fromkeys(
     ),
     0,
 )
+CORE = {"shared_accesses": 0, "active_cycles": 0}
 ZERO = {
     "cycles": 0,
     "instructions": 0,
     "thread_instructions": 0,
     "l1": CACHE,
     "l2": CACHE,
-    "core": {"shared_accesses": 0},
+    "core": CORE,
     "dram": dict.fromkeys(("reads", "writes", "row_misses", "row_conflicts"), 0),
     "traffic": {},
 }
@@ -154,20 +155,21 @@ def test_dram_pays_bits_and_rows():
 
 
 def test_the_scratchpad_pays_a_word_a_lane():
-    used = of(core={"shared_accesses": 3})
+    used = of(core=CORE | {"shared_accesses": 3})
     assert only(used, "scratchpad") == pytest.approx(3 * 32 * 32 * 0.1e-12)
-    wide = of(FERMI | {"lanes_per_warp": 64}, core={"shared_accesses": 3})
+    wide = of(FERMI | {"lanes_per_warp": 64}, core=CORE | {"shared_accesses": 3})
     assert wide["scratchpad"] == pytest.approx(2 * used["scratchpad"])
 
 
-def test_a_core_pays_instructions_lanes_and_time():
+def test_a_core_pays_instructions_lanes_busy_cycles_and_time():
     base = of(instructions=10, thread_instructions=320)
     assert only(base, "core") == pytest.approx((10 * 400 + 320 * 40) * 1e-12)
-    assert of(cycles=MILLISECOND)["core"] == pytest.approx(16 * 2.0 * 1e-3)
+    assert of(cycles=MILLISECOND)["core"] == pytest.approx(16 * 1.0 * 1e-3)
+    assert only(of(core=CORE | {"active_cycles": 5}), "core") == pytest.approx(5 * 700e-12)
 
 
 def test_coefficients_can_be_replaced():
-    others = COEFFICIENTS | {"core_power": replace(COEFFICIENTS["core_power"], value=4.0)}
+    others = COEFFICIENTS | {"core_power": replace(COEFFICIENTS["core_power"], value=2.0)}
     counted = ZERO | {"cycles": MILLISECOND}
     doubled = estimate(counted, FERMI, networks=2, has_l1=True, coefficients=others)
     assert doubled["core"] == pytest.approx(2 * of(cycles=MILLISECOND)["core"])
@@ -182,6 +184,7 @@ def test_a_busy_fermi_draws_about_what_the_sources_say():
         thread_instructions=16 * 32 * second,
         traffic=sent(flits // 3, flits),
         dram=ZERO["dram"] | {"reads": round(179.2e9 / 128)},
+        core=CORE | {"active_cycles": 16 * second},
     )
     assert 80 < busy["total"] < 150
     assert busy["noc_dynamic"] / busy["noc_static"] == pytest.approx(20, rel=0.2)
