@@ -357,14 +357,16 @@ def test_sweep_refuses_a_missing_file(cli):
 # ---- on a terminal
 
 
-def on_a_terminal(*arguments, columns=80):
+def on_a_terminal(folder, *arguments, columns=80):
     """What the program writes to a terminal, in lines, without colours."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     command = [sys.executable, "-m", "gpucoh", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     written = b""
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder
+    ):
         os.close(theirs)
         while True:
             try:
@@ -379,13 +381,13 @@ def on_a_terminal(*arguments, columns=80):
 
 
 def test_a_bar_is_shown_on_a_terminal(tmp_path):
-    lines = on_a_terminal("compare", "-w", "vec-cpy", "-p", "ideal", *TINY, "--out", str(tmp_path))
+    lines = on_a_terminal(tmp_path, "compare", "-w", "vec-cpy", "-p", "ideal", *TINY)
     assert any("0/1" in line for line in lines)
 
 
 def test_the_table_of_a_comparison_fits_80_columns(tmp_path):
     arguments = ["compare", "-w", "reduction,fg-share", "-p", "no-l1,no-coh", *TINY]
-    lines = on_a_terminal(*arguments, "--out", str(tmp_path))
+    lines = on_a_terminal(tmp_path, *arguments)
     header = next(line for line in lines if line.startswith("workload"))
     assert header.split() == [
         "workload",
