@@ -1,0 +1,56 @@
+"""Does the documentation say what is so?"""
+
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from gpucoh.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+
+
+@pytest.mark.parametrize("name", ["gpucoh", "machines", "protocols", "gpu", "runner"])
+def test_examples_in_docstrings_are_right(name):
+    module = importlib.import_module("gpucoh" if name == "gpucoh" else f"gpucoh.{name}")
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_the_first_kernel_of_the_readme_runs(tmp_path):
+    text = PAGES[0].read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "first.py").write_text(block)
+    done = subprocess.run(
+        [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    first, second = done.stdout.splitlines()
+    assert first == re.search(r"print\(y\[:4\]\) +# (.*)", block)[1]
+    assert int(second.split()[0]) > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_and_option_that_a_page_shows_exists(page):
+    commands = typer.main.get_command(app).commands
+    lines = re.findall(r"^    gpucoh (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert lines
+    for line in lines:
+        name, *rest = line.split("#")[0].split()
+        known = {option for parameter in commands[name].params for option in parameter.opts}
+        used = {word for word in rest if re.match(r"--?[a-z]", word)}
+        if "|" not in rest:
+            assert used <= known, line
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_every_file_that_a_page_links_to_is_there(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
