@@ -1,13 +1,15 @@
 /* explorer.c: every interleaving of a small world, breadth first, so that the first violation found has the shortest way.
  *
  * A state is remembered by 128 bits of hash over its encoding (two different states with one hash: less likely than a broken
- * memory chip), its parent and the move that led here; the state itself is made again by replaying the moves. */
+ * memory chip), its parent and the move that led here; the state itself is made again by replaying the moves. Breadth first,
+ * neighbours have most of their way in common: the images along the last way are kept, and only what differs is replayed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/world.h"
 
-enum { ENCODING_BYTES = 32768, MAX_DEPTH = 4096, MAX_VIOLATIONS = 1 };
+enum { ENCODING_BYTES = 32768, MAX_DEPTH = 4096, MAX_VIOLATIONS = 1, KEPT_IMAGES = 128 };
+#define NO_STATE UINT64_MAX
 
 typedef struct {
     uint64_t high, low;
@@ -21,9 +23,11 @@ typedef struct {
 
 typedef struct {
     gpc_world_t world;
-    uint8_t *start, *here; /* owned: images of the arena */
-    uint8_t *encoding;     /* owned */
-    hash_t *table;         /* owned; open addressing, 0 is free */
+    uint8_t *start, *here;          /* owned: images of the arena */
+    uint8_t *images[KEPT_IMAGES];   /* owned, made when needed: of the states on the last way, by depth */
+    uint64_t image_of[KEPT_IMAGES]; /* which state that is */
+    uint8_t *encoding;              /* owned */
+    hash_t *table;                  /* owned; open addressing, 0 is free */
     uint64_t slots;
     seen_t *states; /* owned, in order of discovery */
     uint64_t num_states, capacity;
@@ -105,20 +109,32 @@ grow(explorer_t *self)
     return GPC_OK;
 }
 
-/* Notes the world's state if it is new. */
 static int
-discover(explorer_t *self, uint32_t parent, uint32_t move, uint32_t depth)
+hash_here(explorer_t *self, hash_t *hash)
 {
     gpc_encoder_t encoder = {.bytes = self->encoding, .capacity = ENCODING_BYTES};
-    int status = grow(self);
-    if (status) {
-        return status;
-    }
+
     gpc_world_encode(&self->world, &encoder);
     if (encoder.overflow) {
         return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state needs more than %d bytes", ENCODING_BYTES);
     }
-    if (insert(self->table, self->slots, hash_of(self->encoding, encoder.length))) {
+    *hash = hash_of(self->encoding, encoder.length);
+    return GPC_OK;
+}
+
+/* Notes the world's state if it is new. */
+static int
+discover(explorer_t *self, uint32_t parent, uint32_t move, uint32_t depth)
+{
+    hash_t hash;
+    int status = grow(self);
+    if (status == GPC_OK) {
+        status = hash_here(self, &hash);
+    }
+    if (status) {
+        return status;
+    }
+    if (insert(self->table, self->slots, hash)) {
         self->states[self->num_states++] = (seen_t){parent, (uint16_t) move, (uint16_t) depth};
         self->depth = depth > self->depth ? depth : self->depth;
     }
@@ -138,29 +154,59 @@ moves_to(const explorer_t *self, uint64_t state, uint16_t *moves)
     return depth;
 }
 
-/* Replays a way; with a text, tells it. */
+/* The world is at the state. */
 static int
+go_to(explorer_t *self, uint64_t state)
+{
+    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    uint64_t states[KEPT_IMAGES], at = state;
+    uint16_t way[MAX_DEPTH + 1];
+    int depth = moves_to(self, state, way), from = 0;
+
+    for (int d = depth; d > 0; d--) {
+        if (d < KEPT_IMAGES) {
+            states[d] = at;
+            from = !from && self->image_of[d] == at ? d : from;
+        }
+        at = self->states[at].parent;
+    }
+    gpc_arena_load(&self->world.arena, from ? self->images[from] : self->start);
+    for (int d = from + 1; d <= depth; d++) {
+        (void) gpc_world_moves(&self->world, moves);
+        int status = gpc_world_move(&self->world, &moves[way[d - 1]]);
+        if (status) {
+            return status;
+        }
+        if (d < KEPT_IMAGES) {
+            self->images[d] = self->images[d] ? self->images[d] : malloc(gpc_arena_bytes(&self->world.arena));
+            self->image_of[d] = self->images[d] ? states[d] : NO_STATE;
+            if (self->images[d]) {
+                gpc_arena_save(&self->world.arena, self->images[d]);
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+/* Replays a way and tells it. */
+static void
 replay(explorer_t *self, const uint16_t *way, int depth, gpc_text_t *tell)
 {
     gpc_move_t moves[GPC_WORLD_MAX_MOVES];
 
     gpc_arena_load(&self->world.arena, self->start);
     for (int i = 0; i < depth; i++) {
+        gpc_text_t line;
         (void) gpc_world_moves(&self->world, moves);
-        if (tell) {
-            gpc_text_t line;
-            gpc_text_init(&line);
-            gpc_world_print_move(&self->world, &moves[way[i]], &line);
-            gpc_text_add_comma(tell);
-            gpc_text_add_string(tell, line.bytes ? line.bytes : "");
-            gpc_text_free(&line);
-        }
-        int status = gpc_world_move(&self->world, &moves[way[i]]);
-        if (status && i + 1 < depth) {
-            return status;
+        gpc_text_init(&line);
+        gpc_world_print_move(&self->world, &moves[way[i]], &line);
+        gpc_text_add_comma(tell);
+        gpc_text_add_string(tell, line.bytes ? line.bytes : "");
+        gpc_text_free(&line);
+        if (gpc_world_move(&self->world, &moves[way[i]])) {
+            return; /* the violation */
         }
     }
-    return GPC_OK;
 }
 
 static void
@@ -178,7 +224,7 @@ note_violation(explorer_t *self, uint64_t state, int last_move, const char *what
     gpc_text_add(&self->violations, "{\"what\": ");
     gpc_text_add_string(&self->violations, what);
     gpc_text_add(&self->violations, ", \"trace\": [");
-    (void) replay(self, way, depth, &self->violations);
+    replay(self, way, depth, &self->violations);
     gpc_text_add(&self->violations, "]}");
 }
 
@@ -244,20 +290,46 @@ judge(explorer_t *self, uint64_t state, bool anything_happens)
     return GPC_OK;
 }
 
+/* Whether a cycle's passing changes anything: a lease or a timer that counts it. */
+static int
+time_matters(explorer_t *self, bool *matters)
+{
+    static const gpc_move_t tick = {.kind = GPC_MOVE_TIME};
+    hash_t before, after;
+    int status = hash_here(self, &before);
+
+    if (status == GPC_OK) {
+        status = gpc_world_move(&self->world, &tick);
+    }
+    if (status == GPC_OK) {
+        status = hash_here(self, &after);
+    }
+    gpc_arena_load(&self->world.arena, self->here);
+    *matters = status == GPC_OK && (before.high != after.high || before.low != after.low);
+    return status;
+}
+
 static int
 expand(explorer_t *self, uint64_t state)
 {
     gpc_move_t moves[GPC_WORLD_MAX_MOVES];
-    uint16_t way[MAX_DEPTH + 1];
-    int depth = moves_to(self, state, way);
+    uint32_t depth = self->states[state].depth;
     bool happens = false;
 
-    int status = replay(self, way, depth, NULL);
+    int status = go_to(self, state);
     if (status) {
         return status;
     }
     gpc_arena_save(&self->world.arena, self->here);
     uint32_t count = gpc_world_moves(&self->world, moves);
+    if (count && moves[count - 1].kind == GPC_MOVE_TIME) {
+        bool matters;
+        status = time_matters(self, &matters);
+        if (status) {
+            return status;
+        }
+        count -= matters ? 0 : 1;
+    }
     for (uint32_t i = 0; i < count && self->num_violations == 0; i++) {
         status = gpc_world_move(&self->world, &moves[i]);
         if (status < 0) {
@@ -269,7 +341,7 @@ expand(explorer_t *self, uint64_t state)
         if (status == GPC_OK) {
             self->transitions++;
             happens |= moves[i].kind != GPC_MOVE_EVICT;
-            status = discover(self, (uint32_t) state, i, (uint32_t) depth + 1);
+            status = discover(self, (uint32_t) state, i, depth + 1);
             if (status) {
                 return status;
             }
@@ -318,6 +390,9 @@ gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
     if (!self) {
         return GPC_ERROR_MEMORY;
     }
+    for (uint32_t i = 0; i < KEPT_IMAGES; i++) {
+        self->image_of[i] = NO_STATE;
+    }
     int status = gpc_world_init(&self->world, what);
     if (status == GPC_OK) {
         size_t bytes = gpc_arena_bytes(&self->world.arena);
@@ -339,6 +414,9 @@ gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
     }
     gpc_world_free(&self->world);
     gpc_text_free(&self->violations);
+    for (uint32_t i = 0; i < KEPT_IMAGES; i++) {
+        free(self->images[i]);
+    }
     free(self->start);
     free(self->here);
     free(self->encoding);

@@ -30,8 +30,7 @@ line_of(uint32_t variable)
 static gpc_cycle_t
 port_now(const void *world)
 {
-    (void) world;
-    return 1; /* no protocol here tells time yet; leases will make its passing a move */
+    return ((const gpc_world_t *) world)->state->now;
 }
 
 static int
@@ -81,12 +80,36 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     return GPC_OK;
 }
 
+/* A message that no channel carries: memory's answer, a timer. */
+static gpc_index_t
+inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc_address_t line, uint64_t note)
+{
+    gpc_index_t message = gpc_pool_take(&self->messages);
+    if (message == GPC_NONE) {
+        (void) gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        return GPC_NONE;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    memset(msg, 0, sizeof(*msg));
+    msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->destination = msg->requester = unit->node;
+    msg->line = line;
+    msg->fields[0] = note;
+    return message;
+}
+
 static int
 port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
 {
     gpc_world_t *self = world;
-    (void) unit, (void) at, (void) line, (void) tag;
-    return gpc_fail(&self->failure, GPC_ERROR_STATE, "the explorer has no timers yet");
+    gpc_index_t message = inner_message(self, unit, GPC_MSG_TIMER, line, tag);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_at(&self->messages, message)->ready = at;
+    gpc_list_push(&self->state->timers, &self->messages, message);
+    return GPC_OK;
 }
 
 static int
@@ -128,17 +151,11 @@ static int
 port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
 {
     gpc_world_t *self = world;
-    gpc_index_t message = gpc_pool_take(&self->messages);
+    gpc_index_t message = inner_message(self, unit, GPC_MSG_FILL, line, note);
     if (message == GPC_NONE) {
-        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        return GPC_ERROR_CAPACITY;
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
-    memset(msg, 0, sizeof(*msg));
-    msg->request = msg->lanes = msg->access = GPC_NONE;
-    msg->type = GPC_MSG_FILL;
-    msg->source = msg->destination = msg->requester = unit->node;
-    msg->line = line;
-    msg->fields[0] = note;
     memcpy(msg->data, self->state->memory[line / GPC_WORLD_LINE_BYTES], GPC_WORLD_LINE_BYTES);
     gpc_list_push(&self->state->answers, &self->messages, message);
     return GPC_OK;
@@ -270,6 +287,35 @@ choose_protocol(gpc_world_t *self)
                                 &self->failure);
 }
 
+static bool
+has_time(gpc_describe_t describe)
+{
+    const gpc_described_t *described = describe ? describe() : NULL;
+    for (uint32_t i = 0; described && i < described->count; i++) {
+        if (described->fields[i].kind == GPC_FIELD_TIME) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+tells_time(const gpc_protocol_t *protocol)
+{
+    bool tells = has_time(protocol->message);
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = protocol->controllers[i];
+        for (uint32_t array = 0; array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
+            tells |= has_time(type->arrays[array].line);
+        }
+        for (uint32_t part = 0; part < GPC_MAX_PARTS && type->parts[part].name; part++) {
+            tells |= has_time(type->parts[part].entry);
+        }
+        tells |= has_time(type->mshr) || has_time(type->unit) || has_time(type->warp) || has_time(type->core);
+    }
+    return tells;
+}
+
 static int
 warm_copies(gpc_world_t *self)
 {
@@ -308,9 +354,23 @@ warm_copies(gpc_world_t *self)
     return GPC_OK;
 }
 
+/* The state is copied at every move: pools are no larger than the programs need. */
+static void
+count_operations(const gpc_explore_t *what, uint32_t *operations, uint32_t *atomics)
+{
+    for (uint32_t t = 0; t < what->num_threads; t++) {
+        *operations += what->threads[t].num_ops;
+        for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
+            *atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC;
+        }
+    }
+}
+
 int
 gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
 {
+    uint32_t operations = 0, atomics = 0;
+
     memset(self, 0, sizeof(*self));
     gpc_failure_clear(&self->failure);
     gpc_arena_init(&self->arena, 64u << 10);
@@ -322,10 +382,11 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
         status = choose_protocol(self);
     }
     if (status == 0) {
-        status = gpc_pool_init(&self->messages, &self->arena, 96, sizeof(gpc_msg_t));
+        count_operations(what, &operations, &atomics);
+        status = gpc_pool_init(&self->messages, &self->arena, 24 + 6 * operations, sizeof(gpc_msg_t));
     }
     if (status == 0) {
-        status = gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
+        status = gpc_pool_init(&self->lane_lists, &self->arena, 1 + atomics, sizeof(gpc_lane_list_t));
     }
     if (status == 0) {
         status = make_controllers(self);
@@ -342,6 +403,9 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
         gpc_list_clear(&self->state->channels[i]);
     }
     gpc_list_clear(&self->state->answers);
+    gpc_list_clear(&self->state->timers);
+    self->state->now = 1;
+    self->tells_time = tells_time(self->protocol);
     return warm_copies(self);
 }
 
@@ -389,6 +453,17 @@ gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
                 moves[count++] = (gpc_move_t){.kind = GPC_MOVE_EVICT, .a = (uint8_t) node, .b = (uint8_t) v};
             }
         }
+    }
+    uint32_t number = 0;
+    gpc_index_t timer = self->state->timers.head;
+    for (uint32_t n = self->state->timers.count; n && count < GPC_WORLD_MAX_MOVES; n--, number++) {
+        if (gpc_msg_at(&self->messages, timer)->ready <= self->state->now) {
+            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint8_t) number};
+        }
+        timer = gpc_msg_at(&self->messages, timer)->next;
+    }
+    if ((self->tells_time || self->state->timers.count) && count < GPC_WORLD_MAX_MOVES) {
+        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIME};
     }
     return count;
 }
@@ -496,6 +571,14 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
             return taken(
                 gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
         }
+        case GPC_MOVE_TIMER: {
+            gpc_index_t message = take_at(self, &self->state->timers, move->position);
+            return taken(
+                gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
+        }
+        case GPC_MOVE_TIME:
+            self->state->now++;
+            return GPC_OK;
         case GPC_MOVE_REPLAY:
             return taken(gpc_controller_replay(&self->controllers[move->a]));
         case GPC_MOVE_EVICT:
@@ -585,12 +668,29 @@ encode_message(void *context, void *encoder, gpc_index_t i)
     }
 }
 
+static void
+encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
+{
+    gpc_index_t i = self->state->timers.head;
+
+    gpc_encode_u64(out, self->state->timers.count);
+    for (uint32_t n = self->state->timers.count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+        gpc_encode_node(out, msg->destination);
+        gpc_encode_u64(out, msg->line);
+        gpc_encode_u64(out, msg->fields[0]);
+        gpc_encode_u64(out, msg->ready > self->state->now ? msg->ready - self->state->now : 0);
+        i = msg->next;
+    }
+}
+
 void
 gpc_world_encode(gpc_world_t *self, gpc_encoder_t *out)
 {
     out->message = encode_message;
     out->context = self;
     out->messages = &self->messages;
+    out->now = self->state->now;
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         const gpc_world_thread_t *thread = &self->state->threads[t];
         gpc_encode_u64(out, thread->next_op * 16 + thread->outstanding);
@@ -607,6 +707,7 @@ gpc_world_encode(gpc_world_t *self, gpc_encoder_t *out)
         gpc_encode_list(out, &self->state->channels[i]);
     }
     gpc_encode_list(out, &self->state->answers);
+    encode_timers(self, out);
     for (uint32_t node = 0; node < self->nodes; node++) {
         gpc_controller_encode(&self->controllers[node], out);
     }
@@ -656,6 +757,12 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
         case GPC_MOVE_REPLAY:
             print_node(self, move->a, out);
             gpc_text_add(out, " takes a held request");
+            return;
+        case GPC_MOVE_TIMER:
+            gpc_text_add(out, "a timer is due");
+            return;
+        case GPC_MOVE_TIME:
+            gpc_text_add(out, "a cycle passes");
             return;
         case GPC_MOVE_EVICT:
             print_node(self, move->a, out);

@@ -15,7 +15,15 @@
 #define GPC_WORLD_LINE_BYTES 32u
 #define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES) /* each variable has a bank of its own */
 
-typedef enum { GPC_MOVE_ISSUE, GPC_MOVE_DELIVER, GPC_MOVE_MEMORY, GPC_MOVE_REPLAY, GPC_MOVE_EVICT } gpc_move_kind_t;
+typedef enum {
+    GPC_MOVE_ISSUE,
+    GPC_MOVE_DELIVER,
+    GPC_MOVE_MEMORY,
+    GPC_MOVE_REPLAY,
+    GPC_MOVE_EVICT,
+    GPC_MOVE_TIMER, /* one that is due */
+    GPC_MOVE_TIME   /* a core cycle passes; always the last of the list */
+} gpc_move_kind_t;
 
 typedef struct {
     uint8_t kind;     /* gpc_move_kind_t */
@@ -36,6 +44,8 @@ typedef struct {
     uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_BYTES / 4];
     gpc_list_t channels[GPC_WORLD_MAX_NODES * GPC_WORLD_MAX_NODES * GPC_MAX_NETWORKS];
     gpc_list_t answers; /* of memory, on their way */
+    gpc_list_t timers;  /* TIMERs; `ready` says from which cycle on */
+    gpc_cycle_t now;
 } gpc_world_state_t;
 
 typedef struct {
@@ -45,6 +55,7 @@ typedef struct {
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, nodes;
+    bool tells_time;                         /* something of the protocol's is a time */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS]; /* a thread's warp on its core */
     gpc_failure_t failure;
     gpc_arena_t arena;

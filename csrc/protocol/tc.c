@@ -1,0 +1,292 @@
+/* tc.c: the actions that TC-Strong and TC-Weak share.
+ *
+ * Paper    Singh et al., HPCA 2013, section 6.
+ * Hardened data that has expired on its way serves the load that asked for it and none that merged with it later: those ask again
+ *          (a load merged after an acquire would else read what was there before it).
+ */
+#include "protocol/tc.h"
+
+/* ---- L1 -------------------------------------------------------------------------------------------------------------- */
+
+static baseline_l1_mshr_t *
+l1_mshr(const gpc_step_t *x)
+{
+    return gpc_step_mshr_fields(x);
+}
+
+uint32_t
+tc_served(const gpc_step_t *x)
+{
+    const gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+    uint32_t count = 0;
+
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+        count += waiting->request == x->msg->request;
+        i = waiting->next;
+    }
+    return count;
+}
+
+bool
+tc_is_last(const gpc_step_t *x)
+{
+    return l1_mshr(x)->outstanding == 1;
+}
+
+int
+tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags)
+{
+    gpc_index_t i = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
+    if (i == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+    msg->mask = x->msg->mask;
+    msg->flags = flags;
+    tc_fields(msg)->timestamp = timestamp;
+    if (x->msg->type == GPC_MSG_STORE) {
+        gpc_merge_words(msg->data, x->msg->data, msg->mask);
+    }
+    msg->lanes = x->msg->lanes; /* they come back with the answer */
+    x->msg->lanes = GPC_NONE;
+    l1_mshr(x)->outstanding++;
+    int status = gpc_send(x, i);
+    return status ? status : gpc_keep_pending(x);
+}
+
+int
+tc_act_note_expired_miss(gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_LOAD) {
+        x->msg->flags |= GPC_MSG_FLAG_EXPIRED_MISS;
+        gpc_count(x, expired);
+    }
+    return GPC_OK;
+}
+
+int
+tc_act_request_line(gpc_step_t *x)
+{
+    gpc_count(x, load_misses);
+    return tc_send_request(x, MSG_GETS, 0, x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS);
+}
+
+int
+tc_act_fill(gpc_step_t *x)
+{
+    *tc_l1_timestamp(x) = tc_fields(x->msg)->timestamp;
+    return baseline_act_fill(x);
+}
+
+int
+tc_act_complete_first(gpc_step_t *x)
+{
+    l1_mshr(x)->outstanding--;
+    return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);
+}
+
+int
+tc_act_request_again(gpc_step_t *x)
+{
+    gpc_pool_t *messages = x->unit->messages;
+    gpc_index_t first = GPC_NONE, i = gpc_step_pending(x)->head;
+
+    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
+        gpc_msg_t *waiting = gpc_msg_at(messages, i);
+        if (waiting->request == x->msg->request) {
+            first = first == GPC_NONE ? i : first;
+            waiting->request = first;
+        }
+        i = waiting->next;
+    }
+    gpc_index_t again = gpc_new_message(x, MSG_GETS, gpc_home_of(x->unit, x->line));
+    if (again == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(messages, again);
+    msg->request = first;
+    msg->warp = gpc_msg_at(messages, first)->warp;
+    msg->mask = gpc_msg_at(messages, first)->mask;
+    l1_mshr(x)->outstanding++;
+    gpc_count(x, load_misses);
+    return gpc_send(x, again);
+}
+
+static uint32_t
+rank_by(const gpc_controller_t *unit, gpc_cycle_t timestamp)
+{
+    return timestamp < unit->ports->now(unit->world) ? 0 : 1;
+}
+
+uint32_t
+tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
+{
+    return rank_by(unit, ((tc_l1_line_t *) gpc_tags_fields(&unit->arrays[array], way))->timestamp);
+}
+
+/* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+
+/* A store or atomic that has arrived just now; else the cause is what one has waited for. */
+static bool
+is_in_hand(const gpc_step_t *x)
+{
+    return x->cause >= GPC_MSG_OWN;
+}
+
+gpc_index_t
+tc_writer(const gpc_step_t *x)
+{
+    return is_in_hand(x) ? x->message : gpc_step_pending(x)->head;
+}
+
+static int
+answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_cycle_t timestamp, gpc_cycle_t gwct)
+{
+    gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
+    const gpc_message_info_t *info = &x->unit->protocol->messages[type - GPC_MSG_OWN];
+    gpc_index_t i = gpc_new_message(x, type, asked->source);
+    if (i == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+    msg->requester = asked->requester;
+    msg->request = asked->request;
+    msg->warp = asked->warp;
+    msg->lanes = asked->lanes;
+    asked->lanes = GPC_NONE;
+    tc_fields(msg)->timestamp = timestamp;
+    tc_fields(msg)->gwct = gwct;
+    if (msg->lanes != GPC_NONE) {
+        msg->mask = asked->mask;
+    }
+    if (info->whole_line) {
+        msg->mask = gpc_all_words(x->unit);
+        gpc_merge_words(msg->data, gpc_line_words(x), msg->mask);
+    }
+    return gpc_send(x, i);
+}
+
+int
+tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
+{
+    int status = answer(x, tc_writer(x), type, 0, gwct);
+    if (!is_in_hand(x)) {
+        gpc_free_message(x->unit, gpc_list_pop(gpc_step_pending(x), x->unit->messages));
+    }
+    return status;
+}
+
+void
+tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
+{
+    gpc_cycle_t *timestamp = tc_l2_timestamp(x), end = gpc_now(x) + lifetime;
+    *timestamp = *timestamp > end ? *timestamp : end;
+}
+
+int
+tc_act_write_words(gpc_step_t *x)
+{
+    const gpc_msg_t *store = gpc_msg_at(x->unit->messages, tc_writer(x));
+    gpc_merge_words(gpc_line_words(x), store->data, store->mask);
+    ((tc_l2_line_t *) gpc_line_fields(x))->dirty = 1;
+    return GPC_OK;
+}
+
+int
+tc_act_perform(gpc_step_t *x)
+{
+    const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, tc_writer(x));
+    if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), gpc_line_words(x))) {
+        ((tc_l2_line_t *) gpc_line_fields(x))->dirty = 1;
+    }
+    return GPC_OK;
+}
+
+int
+tc_act_l2_fill(gpc_step_t *x)
+{
+    *tc_l2_timestamp(x) = *tc_l2_kept_timestamp(x);
+    return baseline_l2_act_fill(x);
+}
+
+int
+tc_act_answer_read(gpc_step_t *x)
+{
+    gpc_count(x, load_hits);
+    return answer(x, x->message, MSG_DATA, *tc_l2_timestamp(x), 0);
+}
+
+int
+tc_act_answer_reads(gpc_step_t *x)
+{
+    gpc_list_t *pending = gpc_step_pending(x);
+    while (pending->count) {
+        gpc_index_t i = gpc_list_pop(pending, x->unit->messages);
+        int status = answer(x, i, MSG_DATA, *tc_l2_timestamp(x), 0);
+        gpc_free_message(x->unit, i);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+int
+tc_act_keep_lease(gpc_step_t *x)
+{
+    *tc_l2_kept_timestamp(x) = *tc_l2_timestamp(x);
+    return gpc_release_way(x);
+}
+
+gpc_cycle_t
+tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
+{
+    const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, mshr);
+    if (entry->pending.count || entry->way != GPC_NONE) {
+        return GPC_NEVER; /* at work for somebody */
+    }
+    return ((tc_l2_mshr_t *) gpc_mshr_fields(&unit->mshrs, mshr))->timestamp + 1;
+}
+
+uint32_t
+tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
+{
+    return rank_by(unit, ((tc_l2_line_t *) gpc_tags_fields(&unit->arrays[array], way))->timestamp);
+}
+
+/* ---- the host -------------------------------------------------------------------------------------------------------- */
+
+static int
+end_lease(gpc_controller_t *bank, gpc_address_t line)
+{
+    gpc_cycle_t now = bank->ports->now(bank->world);
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line), mshr = gpc_mshr_find(&bank->mshrs, line);
+    gpc_cycle_t *timestamp = NULL;
+
+    if (way != GPC_NONE) {
+        timestamp = &((tc_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->timestamp;
+    } else if (mshr != GPC_NONE) {
+        timestamp = &((tc_l2_mshr_t *) gpc_mshr_fields(&bank->mshrs, mshr))->timestamp;
+    }
+    if (!timestamp || *timestamp < now) {
+        return GPC_OK; /* over, whether the table has noticed or not */
+    }
+    *timestamp = 0;
+    return gpc_controller_cause(bank, GPC_MSG_EXPIRE, line);
+}
+
+int
+tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+              gpc_mask_t mask, const uint32_t *words)
+{
+    for (uint32_t i = 0; i < num_cores; i++) { /* at rest a line is V or absent */
+        gpc_index_t way = gpc_tags_find(&cores[i]->arrays[0], line);
+        if (way != GPC_NONE) {
+            gpc_tags_drop(&cores[i]->arrays[0], way);
+        }
+    }
+    int status = end_lease(bank, line);
+    return status ? status : baseline_host_write(cores, num_cores, bank, line, mask, words);
+}

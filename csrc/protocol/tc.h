@@ -1,0 +1,102 @@
+/* tc.h: what TC-Strong and TC-Weak share: leases beside lines, and the actions of an L1 and an L2 that keep them.
+ *
+ * Paper    Singh et al., HPCA 2013, section 6: a copy is readable until its timestamp, the L2 keeps the largest timestamp that it
+ *          has given out for a line, nobody is told when a copy ends.
+ * Time     core cycles of one counter that all see alike. A timestamp below it has expired; L1, L2 and fences use the same test.
+ *          Timestamps take 4 bytes in messages (table 4: 32 bits) and are kept whole here: no run gets near their rollover, which
+ *          is therefore not modelled.
+ */
+#ifndef GPC_PROTOCOL_TC_H
+#define GPC_PROTOCOL_TC_H
+
+#include "protocol/baseline.h"
+
+/* Both protocols' lists begin with baseline.h's types in its order, so that its actions serve here too. */
+#define TC_NETWORKS BASELINE_NETWORKS
+
+#define TC_MESSAGE(FIELD)                                                                                              \
+    FIELD(TIME, uint64_t, timestamp) /* of the sender's copy, or the end of the lease that is given */                 \
+    FIELD(TIME, uint64_t, gwct)      /* when the write is visible everywhere */
+GPC_DESCRIBE(tc, message, TC_MESSAGE)
+
+static inline tc_message_t *
+tc_fields(gpc_msg_t *msg)
+{
+    return (tc_message_t *) (void *) msg->fields;
+}
+
+static inline bool
+tc_expired(const gpc_step_t *x, gpc_cycle_t timestamp)
+{
+    return timestamp < gpc_now(x);
+}
+
+/* A request's flag: kernels on its core use fences (the predictor asks). */
+enum { TC_FLAG_FENCES = GPC_MSG_FLAG_OWN };
+
+/* ---- L1 -------------------------------------------------------------------------------------------------------------- */
+
+#define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
+GPC_DESCRIBE(tc_l1, line, TC_L1_LINE)
+
+static inline gpc_cycle_t *
+tc_l1_timestamp(const gpc_step_t *x)
+{
+    return &((tc_l1_line_t *) gpc_line_fields(x))->timestamp;
+}
+
+/* Pending requests that the answer in hand serves: a load and those merged with it, or one. */
+uint32_t tc_served(const gpc_step_t *x);
+/* Whether nothing else is outstanding for the line. */
+bool tc_is_last(const gpc_step_t *x);
+/* `type` with the request's words or lanes, a timestamp and more flags; the request is then pending. */
+GPC_MUST_CHECK int tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags);
+
+int tc_act_note_expired_miss(gpc_step_t *x); /* the load in hand misses because the copy has expired */
+int tc_act_request_line(gpc_step_t *x);
+int tc_act_fill(gpc_step_t *x);           /* the answer's line and lease */
+int tc_act_complete_first(gpc_step_t *x); /* the load that asked, none of those merged with it */
+int tc_act_request_again(gpc_step_t *x);  /* the merged loads ask again, together */
+
+/* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+
+/* baseline.c's field first: its actions look at it through their own struct. */
+#define TC_L2_LINE(FIELD) BASELINE_L2_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp) /* the latest lease given out */
+#define TC_L2_MSHR(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)                         /* of the line that was evicted */
+GPC_DESCRIBE(tc_l2, line, TC_L2_LINE)
+GPC_DESCRIBE(tc_l2, mshr, TC_L2_MSHR)
+
+static inline gpc_cycle_t *
+tc_l2_timestamp(const gpc_step_t *x)
+{
+    return &((tc_l2_line_t *) gpc_line_fields(x))->timestamp;
+}
+static inline gpc_cycle_t *
+tc_l2_kept_timestamp(const gpc_step_t *x)
+{
+    return &((tc_l2_mshr_t *) gpc_step_mshr_fields(x))->timestamp;
+}
+
+/* The store or atomic that is performed: the one in hand, or the one that waited for a fill or a time. */
+gpc_index_t tc_writer(const gpc_step_t *x);
+/* It is answered with `type`, and gone; words of the line as the type carries any. */
+GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
+void tc_extend(gpc_step_t *x, gpc_cycle_t lifetime);
+
+int tc_act_write_words(gpc_step_t *x); /* the store's words; dirty */
+int tc_act_perform(gpc_step_t *x);     /* the atomic's operations on the line; dirty */
+int tc_act_l2_fill(gpc_step_t *x);     /* memory's line, with the timestamp that the transaction has kept */
+int tc_act_answer_read(gpc_step_t *x); /* DATA with the timestamp, to the load in hand */
+int tc_act_answer_reads(gpc_step_t *x);
+int tc_act_keep_lease(gpc_step_t *x); /* the way goes, the timestamp stays in the transaction */
+
+/* For gpc_controller_type_t: when an evicted lease may be forgotten; expired lines leave before others. */
+gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);
+uint32_t tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+uint32_t tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+
+/* The host's write waives leases: copies go, and the line's lease is over. */
+int tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                  gpc_mask_t mask, const uint32_t *words);
+
+#endif

@@ -1,0 +1,319 @@
+/* tc_weak_l1.c: TC-Weak's L1 and its fences; TC-Weak as a whole.
+ *
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never wait at the L2; their answers tell when they
+ *          are visible everywhere (GWCT), and a fence waits for the largest one of its warp.
+ * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
+ * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too, and a warp's end is a fence; a barrier's
+ *          leaving gives every warp the largest GWCT.
+ * Hardened merged loads of a read that arrives expired ask again; the copy's timestamp follows the own stores (the L2 adds one a
+ *          store), at the answer, never at issue, so that a row of private stores stays private; a returned line leaves the
+ *          words of unanswered stores alone, and no others.
+ * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after any store, and
+ *          only the first store after each read may be private.
+ */
+#include "protocol/tc_weak.h"
+
+#define L1_STATES(X)                                                                          \
+    X(L1_I, STABLE, "not present, or expired")                                                \
+    X(L1_V, STABLE, "readable until its timestamp")                                           \
+    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")             \
+    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept") \
+    X(L1_VM, TRANSIENT_COHERENCE, "readable, own stores outstanding")
+
+#define L1_EVENTS(X)                                                                          \
+    X(L1_LOAD, "a warp's coalesced load")                                                     \
+    X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
+    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
+    X(L1_EVICT, "the replacement policy wants this way")                                      \
+    X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")               \
+    X(L1_READ, "data of a load, other requests outstanding")                                  \
+    X(L1_LAST_READ, "data of a load, the last request outstanding")                           \
+    X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")   \
+    X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")         \
+    X(L1_ACK, "a store visible everywhere, other requests outstanding")                       \
+    X(L1_LAST_ACK, "a store visible everywhere, the last request outstanding")                \
+    X(L1_ACK_G, "a store or atomic performed, with its GWCT, other requests outstanding")     \
+    X(L1_LAST_ACK_G, "a store or atomic performed, with its GWCT, the last request outstanding") \
+    X(L1_DATA_G, "a store performed, with its GWCT and the line, other requests outstanding") \
+    X(L1_LAST_DATA_G, "a store performed, with its GWCT and the line, the last request outstanding")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define L1_MSHR(FIELD) BASELINE_L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
+#define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are visible everywhere once this has passed */
+#define L1_CORE(FIELD) FIELD(PLAIN, uint8_t, fences)  /* a warp has fenced: the predictor's rule for stores applies */
+GPC_DESCRIBE(tcw_l1, mshr, L1_MSHR)
+GPC_DESCRIBE(tcw_l1, warp, L1_WARP)
+GPC_DESCRIBE(tcw_l1, core, L1_CORE)
+
+static tcw_l1_warp_t *
+warp_of(const gpc_controller_t *unit, uint16_t warp)
+{
+    return (tcw_l1_warp_t *) (void *) (unit->warp_fields + (size_t) warp * unit->warp_fields_size);
+}
+
+static tcw_l1_mshr_t *
+transaction(const gpc_step_t *x)
+{
+    return gpc_step_mshr_fields(x);
+}
+
+/* ---- classification -------------------------------------------------------------------------------------------------- */
+
+static gpc_event_id_t
+classify_read(const gpc_step_t *x)
+{
+    bool expired = tc_expired(x, tc_fields(x->msg)->timestamp);
+
+    if (expired && tc_served(x) > 1) {
+        return L1_READ_AGAIN;
+    }
+    if (expired && x->state == L1_IV) {
+        return L1_READ_EXPIRED;
+    }
+    return tc_is_last(x) ? L1_LAST_READ : L1_READ;
+}
+
+static gpc_event_id_t
+classify_answer(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return GPC_NO_EVENT;
+    }
+    switch (x->cause) {
+        case TCW_DATA:
+            return classify_read(x);
+        case TCW_ACK:
+            return tc_is_last(x) ? L1_LAST_ACK : L1_ACK;
+        case TCW_ACK_G:
+        case TCW_ATOMIC_DATA:
+            return tc_is_last(x) ? L1_LAST_ACK_G : L1_ACK_G;
+        case TCW_DATA_G:
+            return tc_is_last(x) ? L1_LAST_DATA_G : L1_DATA_G;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_EVICT) {
+        return L1_EVICT;
+    }
+    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, *tc_l1_timestamp(x))) {
+        return GPC_PRE_EVENT(L1_EXPIRE);
+    }
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return L1_LOAD;
+        case GPC_MSG_STORE:
+            return L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return L1_ATOMIC;
+        default:
+            return classify_answer(x);
+    }
+}
+
+/* ---- actions --------------------------------------------------------------------------------------------------------- */
+
+static uint8_t
+fences_flag(const gpc_step_t *x)
+{
+    return ((const tcw_l1_core_t *) x->unit->core_fields)->fences ? TC_FLAG_FENCES : 0;
+}
+
+static int
+act_write_through(gpc_step_t *x)
+{
+    return tc_send_request(x, TCW_GETX, 0, fences_flag(x));
+}
+
+static int
+act_send_atomic(gpc_step_t *x)
+{
+    return tc_send_request(x, TCW_ATOMIC, 0, fences_flag(x));
+}
+
+static int
+act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when the L2 gets to this store */
+{
+    gpc_cycle_t expected = *tc_l1_timestamp(x) + (tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u);
+    transaction(x)->upgrades++;
+    return tc_send_request(x, TCW_UPGR, expected, fences_flag(x));
+}
+
+static int
+act_upgraded(gpc_step_t *x)
+{
+    transaction(x)->upgrades--;
+    *tc_l1_timestamp(x) += tcw_bumps(x->unit) ? 1 : 0;
+    return GPC_OK;
+}
+
+/* The words that no unanswered store covers; the answered one's are in the line. */
+static int
+act_fill_around_stores(gpc_step_t *x)
+{
+    gpc_mask_t words = gpc_all_words(x->unit);
+    gpc_index_t i = gpc_step_pending(x)->head;
+
+    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
+        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+        if (waiting->type == GPC_MSG_STORE && waiting->request != x->msg->request) {
+            words &= ~waiting->mask;
+        }
+        i = waiting->next;
+    }
+    gpc_merge_words(gpc_line_words(x), x->msg->data, words);
+    *tc_l1_timestamp(x) = tc_fields(x->msg)->gwct + (tcw_bumps(x->unit) ? 1 : 0);
+    transaction(x)->upgrades--;
+    return GPC_OK;
+}
+
+static int
+act_raise_gwct(gpc_step_t *x)
+{
+    tcw_l1_warp_t *warp = warp_of(x->unit, x->msg->warp);
+    gpc_cycle_t gwct = tc_fields(x->msg)->gwct;
+    warp->gwct = warp->gwct > gwct ? warp->gwct : gwct;
+    return GPC_OK;
+}
+
+#define act_hit baseline_act_hit
+#define act_reserve_way gpc_reserve_way
+#define act_release_way gpc_release_way
+#define act_request_line tc_act_request_line
+#define act_merge_load baseline_act_merge_load
+#define act_write_line baseline_act_write_line
+#define act_note_expired_miss tc_act_note_expired_miss
+#define act_fill tc_act_fill
+#define act_complete baseline_act_complete
+#define act_complete_first tc_act_complete_first
+#define act_request_again tc_act_request_again
+
+/* ---- the table ------------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
+    },
+    [L1_VM] = {
+        [L1_LOAD] = GO(L1_VM, act_hit), /* stores are not atomic here: its own core may see one first */
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_EXPIRE] = GO(L1_II, act_note_expired_miss, act_release_way),
+        [L1_ACK] = GO_HARDENED(L1_VM, act_upgraded, act_complete),
+        [L1_LAST_ACK] = GO_HARDENED(L1_V, act_upgraded, act_complete),
+        [L1_ACK_G] = GO_HARDENED(L1_VM, act_upgraded, act_raise_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO_HARDENED(L1_V, act_upgraded, act_raise_gwct, act_complete),
+        [L1_DATA_G] = GO_HARDENED(L1_VM, act_fill_around_stores, act_raise_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO_HARDENED(L1_V, act_fill_around_stores, act_raise_gwct, act_complete),
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_LAST_READ] = GO(L1_V, act_fill, act_complete),
+        [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than our store */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_READ] = GO(L1_II, act_complete),
+        [L1_LAST_READ] = GO(L1_I, act_complete),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+        [L1_ACK_G] = GO(L1_II, act_raise_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO(L1_I, act_raise_gwct, act_complete),
+        [L1_DATA_G] = GO(L1_II, act_raise_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO(L1_I, act_raise_gwct, act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+const gpc_controller_type_t tcw_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
+    .mshr = tcw_l1_mshr_described,
+    .warp = tcw_l1_warp_described,
+    .core = tcw_l1_core_described,
+    .victim_rank = tc_l1_victim_rank,
+};
+
+/* ---- memory order ---------------------------------------------------------------------------------------------------- */
+
+/* Fences wait until every older store of the warp is visible everywhere. The predictor's rule for stores is off for programs
+ * without fences; a warp's end, which is a release of system scope, is none. */
+static int
+release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    gpc_cycle_t gwct = warp_of(unit, warp)->gwct;
+
+    if (scope != GPC_SCOPE_SYS && tcw_predicts(unit)) {
+        ((tcw_l1_core_t *) unit->core_fields)->fences = 1;
+    }
+    if (gwct < unit->ports->now(unit->world)) {
+        return GPC_OK;
+    }
+    *until = gwct + 1;
+    return GPC_HOLD;
+}
+
+static void
+join_gwct(gpc_controller_t *unit, void *into, const void *from)
+{
+    tcw_l1_warp_t *to = into;
+    gpc_cycle_t gwct = ((const tcw_l1_warp_t *) from)->gwct;
+    (void) unit;
+    to->gwct = to->gwct > gwct ? to->gwct : gwct;
+}
+
+const gpc_protocol_t gpc_protocol_tc_weak = {
+    .id = "tc-weak",
+    .name = "TC-Weak",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "temporal coherence",
+    .text = "copies end by themselves; stores never wait, fences do, until the stores are visible everywhere",
+    .model = {[GPC_RULE_RC] = "RCpc"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&tcw_l1, &tcw_l2},
+    .messages = TCW_info,
+    .num_messages = GPC_COUNT_OF(TCW_info),
+    .message = tc_message_described,
+    .networks = TC_NETWORKS,
+    .order = {.release = release_waits_for_gwct, .join = join_gwct},
+    .options = {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
+                                         .standard = 0,
+                                         .smallest = 0,
+                                         .largest = 65535,
+                                         .text = "cycles that a lease lasts; 0: predicted by each bank"},
+                [TCW_OPTION_PRIVATE] = {.name = "private",
+                                        .standard = TCW_PRIVATE_BUMP,
+                                        .smallest = TCW_PRIVATE_LITERAL,
+                                        .largest = TCW_PRIVATE_BUMP,
+                                        .choices = "literal bump",
+                                        .text = "private stores as table 2 prints them, or followed by the L1"}},
+    .host_read = baseline_host_read,
+    .host_write = tc_host_write,
+};

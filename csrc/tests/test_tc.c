@@ -1,0 +1,326 @@
+/* test_tc.c: TC-Strong and TC-Weak over every interleaving and every passing of time: outcome sets, states, transitions. */
+#include <string.h>
+
+#include "gpu.h"
+#include "harness.h"
+#include "protocol/protocol.h"
+
+enum { LOAD, STORE, ADD, FENCE };
+enum { X, Y };
+
+#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0}
+#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value)}
+#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1}
+#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0}
+
+#define OPS(...)                                                                                                       \
+    sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) { __VA_ARGS__ }
+#define THREAD(core, ...)                                                                                              \
+    {                                                                                                                  \
+        (core), OPS(__VA_ARGS__)                                                                                       \
+    }
+
+typedef struct {
+    const char *protocol;
+    const gpc_explore_thread_t *threads;
+    uint32_t num_threads, cores;
+    uint32_t warm;
+    bool evictions, sc;
+    int64_t lifetime;
+    const char *option; /* one more, or NULL */
+    int64_t value;
+} asked_t;
+
+static gpc_text_t
+explore(const asked_t *asked, int *status)
+{
+    gpc_option_value_t options[] = {{"lifetime", asked->lifetime}, {asked->option, asked->value}};
+    gpc_explore_t what = {.protocol = asked->protocol,
+                          .rule = asked->sc ? GPC_RULE_SC : GPC_RULE_RC,
+                          .options = options,
+                          .num_options = asked->option ? 2 : 1,
+                          .cores = asked->cores ? asked->cores : 2,
+                          .variables = 2,
+                          .num_threads = asked->num_threads ? asked->num_threads : 2,
+                          .threads = asked->threads,
+                          .warm = asked->warm,
+                          .evictions = asked->evictions,
+                          .max_states = 1000000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    *status = gpc_explore(&what, &text);
+    return text;
+}
+
+/* Whole, nothing violated, and the outcome seen or not as it should be. */
+static void
+expect(const asked_t *asked, const char *outcome, bool seen)
+{
+    int status;
+    gpc_text_t text = explore(asked, &status);
+    bool right = status == 0 && strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []") &&
+                 (strstr(text.bytes, outcome) != NULL) == seen;
+    if (!right) {
+        printf("# %s sc %d warm %u evictions %d lifetime %d, outcome %s should %sbe seen:\n# %s\n", asked->protocol,
+               asked->sc, asked->warm, asked->evictions, (int) asked->lifetime, outcome, seen ? "" : "not ",
+               text.bytes);
+    }
+    CHECK(right);
+    gpc_text_free(&text);
+}
+
+static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
+static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
+static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
+static const gpc_explore_thread_t lb_fences[] = {THREAD(0, LD(X), F, ST(Y, 1)), THREAD(1, LD(Y), F, ST(X, 1))};
+static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
+static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
+
+static const gpc_explore_thread_t merge[] = {/* data's later load may merge with the earlier one of another warp */
+                                             THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X)),
+                                             THREAD(1, LD(X))};
+static const gpc_explore_thread_t two_producers[] = {/* warps of one core; the second store may be private */
+                                                     THREAD(0, ST(X, 1)), THREAD(0, ST(X, 2), F, ST(Y, 1)),
+                                                     THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t reader_writes[] = {/* the writer has a copy, and so has the reader */
+                                                     THREAD(0, LD(X), ST(X, 1), F, ST(Y, 1)),
+                                                     THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t writes_twice[] = {THREAD(0, ST(X, 1), ST(X, 2), F, ST(Y, 1)),
+                                                    THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t iriw[] = {THREAD(0, ST(X, 1)), THREAD(1, ST(Y, 1)), THREAD(2, LD(X), F, LD(Y)),
+                                            THREAD(3, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t wrc[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), F, ST(Y, 1)),
+                                           THREAD(2, LD(Y), F, LD(X))};
+
+enum { WARM_NONE = 0, WARM_X_AT_READER = 4, WARM_ALL = 15, LIFETIME = 2 };
+
+static const char *const both[] = {"tc-strong", "tc-weak"};
+
+static void
+forbidden_with_fences(const gpc_explore_thread_t *threads, const char *outcome, const char *other)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            asked_t asked = {.protocol = both[i], .threads = threads, .warm = warm, .lifetime = LIFETIME};
+            expect(&asked, outcome, false);
+            expect(&asked, other, true);
+            if (warm == WARM_NONE || threads == mp_fences) { /* many states: leases end, lines leave and come back */
+                asked.evictions = true;
+                asked.lifetime = 1;
+                expect(&asked, outcome, false);
+            }
+        }
+    }
+}
+
+static void
+stale_data_after_a_flag_is_forbidden_with_fences(void)
+{
+    forbidden_with_fences(mp_fences, "[1, 0, ", "[1, 1, ");
+}
+
+static void
+both_old_is_forbidden_with_fences(void)
+{
+    forbidden_with_fences(sb_fences, "[0, 0, ", "[0, 1, ");
+}
+
+static void
+values_out_of_the_future_are_forbidden_with_fences(void)
+{
+    forbidden_with_fences(lb_fences, "[1, 1, ", "[0, 1, ");
+}
+
+static void
+new_then_old_is_forbidden(void)
+{
+    forbidden_with_fences(corr, "[1, 0, ", "[0, 1, ");
+}
+
+static void
+no_increment_is_lost(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = increments, .warm = WARM_ALL, .lifetime = LIFETIME};
+        expect(&asked, ", 3, 0]", false);
+        expect(&asked, ", 4, 0]", true);
+    }
+}
+
+static void
+merged_loads_do_not_bring_stale_data_past_a_fence(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = merge, .num_threads = 3, .lifetime = 1};
+        expect(&asked, "[1, 0, ", false);
+        expect(&asked, "[1, 1, 0, ", true);
+    }
+}
+
+static void
+a_line_that_comes_back_beside_a_live_lease_is_not_private(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = reader_writes, .warm = WARM_X_AT_READER, .lifetime = LIFETIME};
+        expect(&asked, ", 1, 1, 1, 1]", true);
+        asked.evictions = true;
+        asked.lifetime = 1;
+        expect(&asked, ", 1, 0, 1, 1]", false); /* flag seen, data not: the first value is the writer's own load's */
+    }
+}
+
+static void
+a_store_after_another_of_its_core_is_not_private_beside_others_leases(void)
+{
+    for (int private = 0; private < 2; private++) {
+        asked_t asked = {.protocol = "tc-weak", .threads = two_producers, .num_threads = 3, .warm = WARM_ALL};
+        asked.lifetime = LIFETIME;
+        asked.option = "private";
+        asked.value = private;
+        expect(&asked, "[1, 0, ", false);
+        expect(&asked, "[1, 2, ", true);
+        asked.threads = writes_twice;
+        asked.num_threads = 2;
+        expect(&asked, "[1, 0, ", false);
+        expect(&asked, "[1, 1, ", false);
+        expect(&asked, "[1, 2, ", true);
+    }
+}
+
+static void
+table_2_as_printed_keeps_message_passing(void)
+{
+    asked_t asked = {.protocol = "tc-weak", .threads = mp_fences, .warm = WARM_ALL, .lifetime = 1, .option = "private"};
+    asked.evictions = true;
+    expect(&asked, "[1, 0, ", false);
+    asked.threads = reader_writes;
+    asked.warm = WARM_X_AT_READER;
+    expect(&asked, ", 1, 0, 1, 1]", false);
+}
+
+static void
+tc_weak_lets_two_readers_disagree(void)
+{
+    asked_t asked = {.protocol = "tc-weak", .threads = wrc, .num_threads = 3, .cores = 3, .lifetime = LIFETIME};
+    asked.warm = 1u << 4; /* the last reader has x */
+    expect(&asked, "[1, 1, 0, ", true);
+    asked.protocol = "tc-strong";
+    expect(&asked, "[1, 1, 0, ", false);
+    asked = (asked_t){.threads = iriw, .num_threads = 4, .cores = 4, .lifetime = 1};
+    asked.warm = 1u << 5 | 1u << 6; /* each reader has what it reads last */
+    asked.protocol = "tc-weak";
+    expect(&asked, "[1, 0, 1, 0, ", true);
+}
+
+static void
+tc_strong_is_sequentially_consistent_one_access_at_a_time(void)
+{
+    for (int64_t stall = 0; stall < 2; stall++) {
+        asked_t asked = {.protocol = "tc-strong", .sc = true, .warm = WARM_ALL, .lifetime = 1, .option = "stall"};
+        asked.value = stall;
+        asked.threads = mp;
+        asked.evictions = true;
+        expect(&asked, "[1, 0, ", false);
+        asked.threads = sb;
+        expect(&asked, "[0, 0, ", false);
+    }
+}
+
+static void
+without_fences_stores_overtake(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = mp, .warm = WARM_NONE, .lifetime = LIFETIME};
+        expect(&asked, "[1, 0, ", true);
+        asked.threads = sb;
+        expect(&asked, "[0, 0, ", true);
+    }
+}
+
+/* ---- the tables ------------------------------------------------------------------------------------------------------ */
+
+static void
+check_states(const char *id, uint32_t l1_states, uint32_t l2_states, uint32_t l2_stable)
+{
+    const gpc_protocol_t *protocol = gpc_protocol_find(id);
+    CHECK(protocol != NULL);
+    const gpc_table_t *l1 = protocol->controllers[0]->tables[0], *l2 = protocol->controllers[1]->tables[0];
+    uint32_t stable = 0;
+    for (uint32_t i = 0; i < l2->num_states; i++) {
+        stable += l2->states[i].kind == GPC_STABLE;
+    }
+    CHECK_EQUAL_I64(l1->num_states, l1_states);
+    CHECK_EQUAL_I64(l2->num_states, l2_states);
+    CHECK_EQUAL_I64(stable, l2_stable);
+}
+
+static void
+tables_have_the_states_of_the_papers(void)
+{
+    check_states("tc-weak", 5, 7, 4);
+    check_states("tc-strong", 5, 8, 4);
+}
+
+static void
+tables_are_whole(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const gpc_protocol_t *protocol = gpc_protocol_find(both[i]);
+        for (int level = 0; level < 2; level++) {
+            gpc_text_t text;
+            gpc_text_init(&text);
+            int status = gpc_fsm_check(protocol->controllers[level]->tables[0], &text);
+            if (status) {
+                printf("# %s\n", text.bytes);
+            }
+            CHECK_EQUAL_I64(status, 0);
+            gpc_text_free(&text);
+        }
+    }
+}
+
+static uint32_t
+bytes_of(const gpc_protocol_t *protocol, const char *name)
+{
+    for (uint32_t i = 0; i < protocol->num_messages; i++) {
+        if (strcmp(protocol->messages[i].name, name) == 0) {
+            return protocol->messages[i].fixed_bytes + (protocol->messages[i].whole_line ? 128u : 0u);
+        }
+    }
+    return 0;
+}
+
+static void
+messages_have_their_sizes(void)
+{
+    const gpc_protocol_t *weak = gpc_protocol_find("tc-weak"), *strong = gpc_protocol_find("tc-strong");
+    CHECK_EQUAL_I64(bytes_of(weak, "DATA"), 140);
+    CHECK_EQUAL_I64(bytes_of(weak, "ACK_G"), 12);
+    CHECK_EQUAL_I64(bytes_of(weak, "DATA_G"), 140);
+    CHECK_EQUAL_I64(bytes_of(weak, "GETS"), 8);
+    CHECK_EQUAL_I64(bytes_of(strong, "DATA"), 140);
+    CHECK_EQUAL_I64(bytes_of(strong, "GETS"), 12);
+    CHECK_EQUAL_I64(bytes_of(strong, "ACK"), 8);
+}
+
+int
+main(void)
+{
+    RUN(stale_data_after_a_flag_is_forbidden_with_fences);
+    RUN(both_old_is_forbidden_with_fences);
+    RUN(values_out_of_the_future_are_forbidden_with_fences);
+    RUN(new_then_old_is_forbidden);
+    RUN(no_increment_is_lost);
+    RUN(merged_loads_do_not_bring_stale_data_past_a_fence);
+    RUN(a_line_that_comes_back_beside_a_live_lease_is_not_private);
+    RUN(a_store_after_another_of_its_core_is_not_private_beside_others_leases);
+    RUN(table_2_as_printed_keeps_message_passing);
+    RUN(tc_weak_lets_two_readers_disagree);
+    RUN(tc_strong_is_sequentially_consistent_one_access_at_a_time);
+    RUN(without_fences_stores_overtake);
+    RUN(tables_have_the_states_of_the_papers);
+    RUN(tables_are_whole);
+    RUN(messages_have_their_sizes);
+    return harness_end();
+}
