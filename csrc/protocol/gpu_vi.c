@@ -415,9 +415,9 @@ static const gpc_controller_type_t vi_l2 = {
 
 /* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------- */
 
-static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-           gpc_mask_t mask, const uint32_t *words)
+int
+vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+              gpc_mask_t mask, const uint32_t *words)
 {
     for (uint32_t i = 0; i < num_cores; i++) { /* at rest a line is V or absent */
         gpc_tags_t *tags = &cores[i]->arrays[0];
@@ -442,5 +442,5 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
     .host_read = baseline_host_read,
-    .host_write = host_write,
+    .host_write = vi_host_write,
 };

@@ -40,4 +40,8 @@ gpc_nodeset_t vi_others(const gpc_nodeset_t *set, gpc_node_t but);
 /* `type` (VI_INV, VI_RECALL) to every node of the set; as many acknowledgements are then awaited. */
 GPC_MUST_CHECK int vi_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
 
+/* All copies at L1s go; the L2's, if it has one, is written. */
+int vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                  gpc_mask_t mask, const uint32_t *words);
+
 #endif

@@ -514,14 +514,16 @@ const gpc_protocol_t gpc_protocol_mesi = {
     .name = "MESI",
     .paper = "Singh et al., HPCA 2013",
     .family = "write-back invalidation",
-    .text = "write-back, four stable L1 states, exact sharers in an inclusive L2 that invalidates, forwards and recalls",
+    .text =
+        "write-back, four stable L1 states, exact sharers in an inclusive L2 that invalidates, forwards and recalls",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&mesi_l1, &mesi_l2},
     .messages = MESI_info,
     .num_messages = GPC_COUNT_OF(MESI_info),
     .message = mesi_message_described,
-    .networks = {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, {.name = "unblock"}},
+    .networks =
+        {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, {.name = "unblock"}},
     .host_read = host_read,
     .host_write = host_write,
 };

@@ -3,7 +3,8 @@
 
 #include "protocol/describe.h"
 
-extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal, gpc_protocol_gpu_vi, gpc_protocol_mesi;
+extern const gpc_protocol_t gpc_protocol_no_l1, gpc_protocol_no_coherence, gpc_protocol_ideal;
+extern const gpc_protocol_t gpc_protocol_gpu_vi, gpc_protocol_gpu_vini, gpc_protocol_mesi;
 extern const gpc_protocol_t gpc_protocol_tc_strong, gpc_protocol_tc_weak;
 
 /* clang-format off */
@@ -12,6 +13,7 @@ const gpc_protocol_t *const gpc_protocols[] = {
     &gpc_protocol_no_coherence,
     &gpc_protocol_ideal,
     &gpc_protocol_gpu_vi,
+    &gpc_protocol_gpu_vini,
     &gpc_protocol_mesi,
     &gpc_protocol_tc_strong,
     &gpc_protocol_tc_weak,
