@@ -21,7 +21,8 @@ typedef struct {
         input[GPC_MAX_NETWORKS]; /* the input register of a network: taken from its buffer, not yet taken by a step */
     gpc_tick_t turn;             /* when its next turn is scheduled; GPC_NEVER: none */
     gpc_tick_t outbox_turn;
-    bool offer_held; /* the core's oldest request was not taken */
+    gpc_tick_t taken; /* when it took its last input: a bank takes one a cycle; GPC_NEVER: none yet */
+    bool offer_held;  /* the core's oldest request was not taken */
 } gpc_station_t;
 
 /* What changes about the machine as a whole; in the arena. */

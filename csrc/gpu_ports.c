@@ -26,6 +26,9 @@ schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
     gpc_clock_t clock = gpc_gpu_is_core(gpu, node) ? gpu->core_clock : gpu->l2_clock;
     gpc_tick_t tick = gpc_clock_edge(clock, from);
 
+    if (tick == station->taken && !gpc_gpu_is_core(gpu, node)) {
+        tick += clock.period;
+    }
     if (station->turn <= tick) {
         return GPC_OK;
     }
@@ -66,7 +69,8 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : (uint32_t) (gpu->bank_ticks / gpu->l2_clock.period));
+    return GPC_OUTBOX_LIMIT +
+           (gpc_gpu_is_core(gpu, node) ? 0 : (uint32_t) gpc_clock_cycles(gpu->l2_clock, gpu->bank_ticks));
 }
 
 static bool
@@ -232,14 +236,6 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------------------------------- */
 
-int
-gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
-{
-    gpc_gpu_t *gpu = world;
-    (void) network;
-    return schedule_controller(gpu, node, tick_now(gpu));
-}
-
 /* A request may add to any outbox and to the memory queue. */
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
@@ -337,20 +333,15 @@ kick_core(gpc_gpu_t *gpu, gpc_node_t node)
     return gpc_cores_kick(&gpu->cores, node);
 }
 
-int
-gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
+static int
+take_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    gpc_station_t *station = &gpu->stations[node];
     bool served = false;
-
-    if (station->turn != tick_now(gpu)) {
-        return GPC_OK; /* an earlier turn took its place */
-    }
-    station->turn = GPC_NEVER;
     int status = serve_one(gpu, node, &served);
     if (status) {
         return status;
     }
+    gpu->stations[node].taken = served ? tick_now(gpu) : gpu->stations[node].taken;
     if (gpc_gpu_is_core(gpu, node)) {
         status = kick_core(gpu, node);
     }
@@ -359,6 +350,32 @@ gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
         status = schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
+}
+
+int
+gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
+{
+    gpc_gpu_t *gpu = world;
+    (void) network;
+    gpc_station_t *station = &gpu->stations[node];
+    gpc_tick_t now = tick_now(gpu);
+    /* an L1 takes at once what arrives on an edge of its clock, when it has no turn at this tick anyway */
+    if (gpc_gpu_is_core(gpu, node) && station->turn > now && gpc_clock_past(gpu->core_clock, now) == 0) {
+        return take_turn(gpu, node);
+    }
+    return schedule_controller(gpu, node, now);
+}
+
+int
+gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    gpc_station_t *station = &gpu->stations[node];
+
+    if (station->turn != tick_now(gpu)) {
+        return GPC_OK; /* an earlier turn took its place */
+    }
+    station->turn = GPC_NEVER;
+    return take_turn(gpu, node);
 }
 
 int
@@ -409,7 +426,7 @@ static gpc_cycle_t
 port_now(const void *world)
 {
     const gpc_gpu_t *gpu = world;
-    return tick_now(gpu) / gpu->core_clock.period;
+    return gpc_clock_cycles(gpu->core_clock, tick_now(gpu));
 }
 
 gpc_cycle_t
@@ -493,7 +510,7 @@ static int
 port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
 {
     gpc_gpu_t *gpu = world;
-    gpc_cycle_t late = tick_now(gpu) % gpu->core_clock.period ? 1 : 0; /* between core edges: the next one */
+    gpc_cycle_t late = gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core edges: the next one */
     return gpc_cores_complete(&gpu->cores, l1->index, message, words,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
 }
@@ -540,7 +557,7 @@ gpc_gpu_clear_stations(gpc_gpu_t *gpu)
             station->input[network] = GPC_NONE;
         }
         gpc_list_clear(&station->inbox);
-        station->turn = station->outbox_turn = GPC_NEVER;
+        station->turn = station->outbox_turn = station->taken = GPC_NEVER;
         station->offer_held = false;
     }
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {

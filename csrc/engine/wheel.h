@@ -57,18 +57,33 @@ typedef struct {
 /* Ticks a second for clocks in whole MHz: their least common multiple; 0 when it passes 2^40 Hz. */
 uint64_t gpc_clock_common_hz(const uint32_t *mhz, uint32_t count);
 
+/* Ticks since the last edge. Periods are powers of two more often than not, and a division costs as much as an event. */
+static inline gpc_tick_t
+gpc_clock_past(gpc_clock_t clock, gpc_tick_t tick)
+{
+    gpc_tick_t mask = clock.period - 1;
+    return clock.period & mask ? tick % clock.period : tick & mask;
+}
+
+/* Whole cycles in so many ticks. */
+static inline uint64_t
+gpc_clock_cycles(gpc_clock_t clock, gpc_tick_t ticks)
+{
+    return clock.period & (clock.period - 1) ? ticks / clock.period : ticks >> __builtin_ctzll(clock.period);
+}
+
 /* The first edge at or after tick, and strictly after. */
 static inline gpc_tick_t
 gpc_clock_edge(gpc_clock_t clock, gpc_tick_t tick)
 {
-    gpc_tick_t past = tick % clock.period;
+    gpc_tick_t past = gpc_clock_past(clock, tick);
     return past ? tick + (clock.period - past) : tick;
 }
 
 static inline gpc_tick_t
 gpc_clock_next_edge(gpc_clock_t clock, gpc_tick_t tick)
 {
-    return tick - tick % clock.period + clock.period;
+    return tick - gpc_clock_past(clock, tick) + clock.period;
 }
 
 #endif

@@ -67,7 +67,7 @@ gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32
     gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
 
     note_request(self, input, output, network);
-    if (state->busy_until > ready) { /* the end of its stream will see to it */
+    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream will see to it */
         return gpc_network_look_at(self, state->streams_to, state->busy_until);
     }
     return gpc_network_look_at(self, output, ready);
@@ -90,18 +90,20 @@ is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
            self->parts->output_states[other].credits[state->claimed_network];
 }
 
-/* Whether the input can send now; if its message gets ripe later, and not before a stream of the input ends, *later is made no
- * later than that: the end of a stream is looked at only when a message was ripe, or waited, before it. */
+/* Whether the input can send now. If it does not stream and its message gets ripe later, *later is made no later than that;
+ * the end of a stream is seen to by itself. */
 static bool
 is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
 {
-    gpc_tick_t busy_until = self->parts->input_states[input].busy_until;
-    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
-
-    if (ready > now && ready >= busy_until) {
-        *later = ready < *later ? ready : *later;
+    if (self->parts->input_states[input].busy_until > now) {
+        return false;
     }
-    return busy_until <= now && ready <= now && !is_kept_for_another(self, input, output);
+    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
+    if (ready > now) {
+        *later = ready < *later ? ready : *later;
+        return false;
+    }
+    return !is_kept_for_another(self, input, output);
 }
 
 /* The first input at or after the one whose turn it is, going round, that is able; GPC_NONE when there is none. *busy: the
