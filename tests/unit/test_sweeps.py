@@ -1,13 +1,19 @@
 """Does a sweep carry out each run once, keep what is done, and go on from there?"""
 
-from concurrent.futures import ProcessPoolExecutor
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh import sweeps
+from gpucoh import results, sweeps
+from gpucoh.results import Results, as_frame
 from gpucoh.runner import Run
 from gpucoh.sweeps import key_of, read_sweep
 
@@ -75,6 +81,126 @@ def test_an_interrupted_sweep_keeps_what_is_done(tmp_path, monkeypatch):
     assert 1 <= len(pd.read_parquet(out)) <= 3
 
 
+class Elsewhere:
+    """An executor that has nothing but submit, as a cluster's client; it loses the runs of some seeds."""
+
+    def __init__(self, lost=()):
+        self.lost = lost
+
+    def submit(self, function, run, *arguments):
+        future = Future()
+        if run.seed in self.lost:
+            future.set_exception(RuntimeError("worker killed"))
+        else:
+            future.set_result(function(run, *arguments))
+        return future
+
+
+def test_any_executor_with_submit_will_do():
+    assert gpucoh.sweep(RUNS[:2], Elsewhere()).correct.tolist() == [True, True]
+
+
+def test_runs_that_the_executor_lost_are_told_and_carried_out_at_resume(tmp_path, counted):
+    out = tmp_path / "results.parquet"
+    with pytest.raises(gpucoh.Error, match=r"2 of 4 runs were lost .*worker killed.*resume"):
+        gpucoh.sweep(RUNS, Elsewhere(lost=[1]), out=out)
+    assert pd.read_parquet(out).seed.tolist() == [0, 0]
+    assert gpucoh.sweep(RUNS, out=out, resume=True).seed.tolist() == [0, 1, 0, 1]
+    assert len(counted) == 4
+
+
+def test_a_failing_run_is_recorded_with_its_error_and_the_others_run(tmp_path):
+    runs = [
+        {"workload": "bfs", "scale": "tiny", "params": {"graph": str(tmp_path / "no.mtx")}},
+        RUNS[0] | {"set": {"budget": 100}},
+        RUNS[0],
+    ]
+    out = tmp_path / "results.parquet"
+    table = gpucoh.sweep(runs, out=out, jobs=1)
+    assert table.correct.tolist() == [False, False, True]
+    assert table.error.tolist()[:2] == ["ConfigError", "BudgetError"]
+    assert pd.isna(table.error[2])
+    assert "no.mtx" in table["where"][0]
+    assert table.verdict.tolist() == ["failed", "hung", "correct"]
+    pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), table)
+
+
+def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, monkeypatch):
+    out = tmp_path / "results.parquet"
+    gpucoh.sweep(RUNS[:1], out=out)
+    before = out.read_bytes()
+
+    def fail(table, part):
+        part.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results.pq, "write_table", fail)
+    with pytest.raises(gpucoh.ConfigError, match="cannot be written: No space left"):
+        gpucoh.sweep(RUNS[:2], out=out, resume=True)
+    assert out.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_results_are_on_disk_before_the_sweep_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FLUSH_SECONDS", 0.0)
+    out, original, seen = tmp_path / "results.parquet", sweeps._carry_out, []
+
+    def look(run, key, stop=None):
+        time.sleep(0.2)  # so that the row before was taken
+        seen.append(len(pq.read_table(out)) if out.exists() else 0)
+        return original(run, key, stop)
+
+    monkeypatch.setattr(sweeps, "_carry_out", look)
+    gpucoh.sweep(RUNS, out=out, jobs=1)
+    assert seen == [0, 1, 2, 3]
+
+
+def test_two_sweeps_do_not_write_one_file(tmp_path):
+    out = tmp_path / "results.parquet"
+    with (
+        Results(out, resume=False),
+        pytest.raises(gpucoh.ConfigError, match="written by another sweep"),
+    ):
+        gpucoh.sweep(RUNS[:1], out=out)
+    assert len(gpucoh.sweep(RUNS[:1], out=out)) == 1
+
+
+def test_rows_with_different_columns_and_types_make_one_table():
+    frame = as_frame([{"a": 1, "b": "x"}, {"a": 2.5, "c": True}, {"a": 3, "b": 7}])
+    assert frame.a.tolist() == [1, 2.5, 3]
+    assert frame.b.dropna().tolist() == ["x", "7"]
+    assert frame.c.dropna().tolist() == [True]
+
+
+def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
+    """The command is interrupted in the long run that follows three short ones, and then goes on."""
+    (tmp_path / "s.toml").write_text(
+        'workload = "vec-cpy"\nprotocol = "ideal"\nscale = "tiny"\nseeds = [0, 1, 2]\n'
+    )
+    out = tmp_path / "r.parquet"
+    program = (
+        "import sys; from gpucoh import results, sweeps, cli; results.FLUSH_SECONDS = 0\n"
+        "original = sweeps.read_sweep\n"
+        "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
+        "cli.read_sweep = lambda path: [*original(path), long]\n"
+        "sys.exit(cli.call(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, "sweep", "s.toml", "--out", out.name, "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (out.exists() and len(pq.read_table(out)) == 3):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.parquet", "s.toml"]
+    assert pd.read_parquet(out).correct.tolist() == [True, True, True]
+
+
 def test_results_are_not_overwritten_unless_resumed(tmp_path):
     out = tmp_path / "results.parquet"
     gpucoh.sweep(RUNS[:1], out=out)
@@ -124,6 +250,20 @@ def test_a_key_depends_on_what_the_result_depends_on_and_on_nothing_else():
     assert len({key_of(run) for run in [base, *others]}) == 6
 
 
+def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
+    graph = tmp_path / "g.mtx"
+    run = Run(workload="bfs", params={"graph": str(graph)})
+    keys = []
+    for text in ("one", "two", "one"):
+        graph.write_text(text)
+        keys.append(key_of(run))
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_a_key_does_not_depend_on_whether_a_default_is_told():
+    assert key_of(Run(workload="bfs")) == key_of(Run(workload="bfs", params={"source": -1}))
+
+
 def test_a_file_is_the_product_of_its_lists(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text(
@@ -143,6 +283,18 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
         ('protocols = ["ideal"]', "names no workloads"),
         ('worklods = ["bfs"]', "unknown entry 'worklods'.*did you mean 'workloads'"),
         ('workloads = ["bsf"]', "unknown workload"),
+        ("workloads = [3]", "workload 3 is not a name"),
+        ('workloads = [["bfs"]]', "not a plain value"),
+        ('workload = "bfs"\nworkloads = ["hsp"]', "given twice"),
+        ('workload = "bfs"\nseeds = []', "seeds is an empty list"),
+        ('workload = "bfs"\nseeds = [-1]', "seed is -1"),
+        ('workload = "bfs"\nprotocols = ["idael"]', "unknown protocol.*'ideal'"),
+        ('workload = "bfs"\nmachines = [1]', "machine 1 is not a name"),
+        ('workload = "bfs"\nconsistency = "sq"', "unknown consistency"),
+        ('workload = "bfs"\nset = 3', "set = 3 is not a table"),
+        ('workload = "bfs"\nset = {cores = ["x"]}', "'x' is not a whole number"),
+        ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
+        ('workload = "bfs"\ncheck = "yes"', "neither true nor false"),
     ],
 )
 def test_a_bad_file_is_told_by_its_name(tmp_path, text, told):
