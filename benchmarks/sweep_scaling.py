@@ -2,7 +2,7 @@
 
     python benchmarks/sweep_scaling.py [WORKERS]
 
-Wall times mean something only on a machine that does nothing else: the processor time that was to be had is printed, too.
+Wall times mean something only on a machine that does nothing else; so the processors that were had are printed, too.
 """
 
 from __future__ import annotations
