@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from gpucoh import tables
+from gpucoh import cli_papers, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
@@ -400,6 +400,9 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     table = folder / "runs.csv"
     comparison.table.to_csv(table, index=False)
     return [path for path in files if path.suffix == ".png"] + [table]
+
+
+cli_papers.register(app, _console, _print_json)
 
 
 def _print_version(wanted: bool) -> None:

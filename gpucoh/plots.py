@@ -209,26 +209,28 @@ def traffic_figure(comparison: Comparison) -> Figure:
     )
 
 
-def energy_figure(comparison: Comparison) -> Figure:
+def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(_PART_NAMES)) -> Figure:
     """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
 
     Parameters
     ----------
     comparison : Comparison
+    parts : sequence of str
+        Which parts: ``("noc_dynamic", "noc_static")`` draws the network's energy.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    parts: dict[int, dict[str, float]] = {}
-    for run in comparison.runs:
-        joules = run.stats["energy"]
-        parts[id(run)] = {name: float(value) for name, value in joules.items() if name != "total"}
+    joules = {
+        id(run): {name: float(run.stats.energy[name]) for name in parts} for run in comparison.runs
+    }
+    what = "network energy" if all(name.startswith("noc_") for name in parts) else "energy"
     return _stacked(
         comparison,
-        parts,
-        _PART_NAMES,
-        f"energy relative to {comparison.baseline}\n(ratio of joules, lower is better)",
+        joules,
+        {name: _PART_NAMES[name] for name in parts},
+        f"{what} relative to {comparison.baseline}\n(ratio of joules, lower is better)",
         f"Energy by part ({_subtitle(comparison)})",
     )
 

@@ -1,0 +1,181 @@
+"""Every claim of a paper beside what is measured here.
+
+A stated number agrees in ``size`` when ours is within 10 percentage points of it, in ``direction`` when both are on the
+same side of 1 by more than 1%. A direction agrees when ours is on that side by more than 1%; ``equal`` when ours is
+within 10%.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gpucoh.comparison import geometric_mean, harmonic_mean
+from gpucoh.gpu import protocols, resolve
+from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.runner import RunResult
+
+SIZE = 0.10
+SIDE = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """One claim, measured: as ``gpucoh scorecard --json`` prints it."""
+
+    id: str
+    paper: str
+    figure: str
+    measure: str
+    subject: str
+    baseline: str
+    workloads: list[str]
+    claimed: float | str | None
+    measured: float | None
+    agrees: str
+    reason: str
+    says: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain object."""
+        return asdict(self)
+
+
+def _network_energy(run: RunResult) -> float:
+    return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
+
+
+# measure -> ratio of a subject's run to its baseline's
+_RATIOS: dict[str, Callable[[RunResult, RunResult], float]] = {
+    "speedup": lambda ours, base: base.cycles / ours.cycles,
+    "traffic": lambda ours, base: ours.stats.flits() / base.stats.flits(),
+    "noc_energy": lambda ours, base: _network_energy(ours) / _network_energy(base),
+    "noc_power": lambda ours, base: (
+        (_network_energy(ours) / ours.cycles) / (_network_energy(base) / base.cycles)
+    ),
+    "energy": lambda ours, base: ours.stats.energy["total"] / base.stats.energy["total"],
+}
+
+
+def _mean(kind: str, measure: str, values: list[float]) -> float | None:
+    """The claim's mean; where the paper names none, harmonic for speedups (as its figures), else geometric."""
+    if kind in ("max", "min"):
+        return max(values) if kind == "max" else min(values)
+    if kind == "arithmetic":
+        return sum(values) / len(values)
+    if kind == "harmonic" or (kind == "unstated" and measure == "speedup"):
+        return harmonic_mean(values)
+    return geometric_mean(values)
+
+
+def agreement(claim: Claim, measured: float) -> str:
+    """``size``, ``direction`` or ``no``."""
+    if claim.value is not None:
+        if abs(measured - claim.value) <= SIZE + 1e-9:  # decimal fractions are not exact
+            return "size"
+        same = (measured - 1) * (claim.value - 1) > 0
+        return "direction" if same and abs(measured - 1) > SIDE else "no"
+    agrees = {
+        "above": measured > 1 + SIDE,
+        "below": measured < 1 - SIDE,
+        "equal": abs(measured - 1) <= SIZE,
+    }
+    return "direction" if agrees[str(claim.direction)] else "no"
+
+
+def _states(protocol: str) -> int:
+    """Transient coherence states, L1 and L2."""
+    tables = (
+        table
+        for controller in protocols()[protocol].json["controllers"]
+        for table in controller["tables"]
+    )
+    return sum(
+        state["kind"] == "transient_coherence" for table in tables for state in table["states"]
+    )
+
+
+def _unmeasured(claim: Claim) -> str:
+    """Why a claim cannot be measured here, or nothing when it can."""
+    if claim.exact == "parameter":
+        return "a parameter of the configuration, not a result"
+    if claim.measure != "states" and claim.measure not in _RATIOS:
+        return f"not computed: {claim.note or claim.says}"
+    for protocol in (claim.subject, claim.baseline):
+        if not protocol:
+            return "the paper names no protocol"
+        if missing_protocol(protocol):
+            return missing_protocol(protocol)
+    if claim.measure in _RATIOS and not present(claim.workloads):
+        return f"workloads not built in: {' '.join(claim.workloads)}"
+    return ""
+
+
+def _measure(claim: Claim, bench: Bench) -> tuple[float | None, list[str], str]:
+    """The measured value, over which workloads, and what is to be said of it."""
+    if claim.measure == "states":
+        ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
+        return float(_states(ours) - _states(base)), [], ""
+    values, used, notes = [], [], []
+    absent = [name for name in claim.workloads if name not in present(claim.workloads)]
+    if absent:
+        notes.append(f"without {' '.join(absent)} (not built in)")
+    for name in present(claim.workloads):
+        subject, baseline = bench.done[name, claim.subject], bench.done[name, claim.baseline]
+        broken = [run for run in (subject, baseline) if run.error]
+        if broken:
+            notes.append(f"without {name} ({broken[0].protocol}: {broken[0].verdict})")
+        else:
+            values.append(_RATIOS[claim.measure](subject, baseline))
+            used.append(name)
+    measured = _mean(claim.mean, claim.measure, values) if values else None
+    return measured, used, "; ".join(notes)
+
+
+def scorecard(paper: Paper, bench: Bench) -> list[Verdict]:
+    """Measure every claim of a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+    bench : Bench
+        Where runs are carried out, or have been.
+    """
+    measurable = [claim for claim in paper.claims if not _unmeasured(claim)]
+    bench.get(
+        (name, protocol)
+        for claim in measurable
+        if claim.measure in _RATIOS
+        for name in present(claim.workloads)
+        for protocol in (claim.subject, claim.baseline)
+    )
+    return [_verdict(paper, claim, bench) for claim in paper.claims]
+
+
+def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
+    reason = _unmeasured(claim)
+    measured, used = None, list(claim.workloads)
+    if not reason:
+        measured, used, reason = _measure(claim, bench)
+    if measured is None:
+        agrees = "not_measured"
+    elif claim.measure == "states":
+        agrees = "size" if measured == claim.value else "no"
+    else:
+        agrees = agreement(claim, measured)
+    return Verdict(
+        id=claim.id,
+        paper=paper.id,
+        figure=claim.figure,
+        measure=claim.measure,
+        subject=claim.subject,
+        baseline=claim.baseline,
+        workloads=used,
+        claimed=claim.value if claim.value is not None else claim.direction,
+        measured=measured,
+        agrees=agrees,
+        reason=reason,
+        says=claim.says,
+    )
