@@ -31,6 +31,7 @@ gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *ar
     if (!self->state || !self->requests || !self->statistics) {
         return GPC_ERROR_MEMORY;
     }
+    gpc_dram_banks_derive(self);
     gpc_dram_clear(self);
     return 0;
 }
@@ -159,7 +160,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     if (self->config.model == 0) {
         return state->head == i ? fixed_step(self, channel) : 0;
     }
-    gpc_dram_banks_map(self, line, request);
+    gpc_dram_banks_enter(self, channel, i, line);
     return gpc_dram_wake(self, channel, gpc_clock_edge(self->config.clock, now));
 }
 

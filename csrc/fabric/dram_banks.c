@@ -9,6 +9,8 @@
  * activate of one bank, tRRD of two, tCL and tWL column to data, tCCD column to column, tCDLR last written data to read, tWR last
  * written data to precharge, tRTPL last read column to precharge. A write's data follow a read's after TURNAROUND free
  * cycles of the pins (as GPGPU-Sim has it). tCCDL is not used: no bank groups are modelled. No refresh. */
+#include <assert.h>
+
 #include "base/errors.h"
 #include "fabric/dram_channel.h"
 
@@ -18,7 +20,8 @@ typedef enum { COLUMN, ACTIVATE, PRECHARGE } command_t;
 
 typedef struct {
     command_t command;
-    gpc_index_t request, previous;
+    gpc_index_t request;
+    uint64_t age;
     gpc_tick_t tick; /* the earliest; GPC_NEVER: there is none */
 } choice_t;
 
@@ -58,29 +61,92 @@ gpc_dram_closed_row_ticks(const gpc_dram_config_t *config)
 }
 
 void
-gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel)
+gpc_dram_banks_derive(gpc_dram_t *self)
 {
-    for (uint32_t bank = 0; bank < GPC_DRAM_MAX_BANKS; bank++) {
-        self->state[channel].banks[bank] = (gpc_dram_bank_t){.open_row = GPC_DRAM_NO_ROW};
+    if (self->config.model == 1) {
+        self->burst_cycles = burst_cycles(&self->config);
+        self->spacing_cycles = spacing_cycles(&self->config);
+        self->accesses = accesses(&self->config);
     }
 }
 
 void
-gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_request_t *request)
+gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel)
+{
+    for (uint32_t bank = 0; bank < GPC_DRAM_MAX_BANKS; bank++) {
+        self->state[channel].banks[bank] =
+            (gpc_dram_bank_t){.open_row = GPC_DRAM_NO_ROW, .head = GPC_NONE, .tail = GPC_NONE, .hit = GPC_NONE};
+    }
+}
+
+/* ---- a bank's requests ---------------------------------------------------------------------------------------------------- */
+
+/* The oldest request for the open row, from request i of the bank on. */
+static gpc_index_t
+first_hit(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank, gpc_index_t i)
+{
+    while (i != GPC_NONE && gpc_dram_request_at(self, channel, i)->row != bank->open_row) {
+        i = gpc_dram_request_at(self, channel, i)->bank_next;
+    }
+    return i;
+}
+
+void
+gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 {
     const gpc_dram_config_t *config = &self->config;
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
     uint64_t piece = line / config->interleave_bytes / config->channels;
     uint64_t row = (piece * config->interleave_bytes + line % config->interleave_bytes) / config->row_bytes;
 
     request->bank = (uint32_t) (row % config->banks);
     request->row = row / config->banks;
+    request->age = state->accepted++;
+    request->bank_next = GPC_NONE;
+    gpc_dram_bank_t *bank = &state->banks[request->bank];
+    if (bank->head == GPC_NONE) {
+        bank->head = i;
+    } else {
+        gpc_dram_request_at(self, channel, bank->tail)->bank_next = i;
+    }
+    bank->tail = i;
+    if (bank->hit == GPC_NONE && bank->open_row == request->row) {
+        bank->hit = i;
+    }
+    state->waited_for |= UINT64_C(1) << request->bank;
+}
+
+/* Takes the bank's oldest hit out of its list. */
+static void
+leave_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    gpc_dram_bank_t *bank = &state->banks[request->bank];
+    gpc_index_t previous = GPC_NONE;
+
+    assert(bank->hit == i);
+    for (gpc_index_t k = bank->head; k != i; k = gpc_dram_request_at(self, channel, k)->bank_next) {
+        previous = k;
+    }
+    if (previous == GPC_NONE) {
+        bank->head = request->bank_next;
+    } else {
+        gpc_dram_request_at(self, channel, previous)->bank_next = request->bank_next;
+    }
+    bank->tail = bank->tail == i ? previous : bank->tail;
+    bank->hit = first_hit(self, channel, bank, request->bank_next);
+    if (bank->head == GPC_NONE) {
+        state->waited_for &= ~(UINT64_C(1) << request->bank);
+    }
 }
 
 /* The first free slot of the command bus at or after tick, beside the columns of the line that is under way. */
 static gpc_tick_t
 free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t tick)
 {
-    gpc_tick_t period = self->config.clock.period, spacing = spacing_cycles(&self->config) * period;
+    gpc_tick_t period = self->config.clock.period, spacing = self->spacing_cycles * period;
 
     tick = later(tick, state->command);
     if (tick < state->burst_first || tick > state->burst_last || (tick - state->burst_first) % spacing != 0) {
@@ -108,23 +174,6 @@ next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_
     return (choice_t){.command = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
 }
 
-/* Banks whose open row is waited for, one bit each. */
-static uint64_t
-banks_with_hits(const gpc_dram_t *self, uint32_t channel)
-{
-    const gpc_dram_channel_t *state = &self->state[channel];
-    uint64_t hits = 0;
-
-    for (gpc_index_t i = state->head; i != GPC_NONE;) {
-        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-        if (state->banks[request->bank].open_row == request->row) {
-            hits |= UINT64_C(1) << request->bank;
-        }
-        i = request->next;
-    }
-    return hits;
-}
-
 /* The command to give at or, if none can be given then, the first one after now. Of a bank only its oldest hit, or without
  * one its oldest request, is asked: requests of one line therefore keep their order. */
 static choice_t
@@ -132,32 +181,28 @@ choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
 {
     const gpc_dram_channel_t *state = &self->state[channel];
     choice_t best = {.tick = GPC_NEVER};
-    uint64_t hits = banks_with_hits(self, channel), asked = 0;
 
-    for (gpc_index_t i = state->head, previous = GPC_NONE; i != GPC_NONE;) {
-        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-        uint64_t bank = UINT64_C(1) << request->bank;
-        bool hit = state->banks[request->bank].open_row == request->row;
-        bool starved = i == state->head && request->passed_by >= PASSES_ALLOWED;
-
-        if (starved || (!(asked & bank) && (hit || !(hits & bank)))) {
-            choice_t choice = next_command(self, state, request, now);
-            choice.request = i;
-            choice.previous = previous;
-            asked |= bank;
-            if (starved) {
-                return choice;
-            }
-            bool column_first = choice.command == COLUMN && best.command != COLUMN && choice.tick == best.tick;
-            if (choice.tick < best.tick || column_first) {
-                best = choice;
-            }
-            if (best.tick == now && best.command == COLUMN) {
-                return best;
-            }
+    if (state->head != GPC_NONE) {
+        const gpc_dram_request_t *oldest = gpc_dram_request_at(self, channel, state->head);
+        if (oldest->passed_by >= PASSES_ALLOWED) {
+            choice_t choice = next_command(self, state, oldest, now);
+            choice.request = state->head;
+            return choice;
         }
-        previous = i;
-        i = request->next;
+    }
+    for (uint64_t banks = state->waited_for; banks; banks &= banks - 1) {
+        const gpc_dram_bank_t *bank = &state->banks[__builtin_ctzll(banks)];
+        gpc_index_t i = bank->hit != GPC_NONE ? bank->hit : bank->head;
+        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+        choice_t choice = next_command(self, state, request, now);
+        bool row_now = choice.command != COLUMN, row_best = best.command != COLUMN;
+
+        choice.request = i;
+        choice.age = request->age;
+        if (choice.tick < best.tick ||
+            (choice.tick == best.tick && (row_now != row_best ? row_best : choice.age < best.age))) {
+            best = choice;
+        }
     }
     return best;
 }
@@ -194,23 +239,25 @@ give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tic
     const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
     gpc_dram_bank_t *bank = &state->banks[request->bank];
     gpc_index_t message = request->message;
-    gpc_tick_t period = config->clock.period, burst = burst_cycles(config) * period;
-    gpc_tick_t next = now + accesses(config) * spacing_cycles(config) * period;
-    gpc_tick_t last = next - spacing_cycles(config) * period;
+    gpc_tick_t period = config->clock.period, burst = self->burst_cycles * period;
+    gpc_tick_t spacing = self->spacing_cycles * period, next = now + self->accesses * spacing, last = next - spacing;
+    gpc_index_t previous = GPC_NONE;
 
     state->burst_first = now;
     state->burst_last = last;
-    self->statistics[channel].busy_cycles += accesses(config) * burst_cycles(config);
+    self->statistics[channel].busy_cycles += self->accesses * self->burst_cycles;
     count_row(&self->statistics[channel], request);
-    for (gpc_tick_t tick = now; tick <= last; tick += spacing_cycles(config) * period) {
+    for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
         tell(self, channel, message == GPC_NONE ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
     }
     for (gpc_index_t i = state->head; i != choice->request;) {
         gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
         older->passed_by++;
+        previous = i;
         i = older->next;
     }
-    gpc_dram_leave(self, channel, choice->previous, choice->request);
+    leave_bank(self, channel, choice->request);
+    gpc_dram_leave(self, channel, previous, choice->request);
 
     if (message == GPC_NONE) {
         gpc_tick_t end = last + config->t_wl * period + burst;
@@ -242,6 +289,7 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
             tell(self, channel, GPC_DRAM_ACTIVATE, request, now);
             request->needed_activate = true;
             bank->open_row = request->row;
+            bank->hit = first_hit(self, channel, bank, bank->head);
             bank->column = now + config->t_rcd * period;
             bank->precharge = now + config->t_ras * period;
             bank->activate = now + config->t_rc * period;
@@ -251,6 +299,7 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
             tell(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
+            bank->hit = GPC_NONE;
             bank->activate = later(bank->activate, now + config->t_rp * period);
             return 0;
         case COLUMN:

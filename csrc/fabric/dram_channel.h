@@ -9,13 +9,15 @@
 
 /* A place of the queue. */
 struct gpc_dram_request {
-    gpc_index_t next;    /* by age, or in the list of free places */
-    gpc_index_t message; /* the read to answer, GPC_NONE for a write */
+    gpc_index_t next;      /* by age, or in the list of free places */
+    gpc_index_t bank_next; /* by age, of its bank */
+    gpc_index_t message;   /* the read to answer, GPC_NONE for a write */
     uint32_t bank;
     uint32_t passed_by; /* younger requests that were served first */
     bool needed_activate, needed_precharge;
     uint64_t row;
     gpc_tick_t accepted;
+    uint64_t age; /* its number among the channel's requests */
 };
 
 typedef struct {
@@ -23,6 +25,8 @@ typedef struct {
     gpc_tick_t activate; /* the earliest ticks of the next command of each kind */
     gpc_tick_t column;
     gpc_tick_t precharge;
+    gpc_index_t head, tail; /* its requests by age */
+    gpc_index_t hit;        /* the oldest of them for the open row, or GPC_NONE */
 } gpc_dram_bank_t;
 
 struct gpc_dram_channel {
@@ -36,6 +40,8 @@ struct gpc_dram_channel {
     gpc_tick_t activate;                /* tRRD */
     gpc_tick_t burst_first, burst_last; /* column commands of the last line: they hold the command bus every spacing */
     gpc_tick_t command;                 /* the next free command slot */
+    uint64_t accepted;                  /* requests ever */
+    uint64_t waited_for;                /* banks that have requests, one bit each */
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
 };
 
@@ -47,8 +53,10 @@ GPC_MUST_CHECK int gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t 
 GPC_MUST_CHECK int gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick);
 
 /* Model 1. */
+void gpc_dram_banks_derive(gpc_dram_t *self); /* what follows from the configuration */
 void gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel);
-void gpc_dram_banks_map(const gpc_dram_t *self, gpc_address_t line, gpc_dram_request_t *request);
+/* Request i, new in the queue, is for this line. */
+void gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line);
 /* Issues at most one command now and asks for the next event. */
 GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
 
