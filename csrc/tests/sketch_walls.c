@@ -71,6 +71,7 @@ act_evict_other(gpc_step_t *x)
     return gpc_controller_line(x->unit, 1, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
 
+/* clang-format off */
 static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
     [LINE_I] =
         {
@@ -101,6 +102,7 @@ static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
             [LINE_ACK] = GO(LINE_I),
         },
 };
+/* clang-format on */
 
 static const gpc_table_t line_sketch = {GPC_TABLE("lines", OVER_LINES, LINE, line_table, line_classify)};
 
@@ -178,6 +180,7 @@ act_complete_words(gpc_step_t *x)
     return GPC_OK;
 }
 
+/* clang-format off */
 static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_I] =
         {
@@ -204,6 +207,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
             [WORD_DATA] = GO(WORD_V, act_complete_words),
         },
 };
+/* clang-format on */
 
 static const gpc_table_t word_sketch = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
 
@@ -238,6 +242,7 @@ dir_classify(const gpc_step_t *x)
     }
 }
 
+/* clang-format off */
 static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
     [DIR_I] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending)},
     [DIR_N] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending), [DIR_EVICT_ENTRY] = GO(DIR_I)},
@@ -246,6 +251,7 @@ static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
                [DIR_EVICT_ENTRY] = NOT_A_VICTIM,
                [DIR_DATA] = GO(DIR_V, act_complete_pending)},
 };
+/* clang-format on */
 
 static const gpc_table_t dir_sketch = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
                                        .arrays = 1u << 0 | 1u << 1};
