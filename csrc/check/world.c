@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "protocol/controller.h"
 #include "protocol/describe.h"
 
 enum { NO_THREAD = 0xFFFF }; /* of a warming load: its value goes nowhere */
@@ -417,6 +418,20 @@ gpc_world_free(gpc_world_t *self)
 
 /* ---- moves ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* From every array that the line has a way in: an L2's and its directory's. */
+static uint32_t
+add_evictions(const gpc_world_t *self, uint32_t node, uint32_t variable, gpc_move_t *moves, uint32_t count)
+{
+    for (uint8_t array = 0; array < GPC_MAX_ARRAYS && count < GPC_WORLD_MAX_MOVES; array++) {
+        const gpc_tags_t *tags = &self->controllers[node].arrays[array];
+        gpc_index_t way = tags->sets ? gpc_tags_find(tags, line_of(variable)) : GPC_NONE;
+        if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
+            moves[count++] = (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) variable, array, 0};
+        }
+    }
+    return count;
+}
+
 uint32_t
 gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
 {
@@ -446,12 +461,8 @@ gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
         if (self->controllers[node].replay->count) {
             moves[count++] = (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node};
         }
-        for (uint32_t v = 0; self->what->evictions && v < self->what->variables && count < GPC_WORLD_MAX_MOVES; v++) {
-            const gpc_tags_t *tags = &self->controllers[node].arrays[0];
-            gpc_index_t way = tags->sets ? gpc_tags_find(tags, line_of(v)) : GPC_NONE;
-            if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
-                moves[count++] = (gpc_move_t){.kind = GPC_MOVE_EVICT, .a = (uint8_t) node, .b = (uint8_t) v};
-            }
+        for (uint32_t v = 0; self->what->evictions && v < self->what->variables; v++) {
+            count = add_evictions(self, node, v, moves, count);
         }
     }
     uint32_t number = 0;
@@ -556,6 +567,18 @@ taken(int status)
     return status == GPC_HELD_QUEUE || status == GPC_UNFIT_VICTIM ? GPC_HOLD : status;
 }
 
+static int
+evict(gpc_controller_t *unit, uint8_t array, gpc_address_t line)
+{
+    gpc_step_t x;
+    gpc_step_about_line(unit, &x, gpc_table_over(unit, array), GPC_MSG_EVICT, line, GPC_NONE);
+    x.array = array; /* tells the table which way is wanted */
+    x.way = gpc_tags_find(&unit->arrays[array], line);
+    x.mask = gpc_all_words(unit);
+    x.kept = true; /* there is no message */
+    return gpc_fsm_step(&x);
+}
+
 int
 gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
 {
@@ -582,7 +605,7 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
         case GPC_MOVE_REPLAY:
             return taken(gpc_controller_replay(&self->controllers[move->a]));
         case GPC_MOVE_EVICT:
-            return taken(gpc_controller_cause(&self->controllers[move->a], GPC_MSG_EVICT, line_of(move->b)));
+            return taken(evict(&self->controllers[move->a], move->c, line_of(move->b)));
     }
     return GPC_HOLD;
 }
