@@ -2,7 +2,9 @@
 
     python benchmarks/sweep_scaling.py [WORKERS]
 
-Wall times mean something only on a machine that does nothing else; so the processors that were had are printed, too.
+Wall times mean something only on a machine that does nothing else. The mean number of threads inside the simulating
+core, which runs without Python's lock, hardly depends on what else the machine does: with a processor for each thread,
+it is what the threads give.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import sys
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 import gpucoh
-from gpucoh.runner import Run
 
 PAIRS = [("spm_g", "no-l1"), ("hsp", "ideal"), ("kmn", "ideal"), ("bfs", "no-l1")]
 RUNS = [
@@ -23,56 +25,73 @@ RUNS = [
     for workload, protocol in PAIRS
 ]
 
+# (wall, processor) seconds of every stay in the core.
+stays: list[tuple[float, float]] = []
+
 
 class Timed:
-    """A core that adds up the processor time of its run()."""
+    """A core whose run() notes how long it took."""
 
-    def __init__(self, core: object) -> None:
-        self.core, self.seconds = core, 0.0
+    def __init__(self, core: Any) -> None:
+        self.core = core
 
     def run(self, events: int) -> bool:
-        start = time.thread_time()
+        wall, processor = time.perf_counter(), time.thread_time()
         try:
-            return self.core.run(events)
+            return bool(self.core.run(events))
         finally:
-            self.seconds += time.thread_time() - start
+            stays.append((time.perf_counter() - wall, time.thread_time() - processor))
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.core, name)
 
 
+def time_cores() -> None:
+    """From here on every GPU of this process has a core that is timed."""
+    make = gpucoh.GPU.__init__
+
+    def make_timed(self: gpucoh.GPU, *arguments: Any, **options: Any) -> None:
+        make(self, *arguments, **options)
+        self.core = Timed(self.core)
+
+    gpucoh.GPU.__init__ = make_timed
+
+
 def locked_part(workload: str, protocol: str) -> float:
-    """The part of a run's processor time that is spent outside the simulating core."""
-    run = Run(workload=workload, protocol=protocol)
-    run.carry_out()  # kernels are compiled, modules are loaded
+    """The part of a run's processor time that is spent outside the core, kernels being compiled already."""
+    gpucoh.run(workload, protocol)
+    stays.clear()
     start = time.thread_time()
-    gpu, found = run.build()
-    gpu.core = Timed(gpu.core)
-    found.prepare(run.scale, run.seed, run.params).run(gpu)
-    return 1 - gpu.core.seconds / (time.thread_time() - start)
+    gpucoh.run(workload, protocol)
+    return 1 - sum(processor for _, processor in stays) / (time.thread_time() - start)
 
 
-def seconds(pool: Executor) -> tuple[float, float]:
-    """Wall time and processor time (of this process) of the sweep."""
-    wall, processor = time.perf_counter(), time.process_time()
-    table = gpucoh.sweep(RUNS, pool)
-    assert table.correct.all()
-    return time.perf_counter() - wall, time.process_time() - processor
+def sweep(pool: Executor) -> tuple[float, float]:
+    """Wall seconds of the sweep, and how many threads were in the core on the mean."""
+    stays.clear()
+    start = time.perf_counter()
+    assert gpucoh.sweep(RUNS, pool).correct.all()
+    wall = time.perf_counter() - start
+    return wall, sum(stay for stay, _ in stays) / wall
 
 
 def main() -> None:
     workers = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    time_cores()
     for workload, protocol in PAIRS:
         print(f"{workload} {protocol}: {locked_part(workload, protocol):.1%} under the lock")
     print(f"{len(RUNS)} runs, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    one, _ = seconds(ThreadPoolExecutor(1))
-    many, used = seconds(ThreadPoolExecutor(workers))
-    print(f"threads: {one:.2f} s, {workers}: {many:.2f} s, {one / many:.2f}x")
-    print(f"         {used / many:.2f} processors were had")
+    one, one_inside = sweep(ThreadPoolExecutor(1))
+    many, many_inside = sweep(ThreadPoolExecutor(workers))
+    print(f"1 thread: {one:.2f} s, {one_inside:.2f} in the core")
+    print(
+        f"{workers} threads: {many:.2f} s ({one / many:.2f}x), {many_inside:.2f} in the core "
+        f"({many_inside / one_inside:.2f}x)"
+    )
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         gpucoh.sweep(RUNS[:workers], pool)  # workers have started
-        many, _ = seconds(pool)
-    print(f"processes: {workers}: {many:.2f} s, {one / many:.2f}x")
+        wall, _ = sweep(pool)
+    print(f"{workers} processes: {wall:.2f} s ({one / wall:.2f}x)")
 
 
 if __name__ == "__main__":
