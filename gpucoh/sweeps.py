@@ -15,18 +15,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError, Error
 from gpucoh.gpu import VERSION, resolve
 from gpucoh.machines import Machine, machine
-from gpucoh.results import Results, as_frame
 from gpucoh.runner import Run
 from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpucoh.results import Results
 
 _LISTS = {
     "workloads": "workload",
@@ -189,6 +191,11 @@ def sweep(
     """
     wanted = {key_of(run): run for run in map(as_run, runs)}
     number = _jobs(jobs)
+    from gpucoh.results import (  # here: pandas is large, and a run alone does not need it
+        Results,
+        as_frame,
+    )
+
     with Results(None if out is None else Path(out), resume) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
         _carry_out_all(todo, executor, number, results, progress)
