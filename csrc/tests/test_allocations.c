@@ -70,8 +70,12 @@ live(gpc_gpu_t *gpu)
 static int
 make_and_live(void)
 {
+    gpc_machine_t machine = test_fermi; /* smaller: every allocation costs a run */
+    machine.cores = machine.partitions = 2;
+    machine.l1_bytes = machine.l2_bytes = 8192;
+    machine.requests_per_core = 128;
     gpc_setup_t setup = {
-        .machine = &test_fermi, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = true};
+        .machine = &machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = true};
     gpc_gpu_t *gpu = NULL;
     int code = gpc_gpu_create(&setup, &gpu);
 
@@ -169,12 +173,10 @@ a_description_meets_the_end_of_memory_anywhere(void)
 static void
 an_exploration_meets_the_end_of_memory_anywhere(void)
 {
-    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        protocol = gpc_protocol_id(i);
-        CHECK_EQUAL_I64(explore(), 0);
-        fail_every_call(explore, 2, true);
-        gpc_text_free(&expected);
-    }
+    protocol = "ideal"; /* the explorer's own storage is the same for all */
+    CHECK_EQUAL_I64(explore(), 0);
+    fail_every_call(explore, 2, true);
+    gpc_text_free(&expected);
 }
 
 int
