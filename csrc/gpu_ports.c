@@ -352,18 +352,28 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
     return status;
 }
 
+/* Whether a turn now, without an event of its own, is as good: it is an edge of the controller's clock, and no turn stands
+ * at this tick or was taken at it. */
+static bool
+may_turn_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    const gpc_station_t *station = &gpu->stations[node];
+    gpc_tick_t now = tick_now(gpu);
+    bool is_core = gpc_gpu_is_core(gpu, node);
+    gpc_clock_t clock = is_core ? gpu->core_clock : gpu->l2_clock;
+    return station->turn > now && (is_core || station->taken != now) && gpc_clock_past(clock, now) == 0;
+}
+
+/* An L1 takes at once what arrives; a bank's turn comes when all is there that arrives at this tick: fills go first. */
 int
 gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 {
     gpc_gpu_t *gpu = world;
     (void) network;
-    gpc_station_t *station = &gpu->stations[node];
-    gpc_tick_t now = tick_now(gpu);
-    /* an L1 takes at once what arrives on an edge of its clock, when it has no turn at this tick anyway */
-    if (gpc_gpu_is_core(gpu, node) && station->turn > now && gpc_clock_past(gpu->core_clock, now) == 0) {
+    if (gpc_gpu_is_core(gpu, node) && may_turn_at_once(gpu, node)) {
         return take_turn(gpu, node);
     }
-    return schedule_controller(gpu, node, now);
+    return schedule_controller(gpu, node, tick_now(gpu));
 }
 
 int
@@ -402,7 +412,7 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     gpc_gpu_t *gpu = world;
     gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
     gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
-    return schedule_controller(gpu, node, tick_now(gpu));
+    return may_turn_at_once(gpu, node) ? take_turn(gpu, node) : schedule_controller(gpu, node, tick_now(gpu));
 }
 
 int
