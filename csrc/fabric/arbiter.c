@@ -227,6 +227,9 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
         return 0;
     }
     for (uint32_t i = 0, network = state->turn; i < networks; i++, network = network + 1 < networks ? network + 1 : 0) {
+        if (state->blocked >> network & 1u) {
+            continue; /* nothing changes before credits come */
+        }
         uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &later, &busy);
         if (input == GPC_NONE) {
             continue;
@@ -236,6 +239,7 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
             count_pass(self, output, network, input, busy);
             return grant(self, output, input, network, now);
         }
+        state->blocked |= 1u << network;
     }
     return later == GPC_NEVER ? 0 : gpc_network_look_at(self, output, later);
 }

@@ -56,6 +56,7 @@ return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t 
 {
     gpc_output_state_t *state = &self->parts->output_states[output];
     state->credits[network] += flits;
+    state->blocked &= ~(1u << network);
     return state->waiting ? gpc_network_look_at(self, output, tick) : 0;
 }
 

@@ -48,6 +48,7 @@ typedef struct {
     uint32_t turn;                         /* the virtual network that is asked first */
     uint32_t waiting;                      /* requests that stand, all virtual networks */
     uint32_t credits[GPC_MAX_NETWORKS];    /* flits free in the next buffer */
+    uint32_t blocked;                      /* virtual networks whose turn's message found too few credits, a bit each */
     uint32_t next_input[GPC_MAX_NETWORKS]; /* that is asked first */
     uint32_t streams_from;                 /* the input of its last stream, or GPC_NONE */
     uint32_t ended;                        /* the one before, when its end is at this tick and not seen to yet */
