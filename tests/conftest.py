@@ -5,9 +5,12 @@ Helpers of tests are imported by their path below ``tests/`` (pytest's ``pythonp
 the same verdict.
 """
 
+import importlib.util
 import os
+from pathlib import Path
 
 import matplotlib
+import pytest
 from hypothesis import settings
 
 matplotlib.use("Agg")
@@ -15,3 +18,14 @@ matplotlib.use("Agg")
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture
+def mutant_gpucoh():
+    """A copy of the package in which planted bugs are protocols too: ``gpucoh.GPU(protocol="tc-weak!h1")``."""
+    path = Path(__file__).parents[1] / "tools" / "mutants.py"
+    spec = importlib.util.spec_from_file_location("mutants", path)
+    mutants = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutants)
+    with mutants.loaded() as package:
+        yield package

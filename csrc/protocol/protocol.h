@@ -177,8 +177,7 @@ struct gpc_protocol {
     int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
 };
 
-extern const gpc_protocol_t *const gpc_protocols[]; /* registry.c; ends with NULL */
-const gpc_protocol_t *gpc_protocol_find(const char *id);
+const gpc_protocol_t *gpc_protocol_find(const char *id); /* NULL: unknown; all of them are in registry.h */
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

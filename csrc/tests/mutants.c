@@ -1,0 +1,313 @@
+/* mutants.c: the protocols of the test library, planted bugs among them (mutants.h); stands in the place of protocol/registry.c. */
+#include "tests/mutants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/registry.h"
+
+enum { MOST_CONTROLLERS = 5 };
+
+struct mutant {
+    gpc_protocol_t protocol; /* first: what a controller points to */
+    const gpc_protocol_t *base;
+    const mutant_info_t *info;
+    gpc_controller_type_t types[MOST_CONTROLLERS];
+    gpc_table_t tables[MOST_CONTROLLERS][GPC_MAX_TABLES];
+};
+
+static const gpc_protocol_t *const products[] = {
+#define X(name) &gpc_protocol_##name,
+    GPC_PROTOCOLS(X)
+#undef X
+};
+
+static const mutant_info_t *const families[] = {
+    mutants_of_baselines,
+    mutants_of_invalidation,
+    mutants_of_mesi,
+    mutants_of_tc,
+};
+
+/* Made when the library is loaded, never changed after that. */
+static mutant_t **mutants;
+static uint32_t num_mutants;
+
+static _Noreturn void
+stop(const char *what, const char *which)
+{
+    fprintf(stderr, "mutants: %s: %s\n", what, which);
+    abort();
+}
+
+static void *
+take(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory) {
+        stop("no memory", "");
+    }
+    return memory;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------------------------------- */
+
+static void
+copy_table(gpc_table_t *to, const gpc_table_t *from)
+{
+    size_t cells = (size_t) from->num_states * from->num_events;
+    gpc_cell_t *own = take(cells, sizeof(*own));
+    memcpy(own, from->cells, cells * sizeof(*own));
+    *to = *from;
+    to->cells = own;
+}
+
+static mutant_t *
+make(const mutant_info_t *info)
+{
+    mutant_t *self = take(1, sizeof(*self));
+    size_t length = strcspn(info->id, "!");
+
+    for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
+        if (strlen(products[i]->id) == length && strncmp(products[i]->id, info->id, length) == 0) {
+            self->base = products[i];
+        }
+    }
+    if (!self->base || !info->id[length]) {
+        stop("no such base protocol", info->id);
+    }
+    self->info = info;
+    self->protocol = *self->base;
+    self->protocol.id = info->id;
+    self->protocol.text = info->what;
+    self->protocol.paper = info->reading ? info->reading : "an ordinary mistake";
+    self->protocol.family = "planted bug";
+    for (uint32_t i = 0; self->base->controllers[i]; i++) {
+        self->types[i] = *self->base->controllers[i];
+        self->protocol.controllers[i] = &self->types[i];
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && self->types[i].tables[t]; t++) {
+            copy_table(&self->tables[i][t], self->types[i].tables[t]);
+            self->types[i].tables[t] = &self->tables[i][t];
+        }
+    }
+    info->plant(self);
+    return self;
+}
+
+__attribute__((constructor)) static void
+make_all(void)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < GPC_COUNT_OF(families); f++) {
+        for (const mutant_info_t *info = families[f]; info->id; info++) {
+            count++;
+        }
+    }
+    mutants = take(count + 1, sizeof(mutant_t *));
+    for (uint32_t f = 0; f < GPC_COUNT_OF(families); f++) {
+        for (const mutant_info_t *info = families[f]; info->id; info++) {
+            mutants[num_mutants++] = make(info);
+        }
+    }
+}
+
+/* ---- the registry ------------------------------------------------------------------------------------------------------------ */
+
+const gpc_protocol_t *
+gpc_protocol_find(const char *id)
+{
+    for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
+        if (strcmp(products[i]->id, id) == 0) {
+            return products[i];
+        }
+    }
+    for (uint32_t i = 0; i < num_mutants; i++) {
+        if (strcmp(mutants[i]->protocol.id, id) == 0) {
+            return &mutants[i]->protocol;
+        }
+    }
+    return NULL;
+}
+
+uint32_t
+gpc_protocol_count(void)
+{
+    return (uint32_t) GPC_COUNT_OF(products) + num_mutants;
+}
+
+const char *
+gpc_protocol_id(uint32_t i)
+{
+    return i < GPC_COUNT_OF(products) ? products[i]->id : mutants[i - GPC_COUNT_OF(products)]->protocol.id;
+}
+
+/* ---- looking up by name -------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_named(const char *full, const char *name)
+{
+    const char *at = strchr(full, '_');
+    return strcmp(at ? at + 1 : full, name) == 0;
+}
+
+static uint8_t
+state_number(const gpc_table_t *table, const char *name)
+{
+    for (uint8_t i = 0; i < table->num_states; i++) {
+        if (is_named(table->states[i].name, name)) {
+            return i;
+        }
+    }
+    stop(table->name, name);
+}
+
+static uint8_t
+event_number(const gpc_table_t *table, const char *name)
+{
+    for (uint8_t i = 0; i < table->num_events; i++) {
+        if (is_named(table->events[i].name, name)) {
+            return i;
+        }
+    }
+    stop(table->name, name);
+}
+
+static gpc_table_t *
+table_of(mutant_t *self, const char *name)
+{
+    for (uint32_t i = 0; i < MOST_CONTROLLERS; i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && self->tables[i][t].name; t++) {
+            if (strcmp(self->tables[i][t].name, name) == 0) {
+                return &self->tables[i][t];
+            }
+        }
+    }
+    stop(self->protocol.id, name);
+}
+
+/* ---- planting ------------------------------------------------------------------------------------------------------------------ */
+
+gpc_protocol_t *
+mutant_protocol(mutant_t *self)
+{
+    return &self->protocol;
+}
+
+gpc_cell_t *
+mutant_cell(mutant_t *self, const char *table_name, const char *state, const char *event)
+{
+    const gpc_table_t *table = table_of(self, table_name);
+    size_t number = (size_t) state_number(table, state) * table->num_events + event_number(table, event);
+    gpc_cell_t *cell = (gpc_cell_t *) (uintptr_t) &table->cells[number];
+    cell->text = "planted, act_planted";
+    return cell;
+}
+
+void
+mutant_next(mutant_t *self, const char *table, const char *state, const char *event, const char *next)
+{
+    gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    cell->kind = GPC_CELL_GO;
+    cell->next = state_number(table_of(self, table), next);
+}
+
+void
+mutant_drop(mutant_t *self, const char *table, const char *state, const char *event, unsigned action)
+{
+    gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    if (!cell->actions[action]) {
+        stop(self->protocol.id, "no such action");
+    }
+    for (unsigned i = action; cell->actions[i]; i++) {
+        cell->actions[i] = cell->actions[i + 1];
+    }
+}
+
+void
+mutant_replace(mutant_t *self, const char *table, const char *state, const char *event, unsigned action,
+               gpc_action_t by)
+{
+    gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    if (!cell->actions[action]) {
+        stop(self->protocol.id, "no such action");
+    }
+    cell->actions[action] = by;
+}
+
+void
+mutant_add(mutant_t *self, const char *table, const char *state, const char *event, gpc_action_t action)
+{
+    gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    unsigned i = 0;
+    while (cell->actions[i]) {
+        i++;
+    }
+    if (i == GPC_MAX_ACTIONS) {
+        stop(self->protocol.id, "too many actions");
+    }
+    cell->actions[i] = action;
+}
+
+void
+mutant_swap(mutant_t *self, const char *table, const char *state, const char *event, unsigned first, unsigned second)
+{
+    gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    gpc_action_t one = cell->actions[first];
+    cell->actions[first] = cell->actions[second];
+    cell->actions[second] = one;
+}
+
+void
+mutant_copy(mutant_t *self, const char *table, const char *state, const char *event, const char *from_state,
+            const char *from_event)
+{
+    gpc_cell_t *to = mutant_cell(self, table, state, event);
+    *to = *mutant_cell(self, table, from_state, from_event);
+}
+
+void
+mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(const gpc_step_t *x))
+{
+    table_of(self, table)->classify = classify;
+}
+
+/* ---- at work -------------------------------------------------------------------------------------------------------------------- */
+
+static const gpc_table_t *
+base_table(const gpc_step_t *x)
+{
+    const mutant_t *self = (const mutant_t *) (const void *) x->unit->protocol;
+    return self->base->controllers[x->unit->type - self->types]->tables[x->table_number];
+}
+
+gpc_event_id_t
+mutant_base_event(const gpc_step_t *x)
+{
+    return base_table(x)->classify(x);
+}
+
+bool
+mutant_event_is(const gpc_step_t *x, gpc_event_id_t event, const char *name)
+{
+    return (event & 0x7F) < x->table->num_events && is_named(x->table->events[event & 0x7F].name, name);
+}
+
+gpc_event_id_t
+mutant_event(const gpc_step_t *x, const char *name)
+{
+    return event_number(x->table, name);
+}
+
+bool
+mutant_state_is(const gpc_step_t *x, const char *name)
+{
+    return is_named(x->table->states[x->state].name, name);
+}
+
+gpc_action_t
+mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action)
+{
+    const gpc_table_t *table = base_table(x);
+    return gpc_fsm_cell(table, state_number(table, state), event_number(table, event))->actions[action];
+}

@@ -1,0 +1,264 @@
+/* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them the literal readings of the paper that break it: H1 to H4 are the
+ * names that our notes on the paper give to what its table 2 leaves out, W2 and W3 to what its prose leaves out.
+ */
+#include "protocol/tc_weak.h"
+#include "tests/mutants.h"
+
+/* ---- both ------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+late_load_merges(mutant_t *m)
+{
+    mutant_copy(m, "L1", "II", "LOAD", "IV", "LOAD");
+    mutant_next(m, "L1", "II", "LOAD", "II");
+}
+
+/* Data that has expired on its way serves every load that has merged, however late. */
+static gpc_event_id_t
+expired_data_serves_all(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    if (!mutant_event_is(x, event, "READ_AGAIN")) {
+        return event;
+    }
+    if (mutant_state_is(x, "IV")) {
+        return mutant_event(x, "READ_EXPIRED");
+    }
+    return mutant_event(x, tc_is_last(x) ? "LAST_READ" : "READ");
+}
+
+static void
+merged_loads_take_expired_data(mutant_t *m)
+{
+    mutant_classify(m, "L1", expired_data_serves_all);
+}
+
+/* A line that is fetched for one reader is private, whatever leases its last stay has left behind. */
+static gpc_event_id_t
+fetched_is_private(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool alone = mutant_event_is(x, event, "FILL_SHARED") && gpc_step_pending(x)->count == 1;
+    return alone ? mutant_event(x, "FILL") : event;
+}
+
+static void
+refetched_line_is_private(mutant_t *m)
+{
+    mutant_classify(m, "L2", fetched_is_private);
+}
+
+/* The L2 takes a lease for over in its last cycle, when an L1 may still read under it. */
+static gpc_event_id_t
+over_in_the_last_cycle(const gpc_step_t *x)
+{
+    bool leased = mutant_state_is(x, "P") || mutant_state_is(x, "S");
+    if (leased && x->cause != GPC_MSG_EXPIRE && *tc_l2_timestamp(x) == gpc_now(x)) {
+        return GPC_PRE_EVENT(mutant_event(x, "EXPIRE"));
+    }
+    return mutant_base_event(x);
+}
+
+static void
+lease_off_by_one(mutant_t *m)
+{
+    mutant_classify(m, "L2", over_in_the_last_cycle);
+}
+
+static void
+evicted_lease_forgotten(mutant_t *m)
+{
+    static const char *const states[] = {"P", "S"};
+    for (unsigned i = 0; i < 2; i++) {
+        mutant_copy(m, "L2", states[i], "EVICT_CLEAN", "E", "EVICT_CLEAN");
+        mutant_copy(m, "L2", states[i], "EVICT_DIRTY", "E", "EVICT_DIRTY");
+    }
+}
+
+static void
+writeback_lost(mutant_t *m)
+{
+    mutant_drop(m, "L2", "E", "EVICT_DIRTY", 0);
+}
+
+/* ---- TC-Strong ------------------------------------------------------------------------------------------------------------------- */
+
+/* Whoever had a copy is the private reader: its timestamp is not compared. */
+static gpc_event_id_t
+timestamp_not_compared(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool timed = x->msg && tc_fields(x->msg)->timestamp != 0;
+    if (!mutant_state_is(x, "P") || !timed || (event & 0x80)) {
+        return event;
+    }
+    if (mutant_event_is(x, event, "GETX")) {
+        return mutant_event(x, "GETX_PRIVATE");
+    }
+    return mutant_event_is(x, event, "ATOMIC") ? mutant_event(x, "ATOMIC_PRIVATE") : event;
+}
+
+static void
+private_without_comparison(mutant_t *m)
+{
+    mutant_classify(m, "L2", timestamp_not_compared);
+    mutant_next(m, "L2", "P", "GETS", "P");
+}
+
+static void
+reader_passes_waiting_store(mutant_t *m)
+{
+    mutant_copy(m, "L2", "WS", "GETS", "S", "GETS");
+    mutant_next(m, "L2", "WS", "GETS", "WS");
+}
+
+static void
+own_store_readable(mutant_t *m)
+{
+    mutant_copy(m, "L1", "VM", "LOAD", "V", "LOAD");
+    mutant_next(m, "L1", "VM", "LOAD", "VM");
+}
+
+static void
+store_waits_for_no_lease(mutant_t *m)
+{
+    mutant_copy(m, "L2", "S", "GETX", "E", "GETX");
+    mutant_next(m, "L2", "S", "GETX", "S");
+}
+
+static void
+ack_dropped(mutant_t *m)
+{
+    mutant_drop(m, "L2", "WS", "TIME_STORE", 2);
+}
+
+/* ---- TC-Weak --------------------------------------------------------------------------------------------------------------------- */
+
+/* Table 2's IM row: memory's answer is the end of it, and no lease is asked after. */
+static gpc_event_id_t
+fill_ends_leases(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    if (mutant_event_is(x, event, "FILL_LIVE_STORE") || mutant_event_is(x, event, "FILL_LIVE_OTHER")) {
+        return mutant_event(x, "FILL_STORE");
+    }
+    return mutant_event_is(x, event, "FILL_LIVE_ATOMIC") ? mutant_event(x, "FILL_ATOMIC") : event;
+}
+
+static void
+tcw_filled_store_ignores_leases(mutant_t *m)
+{
+    mutant_classify(m, "L2", fill_ends_leases);
+}
+
+/* Table 2's S -> P on a store, together with an L1 that follows the increments. */
+static void
+tcw_store_makes_private(mutant_t *m)
+{
+    static const char *const states[] = {"P", "S"};
+    static const char *const events[] = {"GETX", "UPGR_SAME", "UPGR_OTHER"};
+    for (unsigned s = 0; s < 2; s++) {
+        for (unsigned e = 0; e < 3; e++) {
+            mutant_next(m, "L2", states[s], events[e], "P");
+        }
+    }
+    mutant_next(m, "L2", "P", "ATOMIC", "P");
+}
+
+static int
+release_at_once(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) l1, (void) warp, (void) scope, (void) until;
+    return GPC_OK;
+}
+
+static void
+tcw_fence_ignores_gwct(mutant_t *m)
+{
+    mutant_protocol(m)->order.release = release_at_once;
+}
+
+static void
+tcw_gwct_not_noted(mutant_t *m)
+{
+    mutant_drop(m, "L1", "II", "ACK_G", 0);
+    mutant_drop(m, "L1", "II", "LAST_ACK_G", 0);
+}
+
+static int
+act_fill_over_stores(gpc_step_t *x) /* the whole line, own unanswered stores or not */
+{
+    int status = mutant_base_action(x, "VM", "DATA_G", 0)(x);
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return status;
+}
+
+static void
+tcw_merge_forgotten(mutant_t *m)
+{
+    mutant_replace(m, "L1", "VM", "DATA_G", 0, act_fill_over_stores);
+}
+
+static void
+join_nothing(gpc_controller_t *l1, void *into, const void *from)
+{
+    (void) l1, (void) into, (void) from;
+}
+
+static void
+tcw_barrier_joins_nothing(mutant_t *m)
+{
+    mutant_protocol(m)->order.join = join_nothing;
+}
+
+static int
+act_send_late_gwct(gpc_step_t *x) /* the timestamp of the line less one: the last lease outlives it */
+{
+    gpc_cycle_t timestamp = *tc_l2_timestamp(x);
+    return tc_answer_writer(x, TCW_ACK_G, timestamp ? timestamp - 1 : 0);
+}
+
+static void
+tcw_gwct_off_by_one(mutant_t *m)
+{
+    mutant_replace(m, "L2", "P", "GETX", 2, act_send_late_gwct);
+    mutant_replace(m, "L2", "S", "GETX", 2, act_send_late_gwct);
+}
+
+/* clang-format off */
+const mutant_info_t mutants_of_tc[] = {
+    {"tc-strong!w3", "data that has expired on its way serves every load that merged with the one that asked",
+     "the MSHR answers all that have merged, as the prose of section 3.1 has it (spec: rule W3)", merged_loads_take_expired_data},
+    {"tc-strong!h1", "a line that is fetched for one reader is private although an old lease of it is alive",
+     "a fill for one load goes to P, and MI is not asked (spec: section 3.8, printed for TC-Weak in table 2)", refetched_line_is_private},
+    {"tc-strong!w2", "a load in II joins the open read, which may be older than an own store",
+     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
+    {"tc-strong!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
+    {"tc-strong!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL, evicted_lease_forgotten},
+    {"tc-strong!private-without-comparison", "a store of any core that had a copy passes as private", NULL, private_without_comparison},
+    {"tc-strong!reader-passes-waiting-store", "a read extends the lease of a line that a store waits for", NULL, reader_passes_waiting_store},
+    {"tc-strong!own-store-readable", "a load hits on an own store that is not performed yet", NULL, own_store_readable},
+    {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed at once", NULL, store_waits_for_no_lease},
+    {"tc-strong!ack-dropped", "a store that has waited for a lease is never acknowledged", NULL, ack_dropped},
+    {"tc-weak!h1", "a line that is fetched for one reader is private although an old lease of it is alive",
+     "table 2: (IS, Mem Data): multiple? -> S : -> P, and MI is not asked (spec: H1)", refetched_line_is_private},
+    {"tc-weak!h2", "a store that memory's answer completes is acknowledged without asking for an old lease",
+     "table 2: (IM, Mem Data): write? ACK; -> E (spec: H2)", tcw_filled_store_ignores_leases},
+    {"tc-weak!h3", "a store makes a leased line private, and the writer's L1 follows the increments",
+     "table 2: (S, GETX), (S, UPGR): -> P (spec: H3, the private-write S -> P)", tcw_store_makes_private},
+    {"tc-weak!w3", "data that has expired on its way serves every load that merged with the one that asked",
+     "the MSHR answers all that have merged, as the prose of section 3.1 has it (spec: H4, rule W3)", merged_loads_take_expired_data},
+    {"tc-weak!w2", "a load in II joins the open read, which may be older than an own store",
+     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
+    {"tc-weak!h6", "the line that an UPGR brings back overwrites younger own stores",
+     "the merge of the answer's line is not specified (spec: H6, rule W5)", tcw_merge_forgotten},
+    {"tc-weak!fence-ignores-gwct", "a fence waits for acknowledgements only", NULL, tcw_fence_ignores_gwct},
+    {"tc-weak!gwct-not-noted", "an acknowledgement's GWCT is forgotten when the L1 has no copy", NULL, tcw_gwct_not_noted},
+    {"tc-weak!gwct-off-by-one", "a GWCT is told one cycle short", NULL, tcw_gwct_off_by_one},
+    {"tc-weak!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
+    {"tc-weak!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL, evicted_lease_forgotten},
+    {"tc-weak!writeback-lost", "a dirty line whose leases are over leaves the L2 without being written to memory", NULL, writeback_lost},
+    {"tc-weak!barrier-joins-nothing", "warps leave a barrier without the GWCTs of the others", NULL, tcw_barrier_joins_nothing},
+    {0},
+};
+/* clang-format on */

@@ -1,0 +1,106 @@
+"""gpucoh over the test library with planted bugs (``csrc/tests/mutants.h``).
+
+    python tools/mutants.py                                      list the planted bugs
+    python tools/mutants.py verify -p 'tc-weak!h1'               any gpucoh command, on protocols with planted bugs too
+
+A planted bug is a protocol with an id of its own, made of the base protocol's id, ``!`` and a name; options follow in
+brackets as ever.
+Tests write ``with mutants.loaded() as gpucoh:`` or use the fixture ``mutant_gpucoh`` of ``tests/conftest.py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "gpucoh._core"
+
+
+def library() -> Path:
+    """The extension with planted bugs: ``$GPUCOH_MUTANTS``, else the newest ``build/*/mutant_core*.so``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it has not been built.
+    """
+    if "GPUCOH_MUTANTS" in os.environ:
+        return Path(os.environ["GPUCOH_MUTANTS"])
+    found = sorted(ROOT.glob("build/*/mutant_core*.so"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise FileNotFoundError(
+            "build/*/mutant_core*.so is not there: meson builds it with the package (make test)"
+        )
+    return found[-1]
+
+
+class _Finder:
+    """Finds the library with planted bugs where the product's binding is asked for."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != NAME:
+            return None
+        return importlib.util.spec_from_file_location(name, library())
+
+
+def install() -> None:
+    """From now on ``import gpucoh`` gives the one with planted bugs. Before the first import only."""
+    if "gpucoh" in sys.modules:
+        raise RuntimeError("gpucoh has been imported already")
+    sys.meta_path.insert(0, _Finder())
+
+
+def _take_out() -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name == "gpucoh" or name.startswith("gpucoh.")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+_kept: dict[str, ModuleType] = {}
+
+
+@contextlib.contextmanager
+def loaded() -> Iterator[ModuleType]:
+    """A copy of the package over the library with planted bugs, and nothing else importable as gpucoh meanwhile."""
+    saved = _take_out()
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    sys.modules.update(_kept)
+    try:
+        yield importlib.import_module("gpucoh")
+    finally:
+        _kept.update(_take_out())
+        sys.meta_path.remove(finder)
+        sys.modules.update(saved)
+
+
+def main() -> int:
+    """List the planted bugs, or run a gpucoh command on them."""
+    if importlib.util.find_spec("gpucoh") is None:
+        sys.path.insert(0, str(ROOT))
+    install()
+    if len(sys.argv) > 1:
+        from gpucoh.cli import main as command
+
+        command()  # does not come back
+    import gpucoh
+
+    for name, protocol in gpucoh.protocols().items():
+        if "!" in name:
+            print(f"{name:<40} {protocol.json['text']}")
+            if protocol.paper != "an ordinary mistake":
+                print(f"{'':<40} literal reading: {protocol.paper}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
