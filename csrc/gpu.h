@@ -210,6 +210,7 @@ typedef struct {
     uint32_t warm;  /* bit (core * variables + variable): that core's L1 starts with a copy */
     bool evictions; /* L1 and L2 may evict at any time */
     uint64_t max_states;
+    uint32_t timestamp_bits; /* of the small machine; 0: more than any exploration needs */
 } gpc_explore_t;
 
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads], ..]

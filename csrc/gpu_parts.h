@@ -31,6 +31,7 @@ typedef struct {
     gpc_tick_t limit;    /* the budget's end */
     gpc_cycle_t cycles;  /* of finished launches */
     uint64_t launches;
+    uint64_t rollovers; /* of the protocol's timestamps, in finished launches */
     uint64_t sent, received; /* messages into and out of the fabric */
     uint64_t events;
     bool running;
@@ -88,6 +89,8 @@ gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
     return &gpu->controllers[gpu->machine.cores + line / gpu->machine.interleave_bytes % gpu->machine.partitions];
 }
 
+/* How often the protocol's timestamps have begun again since the launch began; 0 for a protocol without any. */
+uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* 0 between launches, and the last failure is forgotten; else GPC_ERROR_STATE that names what cannot be done. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
 

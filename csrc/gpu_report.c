@@ -200,6 +200,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "{");
     add_count(out, "cycles", gpc_gpu_cycles(gpu));
     add_count(out, "launches", gpu->state->launches);
+    add_count(out, "rollovers", gpu->state->rollovers);
     add_count(out, "instructions", cores.instructions);
     add_count(out, "thread_instructions", cores.thread_instructions);
     add_count(out, "memory_instructions", cores.memory_instructions);
@@ -228,7 +229,15 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
             memset(unit->counts[t], 0, (size_t) table->num_states * table->num_events * sizeof(uint64_t));
         }
     }
-    gpu->state->cycles = gpu->state->launches = gpu->state->events = 0;
+    gpu->state->cycles = gpu->state->launches = gpu->state->events = gpu->state->rollovers = 0;
+}
+
+uint64_t
+gpc_gpu_rollovers(const gpc_gpu_t *gpu)
+{
+    gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
+    uint32_t bits = gpu->machine.timestamp_bits;
+    return gpu->protocol->keeps_time ? (now / period >> bits) - (gpu->state->launched / period >> bits) : 0;
 }
 
 gpc_cycle_t

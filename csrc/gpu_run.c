@@ -124,6 +124,7 @@ note_finish(gpc_gpu_t *gpu)
     if (!state->finished && gpc_cores_finished(&gpu->cores)) {
         state->finished = true;
         state->cycles += (gpc_wheel_now(&gpu->wheel) - state->launched) / gpu->core_clock.period;
+        state->rollovers += gpc_gpu_rollovers(gpu);
     }
 }
 

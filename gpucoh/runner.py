@@ -16,7 +16,7 @@ from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
 
 # Counters of INTERFACE's run object that come from the core, in order.
-_COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions")
+_COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
 _GROUPS = ("l1", "l2", "traffic", "stalls", "dram", "energy", "core")
 

@@ -62,6 +62,8 @@ class Stats(Group):
         Core cycles, launches only.
     instructions, thread_instructions, memory_instructions : int
         Warp instructions; instructions times active lanes; warp instructions that access global memory.
+    rollovers : int
+        How often the protocol's timestamps have begun again during launches; 0 for a protocol without any.
     l1, l2, traffic, stalls, dram : Group
         Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
     energy : Group

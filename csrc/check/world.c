@@ -198,7 +198,7 @@ make_machine(gpc_world_t *self)
                                     .l2_ways = lines,
                                     .l2_mshrs = 8,
                                     .flit_bytes = 32,
-                                    .timestamp_bits = 32};
+                                    .timestamp_bits = what->timestamp_bits ? what->timestamp_bits : 32};
 }
 
 static int
@@ -714,6 +714,9 @@ gpc_world_encode(gpc_world_t *self, gpc_encoder_t *out)
     out->context = self;
     out->messages = &self->messages;
     out->now = self->state->now;
+    if (self->what->timestamp_bits) { /* where in its epoch now is says when timestamps begin again */
+        gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->what->timestamp_bits) - 1));
+    }
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         const gpc_world_thread_t *thread = &self->state->threads[t];
         gpc_encode_u64(out, thread->next_op * 16 + thread->outstanding);

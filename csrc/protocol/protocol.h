@@ -166,6 +166,9 @@ struct gpc_protocol {
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
     /* Values beside or instead of the standards that follow from the machine. */
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
+    /* Whether machine and options fit each other; NULL: always. GPC_ERROR_OPTION with both told. */
+    int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
+    bool keeps_time; /* timestamps of machine->timestamp_bits bits of core cycles: they begin again, which is counted */
     /* Zero-time, uncounted accesses of an agent outside all L1s; all quiet. cores: the core-position controllers; bank: the one that
      * is home to the line. They read and write the words of mask where they are; memory itself is the caller's: `words` comes in
      * with memory's content and goes out coherent (read); a write has already reached memory. */
@@ -198,6 +201,7 @@ GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_ma
     X(fetches, "lines asked of memory")                                                                \
     X(invalidations, "copies dropped at another's wish")                                               \
     X(self_invalidations, "copies dropped at the own core's acquire or a kernel's begin")              \
+    X(leases_cut, "leases that end before their time, with the timestamps' epoch")                     \
     X(held_line, "requests that waited for a line")                                                    \
     X(held_queue, "turns in which the queue's head had to wait")
 

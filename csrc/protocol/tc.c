@@ -6,6 +6,20 @@
  */
 #include "protocol/tc.h"
 
+int
+tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime, gpc_failure_t *failure)
+{
+    gpc_cycle_t longest = tc_longest(machine);
+    if (lifetime <= 0 || (gpc_cycle_t) lifetime <= longest) {
+        return 0;
+    }
+    return gpc_fail(failure, GPC_ERROR_OPTION,
+                    "%s: lifetime %lld does not fit into timestamp_bits %u, whose last value is %llu: a lifetime up to "
+                    "that, or timestamp_bits of %d or more",
+                    id, (long long) lifetime, machine->timestamp_bits, (unsigned long long) longest,
+                    64 - __builtin_clzll((unsigned long long) lifetime));
+}
+
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
 static baseline_l1_mshr_t *
@@ -181,7 +195,8 @@ tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
 void
 tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
 {
-    gpc_cycle_t *timestamp = tc_l2_timestamp(x), end = gpc_now(x) + lifetime;
+    gpc_cycle_t *timestamp = tc_l2_timestamp(x), end = tc_later(x->unit, gpc_now(x), lifetime);
+    x->unit->statistics->leases_cut += end < gpc_now(x) + lifetime;
     *timestamp = *timestamp > end ? *timestamp : end;
 }
 

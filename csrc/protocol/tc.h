@@ -3,8 +3,11 @@
  * Paper    Singh et al., HPCA 2013, section 6: a copy is readable until its timestamp, the L2 keeps the largest timestamp that it
  *          has given out for a line, nobody is told when a copy ends.
  * Time     core cycles of one counter that all see alike. A timestamp below it has expired; L1, L2 and fences use the same test.
- *          Timestamps take 4 bytes in messages (table 4: 32 bits) and are kept whole here: no run gets near their rollover, which
- *          is therefore not modelled.
+ * Rollover section 6.5: counter and timestamps have timestamp_bits bits (table 4: 32; 4 bytes in messages whatever the width). When
+ *          the counter begins again, L1s flash-invalidate. Inferred: all leases end then, at L1s, L2s and in GWCTs, since no
+ *          timestamp lies beyond the counter's last value; data on its way counts as expired. A timestamp is kept here as its
+ *          epoch (how often the counter has begun again) above its bits. The epoch is the generation by which a flash
+ *          invalidation takes no time: a timestamp of an older one is smaller than now, whatever its bits say.
  */
 #ifndef GPC_PROTOCOL_TC_H
 #define GPC_PROTOCOL_TC_H
@@ -30,6 +33,29 @@ tc_expired(const gpc_step_t *x, gpc_cycle_t timestamp)
 {
     return timestamp < gpc_now(x);
 }
+
+/* The largest value of the counter and of timestamps. */
+static inline gpc_cycle_t
+tc_longest(const gpc_machine_t *machine)
+{
+    return (UINT64_C(1) << machine->timestamp_bits) - 1;
+}
+/* The last one of the timestamp's epoch. */
+static inline gpc_cycle_t
+tc_last(const gpc_controller_t *unit, gpc_cycle_t timestamp)
+{
+    return timestamp | tc_longest(unit->machine);
+}
+/* So many later, but in the same epoch. */
+static inline gpc_cycle_t
+tc_later(const gpc_controller_t *unit, gpc_cycle_t timestamp, uint64_t cycles)
+{
+    gpc_cycle_t last = tc_last(unit, timestamp);
+    return cycles < last - timestamp ? timestamp + cycles : last;
+}
+/* GPC_ERROR_OPTION when leases so long do not fit into the machine's timestamps. */
+GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime,
+                                     gpc_failure_t *failure);
 
 /* A request's flag: kernels on its core use fences (the predictor asks). */
 enum { TC_FLAG_FENCES = GPC_MSG_FLAG_OWN };

@@ -417,6 +417,12 @@ static const gpc_controller_type_t tcs_l2 = {
     .idle_until = tc_lease_end,
 };
 
+static int
+check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    return tc_check_lifetime("tc-strong", machine, options[OPTION_LIFETIME], failure);
+}
+
 const gpc_protocol_t gpc_protocol_tc_strong = {
     .id = "tc-strong",
     .name = "TC-Strong",
@@ -441,6 +447,8 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                                   .largest = STALL_BANK,
                                   .choices = "line bank",
                                   .text = "what waits behind a waiting store: requests to its line, or to its bank"}},
+    .check = check_options,
+    .keeps_time = true,
     .host_read = baseline_host_read,
     .host_write = tc_host_write,
 };

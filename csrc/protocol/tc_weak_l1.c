@@ -139,7 +139,8 @@ act_send_atomic(gpc_step_t *x)
 static int
 act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when the L2 gets to this store */
 {
-    gpc_cycle_t expected = *tc_l1_timestamp(x) + (tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u);
+    uint32_t before = tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u;
+    gpc_cycle_t expected = tc_later(x->unit, *tc_l1_timestamp(x), before);
     transaction(x)->upgrades++;
     return tc_send_request(x, TCW_UPGR, expected, fences_flag(x));
 }
@@ -148,7 +149,7 @@ static int
 act_upgraded(gpc_step_t *x)
 {
     transaction(x)->upgrades--;
-    *tc_l1_timestamp(x) += tcw_bumps(x->unit) ? 1 : 0;
+    *tc_l1_timestamp(x) = tc_later(x->unit, *tc_l1_timestamp(x), tcw_bumps(x->unit) ? 1 : 0);
     return GPC_OK;
 }
 
@@ -167,7 +168,7 @@ act_fill_around_stores(gpc_step_t *x)
         i = waiting->next;
     }
     gpc_merge_words(gpc_line_words(x), x->msg->data, words);
-    *tc_l1_timestamp(x) = tc_fields(x->msg)->gwct + (tcw_bumps(x->unit) ? 1 : 0);
+    *tc_l1_timestamp(x) = tc_later(x->unit, tc_fields(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
     transaction(x)->upgrades--;
     return GPC_OK;
 }
@@ -289,6 +290,12 @@ join_gwct(gpc_controller_t *unit, void *into, const void *from)
     to->gwct = to->gwct > gwct ? to->gwct : gwct;
 }
 
+static int
+check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    return tc_check_lifetime("tc-weak", machine, options[TCW_OPTION_LIFETIME], failure);
+}
+
 const gpc_protocol_t gpc_protocol_tc_weak = {
     .id = "tc-weak",
     .name = "TC-Weak",
@@ -314,6 +321,8 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
                                         .largest = TCW_PRIVATE_BUMP,
                                         .choices = "literal bump",
                                         .text = "private stores as table 2 prints them, or followed by the L1"}},
+    .check = check_options,
+    .keeps_time = true,
     .host_read = baseline_host_read,
     .host_write = tc_host_write,
 };

@@ -2,11 +2,12 @@
  *
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2's eviction of live leases into MSHRs.
  * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight for it).
- * Inferred the predictor starts at 1024 cycles and stays in 0 to 65535; a read lengthens it at most once; atomics count as stores; it
- *          is asked before the lease is given. "Uses fences" is told by flags of stores from cores that have fenced.
+ * Inferred the predictor starts at 1024 cycles and stays in 0 to 65535 (less where the timestamps' width has no room for that); a
+ *          read lengthens it at most once; atomics count as stores; it is asked before the lease is given. "Uses fences" is told by flags of stores from cores that have fenced.
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
  *          store makes no line private (P means: at most one unexpired copy anywhere, the one with our timestamp). A line whose
- *          leases are over gets no increment: its timestamp must not reach now again.
+ *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
+ *          be incremented, so it tells nothing about whose copy is the newest: no UPGR matches it.
  */
 #include "protocol/tc_weak.h"
 
@@ -49,6 +50,13 @@ GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
 
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
+/* Whether the UPGR's copy is the line as it is: both have seen the same stores. */
+static bool
+is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
+{
+    return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp && timestamp != tc_last(x->unit, timestamp);
+}
+
 static bool
 has_expired(const gpc_step_t *x)
 {
@@ -64,7 +72,7 @@ classify_fill(const gpc_step_t *x)
     const gpc_list_t *pending = gpc_step_pending(x);
     gpc_cycle_t kept = *tc_l2_kept_timestamp(x);
     bool live = !tc_expired(x, kept);
-    gpc_msg_t *first = gpc_msg_at(x->unit->messages, pending->head);
+    const gpc_msg_t *first = gpc_msg_at(x->unit->messages, pending->head);
 
     switch (first->type) {
         case TCW_GETS:
@@ -72,7 +80,7 @@ classify_fill(const gpc_step_t *x)
         case TCW_ATOMIC:
             return live ? L2_FILL_LIVE_ATOMIC : L2_FILL_ATOMIC;
         case TCW_UPGR:
-            if (live && tc_fields(first)->timestamp != kept) {
+            if (live && !is_same(x, first, kept)) {
                 return L2_FILL_LIVE_OTHER;
             }
             return live ? L2_FILL_LIVE_STORE : L2_FILL_STORE;
@@ -95,7 +103,7 @@ classify_request(const gpc_step_t *x)
         case TCW_ATOMIC:
             return literal ? L2_ATOMIC_LITERAL : L2_ATOMIC;
         case TCW_UPGR:
-            if (leased && tc_fields(x->msg)->timestamp == *tc_l2_timestamp(x)) {
+            if (leased && is_same(x, x->msg, *tc_l2_timestamp(x))) {
                 return literal ? L2_UPGR_SAME_LITERAL : L2_UPGR_SAME;
             }
             return literal ? L2_UPGR_OTHER_LITERAL : L2_UPGR_OTHER;
@@ -131,14 +139,28 @@ drift_of(const gpc_step_t *x)
     return &((tcw_l2_unit_t *) x->unit->unit_fields)->drift;
 }
 
+/* A lifetime, but none that the timestamps' width has no room for. */
+static int32_t
+fitting(const gpc_controller_t *unit, int32_t lifetime)
+{
+    gpc_cycle_t longest = tc_longest(unit->machine);
+    return longest < (gpc_cycle_t) lifetime ? (int32_t) longest : lifetime;
+}
+
+static int32_t
+predicted(const gpc_step_t *x)
+{
+    return fitting(x->unit, FIRST_LIFETIME) + *drift_of(x);
+}
+
 static void
 predict(gpc_step_t *x, int32_t change)
 {
-    int32_t life = FIRST_LIFETIME + *drift_of(x) + change;
+    int32_t life = predicted(x) + change, longest = fitting(x->unit, LONGEST_LIFETIME);
 
     if (tcw_predicts(x->unit)) {
-        life = life < 0 ? 0 : life > LONGEST_LIFETIME ? LONGEST_LIFETIME : life;
-        *drift_of(x) = life - FIRST_LIFETIME;
+        life = life < 0 ? 0 : life > longest ? longest : life;
+        *drift_of(x) = life - fitting(x->unit, FIRST_LIFETIME);
     }
 }
 
@@ -178,7 +200,7 @@ static int
 act_extend(gpc_step_t *x)
 {
     int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
-    tc_extend(x, (gpc_cycle_t) (fixed ? fixed : FIRST_LIFETIME + *drift_of(x)));
+    tc_extend(x, (gpc_cycle_t) (fixed ? fixed : predicted(x)));
     return GPC_OK;
 }
 
@@ -187,7 +209,7 @@ act_extend(gpc_step_t *x)
 static int
 act_increment(gpc_step_t *x)
 {
-    ++*tc_l2_timestamp(x);
+    *tc_l2_timestamp(x) = tc_later(x->unit, *tc_l2_timestamp(x), 1);
     return GPC_OK;
 }
 

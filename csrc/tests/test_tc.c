@@ -1,6 +1,8 @@
 /* test_tc.c: TC-Strong and TC-Weak over every interleaving and every passing of time: outcome sets, states, transitions. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "check/world.h"
 #include "gpu.h"
 #include "harness.h"
 #include "protocol/protocol.h"
@@ -26,6 +28,7 @@ typedef struct {
     uint32_t num_threads, cores;
     uint32_t warm;
     bool evictions, sc;
+    uint32_t timestamp_bits; /* 0: they never begin again */
     int64_t lifetime;
     const char *option; /* one more, or NULL */
     int64_t value;
@@ -45,6 +48,7 @@ explore(const asked_t *asked, int *status)
                           .threads = asked->threads,
                           .warm = asked->warm,
                           .evictions = asked->evictions,
+                          .timestamp_bits = asked->timestamp_bits,
                           .max_states = 1000000};
     gpc_text_t text;
     gpc_text_init(&text);
@@ -61,9 +65,9 @@ expect(const asked_t *asked, const char *outcome, bool seen)
     bool right = status == 0 && strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []") &&
                  (strstr(text.bytes, outcome) != NULL) == seen;
     if (!right) {
-        printf("# %s sc %d warm %u evictions %d lifetime %d, outcome %s should %sbe seen:\n# %s\n", asked->protocol,
-               asked->sc, asked->warm, asked->evictions, (int) asked->lifetime, outcome, seen ? "" : "not ",
-               text.bytes);
+        printf("# %s sc %d warm %u evictions %d bits %u lifetime %d, outcome %s should %sbe seen:\n# %s\n",
+               asked->protocol, asked->sc, asked->warm, asked->evictions, asked->timestamp_bits, (int) asked->lifetime,
+               outcome, seen ? "" : "not ", text.bytes);
     }
     CHECK(right);
     gpc_text_free(&text);
@@ -88,6 +92,10 @@ static const gpc_explore_thread_t reader_writes[] = {/* the writer has a copy, a
                                                      THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t writes_twice[] = {THREAD(0, ST(X, 1), ST(X, 2), F, ST(Y, 1)),
                                                     THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t store_beside_a_store[] = {/* one core's store may make another's look private */
+                                                            THREAD(2, ST(X, 2)), THREAD(0, ST(X, 1), F, ST(Y, 1)),
+                                                            THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t loads[] = {THREAD(0, LD(X), LD(X), LD(X), LD(X), LD(X), LD(X))};
 static const gpc_explore_thread_t wrc[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), F, ST(Y, 1)),
                                            THREAD(2, LD(Y), F, LD(X))};
 
@@ -233,6 +241,113 @@ without_fences_stores_overtake(void)
     }
 }
 
+/* ---- timestamps that begin again --------------------------------------------------------------------------------------- */
+
+enum { BITS = 2, ONE_EPOCH = 1 << BITS };
+
+static void
+stale_data_after_a_flag_is_forbidden_across_rollovers(void)
+{
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            asked_t asked = {.protocol = both[i], .threads = mp_fences, .warm = warm, .lifetime = LIFETIME};
+            asked.timestamp_bits = BITS;
+            expect(&asked, "[1, 0, ", false);
+            expect(&asked, "[1, 1, ", true);
+            asked.threads = sb_fences;
+            expect(&asked, "[0, 0, ", false);
+            expect(&asked, "[0, 1, ", true);
+        }
+    }
+}
+
+static void
+private_stores_are_told_apart_at_the_last_timestamp_too(void)
+{
+    for (int private = 0; private < 2; private++) {
+        asked_t asked = {.protocol = "tc-weak", .threads = store_beside_a_store, .num_threads = 3, .cores = 3};
+        asked.warm = WARM_X;
+        asked.timestamp_bits = BITS;
+        asked.lifetime = ONE_EPOCH - 1;
+        asked.option = "private";
+        asked.value = private;
+        expect(&asked, "[1, 0, ", false);
+    }
+}
+
+/* A world of one core and one variable, of timestamps of six bits; ticks until its clock says `now`. */
+enum { SIX_BITS = 6, LAST = 63 };
+
+static void
+step_until_quiet(gpc_world_t *world)
+{
+    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    while (!gpc_world_quiet(world)) {
+        uint32_t count = gpc_world_moves(world, moves);
+        for (uint32_t i = 0; i < count; i++) {
+            if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY) {
+                CHECK_EQUAL_I64(gpc_world_move(world, &moves[i]), GPC_OK);
+                break;
+            }
+        }
+    }
+}
+
+static uint64_t
+hits_after_a_load_at(gpc_world_t *world, gpc_cycle_t now)
+{
+    gpc_move_t issue = {.kind = GPC_MOVE_ISSUE};
+    world->state->now = now;
+    CHECK_EQUAL_I64(gpc_world_move(world, &issue), GPC_OK);
+    step_until_quiet(world);
+    return world->l1s[0]->statistics->load_hits;
+}
+
+/* Read at 40, a copy may be read to 63; at the wrap all copies are gone, also those whose bits say that they have time left. */
+static void
+copies_end_when_timestamps_begin_again(void)
+{
+    for (int i = 0; i < 2; i++) {
+        gpc_option_value_t lifetime = {"lifetime", 50};
+        gpc_explore_t what = {.protocol = both[i],
+                              .rule = GPC_RULE_DEFAULT,
+                              .options = &lifetime,
+                              .num_options = 1,
+                              .cores = 1,
+                              .variables = 1,
+                              .num_threads = 1,
+                              .threads = loads,
+                              .timestamp_bits = SIX_BITS,
+                              .max_states = 1};
+        gpc_world_t *world = calloc(1, sizeof(*world));
+        REQUIRE(world != NULL);
+        CHECK_EQUAL_I64(gpc_world_init(world, &what), 0);
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, 40), 0);
+        CHECK_EQUAL_U64(world->controllers[1].statistics->leases_cut, 1); /* 50 cycles would be until 90 */
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST), 1);
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1), 1); /* counter 0: the copy says 63 */
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1 + 50), 2); /* read at 0, until 50 */
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1 + 51), 2);
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, 5 * (LAST + 1) + 51), 2); /* four epochs later, at the same count */
+        CHECK_EQUAL_U64(world->l1s[0]->statistics->expired, 3);
+        gpc_world_free(world);
+        free(world);
+    }
+}
+
+static void
+a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = mp, .lifetime = ONE_EPOCH, .timestamp_bits = BITS};
+        int status;
+        gpc_text_t text = explore(&asked, &status);
+        CHECK_EQUAL_I64(status, GPC_ERROR_OPTION);
+        CHECK(strstr(text.bytes, "lifetime 4") && strstr(text.bytes, "timestamp_bits 2"));
+        gpc_text_free(&text);
+    }
+}
+
 /* ---- the tables ------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -314,6 +429,10 @@ main(void)
     RUN(tc_weak_lets_a_third_thread_see_an_effect_before_its_cause);
     RUN(tc_strong_is_sequentially_consistent_one_access_at_a_time);
     RUN(without_fences_stores_overtake);
+    RUN(stale_data_after_a_flag_is_forbidden_across_rollovers);
+    RUN(private_stores_are_told_apart_at_the_last_timestamp_too);
+    RUN(copies_end_when_timestamps_begin_again);
+    RUN(a_lifetime_that_timestamps_have_no_room_for_is_refused);
     RUN(tables_have_the_states_of_the_papers);
     RUN(tables_are_whole);
     RUN(messages_have_their_sizes);
