@@ -31,7 +31,7 @@ typedef struct {
     gpc_tick_t limit;    /* the budget's end */
     gpc_cycle_t cycles;  /* of finished launches */
     uint64_t launches;
-    uint64_t rollovers; /* of the protocol's timestamps, in finished launches */
+    uint64_t rollovers;      /* of the protocol's timestamps, in finished launches */
     uint64_t sent, received; /* messages into and out of the fabric */
     uint64_t events;
     bool running;

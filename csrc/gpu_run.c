@@ -52,6 +52,9 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
         gpc_cores_clear(&gpu->cores);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpu->controllers[node].program_fences = gpc_program_fences(&launch->program);
+    }
     gpu->state->running = true;
     gpu->state->finished = false;
     gpu->state->launched = start;

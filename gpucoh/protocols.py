@@ -116,6 +116,11 @@ class Option:
         """Whether it is on or off."""
         return set(self.words) == {"off", "on"}
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether it has values that no word names."""
+        return self.smallest + len(self.words) <= self.largest
+
     def parse(self, protocol: str, text: str) -> int:
         """The option's value from its text.
 
@@ -132,7 +137,7 @@ class Option:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
             ) from None
-        if self.words and not self.is_switch:
+        if not self.takes_numbers and not self.is_switch:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
             )
@@ -144,11 +149,24 @@ class Option:
 
     def allowed(self) -> str:
         """What the option takes, for people."""
-        if self.words and not self.is_switch:
-            return "one of " + ", ".join(self.words)
         if self.is_switch:
             return "on or off"
-        return f"a whole number from {self.smallest} to {self.largest}"
+        words = ", ".join(self.words)
+        if not self.takes_numbers:
+            return f"one of {words}"
+        numbers = f"a whole number from {self.smallest + len(self.words)} to {self.largest}"
+        return f"{words} or {numbers}" if words else numbers
+
+    def show(self, value: int) -> str:
+        """A value as it is written in brackets.
+
+        Examples
+        --------
+        >>> option = Option(name="l", smallest=-1, largest=9, default=-1, text="", words={"predicted": -1})
+        >>> option.show(-1), option.show(3)
+        ('predicted', '3')
+        """
+        return next((word for word, number in self.words.items() if number == value), str(value))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -181,7 +181,9 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         default = " (default)" if rule == protocol.default_rule else ""
         console.print(f"consistency {rule}{default}: model {model}", markup=False)
     if protocol.options:
-        options = [[o.name, o.default, o.allowed(), o.text] for o in protocol.options.values()]
+        options = [
+            [o.name, o.show(o.default), o.allowed(), o.text] for o in protocol.options.values()
+        ]
         console.print(plain_table(["option", "default", "allowed", "what it does"], options))
     networks = [network["name"] for network in protocol.json.get("networks", ())]
     messages = [
@@ -284,7 +286,7 @@ def print_workload(console: Console, item: Workload) -> None:
 
 
 def print_explanation(
-    console: Console, item: Machine, protocol: str, consistency: str, options: dict[str, int]
+    console: Console, item: Machine, protocol: str, consistency: str, options: dict[str, str]
 ) -> None:
     """Where a run's numbers come from: machine, changes, protocol, options."""
     console.print(

@@ -201,6 +201,20 @@ make_machine(gpc_world_t *self)
                                     .timestamp_bits = what->timestamp_bits ? what->timestamp_bits : 32};
 }
 
+static bool
+program_fences(const gpc_explore_t *what)
+{
+    for (uint32_t t = 0; t < what->num_threads; t++) {
+        for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
+            const gpc_explore_op_t *op = &what->threads[t].ops[i];
+            if (op->kind == GPC_ACCESS_FENCE || op->order >= GPC_ORDER_ACQUIRE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int
 make_controllers(gpc_world_t *self)
 {
@@ -216,7 +230,8 @@ make_controllers(gpc_world_t *self)
                                    .lane_lists = &self->lane_lists,
                                    .failure = &self->failure,
                                    .node = (gpc_node_t) node,
-                                   .index = is_core ? node : node - self->machine.cores};
+                                   .index = is_core ? node : node - self->machine.cores,
+                                   .program_fences = program_fences(self->what)};
         const gpc_controller_type_t *type = NULL;
         for (uint32_t i = 0; self->protocol->controllers[i]; i++) {
             if (self->protocol->controllers[i]->position == (is_core ? GPC_AT_CORE : GPC_AT_BANK)) {

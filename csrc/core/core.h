@@ -82,6 +82,8 @@ typedef struct {
 
 /* Checks every operand, target, slot and count against isa.h; says what is wrong and where. */
 GPC_MUST_CHECK int gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure);
+/* Whether it has a fence, or an access to global memory with an acquire or release part. */
+bool gpc_program_fences(const gpc_program_t *program);
 
 GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order,
                                   gpc_pool_t *messages, gpc_pool_t *lane_lists, gpc_memory_t *memory,

@@ -326,3 +326,16 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
     }
     return check_falls_off(&x);
 }
+
+bool
+gpc_program_fences(const gpc_program_t *program)
+{
+    for (uint32_t i = 0; i < program->count; i++) {
+        const gpc_instruction_t *at = &program->instructions[i];
+        bool accesses = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_ATOMIC;
+        if (at->opcode == GPC_OP_FENCE || (accesses && at->order >= GPC_ORDER_ACQUIRE)) {
+            return true;
+        }
+    }
+    return false;
+}

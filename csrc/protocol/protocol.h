@@ -148,7 +148,8 @@ typedef struct {
 typedef struct {
     const char *name;
     int64_t standard, smallest, largest;
-    const char *choices; /* "off on", "back through": names of the values from `smallest` on; NULL: a number */
+    /* "off on", "back through": names of the values from `smallest` on; values beyond them, or all (NULL), are numbers. */
+    const char *choices;
     const char *text;
 } gpc_option_info_t;
 
@@ -201,7 +202,9 @@ GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_ma
     X(fetches, "lines asked of memory")                                                                \
     X(invalidations, "copies dropped at another's wish")                                               \
     X(self_invalidations, "copies dropped at the own core's acquire or a kernel's begin")              \
-    X(leases_cut, "leases that end before their time, with the timestamps' epoch")                     \
+    X(leases, "given to loads")                                                                        \
+    X(lease_cycles, "their lifetimes, predicted or fixed, in sum")                                     \
+    X(leases_cut, "those that end before their time, with the timestamps' epoch")                      \
     X(held_line, "requests that waited for a line")                                                    \
     X(held_queue, "turns in which the queue's head had to wait")
 
@@ -246,6 +249,7 @@ struct gpc_controller {
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
     bool collects;                    /* such a step is under way */
+    bool program_fences;              /* the program that runs has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     gpc_controller_statistics_t *statistics;
 };

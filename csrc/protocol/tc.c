@@ -196,6 +196,8 @@ void
 tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
 {
     gpc_cycle_t *timestamp = tc_l2_timestamp(x), end = tc_later(x->unit, gpc_now(x), lifetime);
+    gpc_count(x, leases);
+    x->unit->statistics->lease_cycles += lifetime;
     x->unit->statistics->leases_cut += end < gpc_now(x) + lifetime;
     *timestamp = *timestamp > end ? *timestamp : end;
 }

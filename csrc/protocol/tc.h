@@ -57,9 +57,6 @@ tc_later(const gpc_controller_t *unit, gpc_cycle_t timestamp, uint64_t cycles)
 GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime,
                                      gpc_failure_t *failure);
 
-/* A request's flag: kernels on its core use fences (the predictor asks). */
-enum { TC_FLAG_FENCES = GPC_MSG_FLAG_OWN };
-
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)

@@ -20,12 +20,13 @@
 GPC_MESSAGES(TCW, TCW_MESSAGES)
 
 enum { TCW_OPTION_LIFETIME, TCW_OPTION_PRIVATE };
+enum { TCW_LIFETIME_PREDICTED = -1 };
 enum { TCW_PRIVATE_LITERAL, TCW_PRIVATE_BUMP };
 
 static inline bool
 tcw_predicts(const gpc_controller_t *unit)
 {
-    return unit->options[TCW_OPTION_LIFETIME] == 0;
+    return unit->options[TCW_OPTION_LIFETIME] == TCW_LIFETIME_PREDICTED;
 }
 static inline bool
 tcw_bumps(const gpc_controller_t *unit)

@@ -41,10 +41,8 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L1_MSHR(FIELD) BASELINE_L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
 #define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are visible everywhere once this has passed */
-#define L1_CORE(FIELD) FIELD(PLAIN, uint8_t, fences)  /* a warp has fenced: the predictor's rule for stores applies */
 GPC_DESCRIBE(tcw_l1, mshr, L1_MSHR)
 GPC_DESCRIBE(tcw_l1, warp, L1_WARP)
-GPC_DESCRIBE(tcw_l1, core, L1_CORE)
 
 static tcw_l1_warp_t *
 warp_of(const gpc_controller_t *unit, uint16_t warp)
@@ -118,22 +116,16 @@ l1_classify(const gpc_step_t *x)
 
 /* ---- actions --------------------------------------------------------------------------------------------------------- */
 
-static uint8_t
-fences_flag(const gpc_step_t *x)
-{
-    return ((const tcw_l1_core_t *) x->unit->core_fields)->fences ? TC_FLAG_FENCES : 0;
-}
-
 static int
 act_write_through(gpc_step_t *x)
 {
-    return tc_send_request(x, TCW_GETX, 0, fences_flag(x));
+    return tc_send_request(x, TCW_GETX, 0, 0);
 }
 
 static int
 act_send_atomic(gpc_step_t *x)
 {
-    return tc_send_request(x, TCW_ATOMIC, 0, fences_flag(x));
+    return tc_send_request(x, TCW_ATOMIC, 0, 0);
 }
 
 static int
@@ -142,7 +134,7 @@ act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when th
     uint32_t before = tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u;
     gpc_cycle_t expected = tc_later(x->unit, *tc_l1_timestamp(x), before);
     transaction(x)->upgrades++;
-    return tc_send_request(x, TCW_UPGR, expected, fences_flag(x));
+    return tc_send_request(x, TCW_UPGR, expected, 0);
 }
 
 static int
@@ -258,22 +250,18 @@ const gpc_controller_type_t tcw_l1 = {
     .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
     .mshr = tcw_l1_mshr_described,
     .warp = tcw_l1_warp_described,
-    .core = tcw_l1_core_described,
     .victim_rank = tc_l1_victim_rank,
 };
 
 /* ---- memory order ---------------------------------------------------------------------------------------------------- */
 
-/* Fences wait until every older store of the warp is visible everywhere. The predictor's rule for stores is off for programs
- * without fences; a warp's end, which is a release of system scope, is none. */
+/* Fences wait until every older store of the warp is visible everywhere. */
 static int
 release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
     gpc_cycle_t gwct = warp_of(unit, warp)->gwct;
 
-    if (scope != GPC_SCOPE_SYS && tcw_predicts(unit)) {
-        ((tcw_l1_core_t *) unit->core_fields)->fences = 1;
-    }
+    (void) scope; /* all alike */
     if (gwct < unit->ports->now(unit->world)) {
         return GPC_OK;
     }
@@ -311,10 +299,11 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .networks = TC_NETWORKS,
     .order = {.release = release_waits_for_gwct, .join = join_gwct},
     .options = {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
-                                         .standard = 0,
-                                         .smallest = 0,
+                                         .standard = TCW_LIFETIME_PREDICTED,
+                                         .smallest = TCW_LIFETIME_PREDICTED,
                                          .largest = 65535,
-                                         .text = "cycles that a lease lasts; 0: predicted by each bank"},
+                                         .choices = "predicted",
+                                         .text = "cycles that a lease lasts, or predicted by each bank"},
                 [TCW_OPTION_PRIVATE] = {.name = "private",
                                         .standard = TCW_PRIVATE_BUMP,
                                         .smallest = TCW_PRIVATE_LITERAL,

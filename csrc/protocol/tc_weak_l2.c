@@ -3,7 +3,8 @@
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2's eviction of live leases into MSHRs.
  * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight for it).
  * Inferred the predictor starts at 1024 cycles and stays in 0 to 65535 (less where the timestamps' width has no room for that); a
- *          read lengthens it at most once; atomics count as stores; it is asked before the lease is given. "Uses fences" is told by flags of stores from cores that have fenced.
+ *          read lengthens it at most once; atomics count as stores; it is asked before the lease is given. A program uses fences
+ *          when it has a fence, or an acquire, release or sc access: the controllers are told at its launch.
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
  *          store makes no line private (P means: at most one unexpired copy anywhere, the one with our timestamp). A line whose
  *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
@@ -54,7 +55,8 @@ GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
 static bool
 is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
 {
-    return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp && timestamp != tc_last(x->unit, timestamp);
+    return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp &&
+           timestamp != tc_last(x->unit, timestamp);
 }
 
 static bool
@@ -181,7 +183,7 @@ act_lease_too_long(gpc_step_t *x) /* evicted before its end */
 static int
 act_store_meets_lease(gpc_step_t *x)
 {
-    if (x->msg->flags & TC_FLAG_FENCES) {
+    if (x->unit->program_fences) {
         predict(x, -SHORTER_BY_STORE);
     }
     return GPC_OK;
@@ -200,7 +202,7 @@ static int
 act_extend(gpc_step_t *x)
 {
     int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
-    tc_extend(x, (gpc_cycle_t) (fixed ? fixed : predicted(x)));
+    tc_extend(x, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
     return GPC_OK;
 }
 

@@ -325,7 +325,7 @@ copies_end_when_timestamps_begin_again(void)
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 40), 0);
         CHECK_EQUAL_U64(world->controllers[1].statistics->leases_cut, 1); /* 50 cycles would be until 90 */
         CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST), 1);
-        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1), 1); /* counter 0: the copy says 63 */
+        CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1), 1);      /* counter 0: the copy says 63 */
         CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1 + 50), 2); /* read at 0, until 50 */
         CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST + 1 + 51), 2);
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 5 * (LAST + 1) + 51), 2); /* four epochs later, at the same count */

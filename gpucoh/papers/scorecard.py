@@ -17,9 +17,6 @@ from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.runner import RunResult
 
-# Here a lifetime of 0 asks for the predictor; a lease of one cycle is as dead on arrival as one of none.
-_STAND_INS = {"tc-weak[lifetime=0]": "tc-weak[lifetime=1]"}
-
 SIZE = 0.10
 SIDE = 0.01
 
@@ -123,17 +120,11 @@ def _measure(claim: Claim, bench: Bench) -> tuple[float | None, list[str], str]:
         return float(_states(ours) - _states(base)), [], ""
     values, used, notes = [], [], []
     absent = [name for name in claim.workloads if name not in present(claim.workloads)]
-    notes += [
-        f"{_STAND_INS[name]} stands for {name}"
-        for name in (claim.subject, claim.baseline)
-        if name in _STAND_INS
-    ]
     if absent:
         notes.append(f"without {' '.join(absent)} (not built in)")
     for name in present(claim.workloads):
         subject, baseline = (
-            bench.done[name, _STAND_INS.get(protocol, protocol)]
-            for protocol in (claim.subject, claim.baseline)
+            bench.done[name, protocol] for protocol in (claim.subject, claim.baseline)
         )
         broken = [run for run in (subject, baseline) if run.correct is False]
         if broken:
@@ -156,7 +147,7 @@ def scorecard(paper: Paper, bench: Bench) -> list[Verdict]:
     """
     measurable = [claim for claim in paper.claims if not _unmeasured(claim)]
     bench.get(
-        (name, _STAND_INS.get(protocol, protocol))
+        (name, protocol)
         for claim in measurable
         if claim.measure in _RATIOS
         for name in present(claim.workloads)

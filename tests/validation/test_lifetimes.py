@@ -1,0 +1,71 @@
+"""Lifetimes of leases: fixed ones are what was asked for, predicted ones follow the rules of section 6.4 of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpucoh
+
+
+@gpucoh.kernel
+def share(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, ordered: gpucoh.i32):
+    at = gpucoh.global_id()
+    for _ in range(rounds):
+        data[at] = data[at ^ 32] + gpucoh.u32(1)  # the other half of the line is another warp's
+    if ordered > 0:
+        gpucoh.store(data, at, gpucoh.u32(1))
+
+
+@gpucoh.kernel
+def share_and_fence(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, ordered: gpucoh.i32):
+    at = gpucoh.global_id()
+    for _ in range(rounds):
+        data[at] = data[at ^ 32] + gpucoh.u32(1)
+    if ordered > 0:
+        gpucoh.fence()
+
+
+@gpucoh.kernel
+def share_and_release(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, ordered: gpucoh.i32):
+    at = gpucoh.global_id()
+    for _ in range(rounds):
+        data[at] = data[at ^ 32] + gpucoh.u32(1)
+    if ordered > 0:
+        gpucoh.store(data, at, gpucoh.u32(1), order="release")
+
+
+def _average(kernel: gpucoh.Kernel) -> float:
+    gpu = gpucoh.GPU(protocol="tc-weak")
+    data = gpu.zeros(4096, np.uint32)
+    gpu.launch(kernel, grid=32, block=128, args=(data, 40, 0))
+    l2 = gpu.stats().l2
+    return float(l2["lease_cycles"] / l2["leases"])
+
+
+def test_a_fixed_lifetime_is_given_to_every_lease() -> None:
+    l2 = gpucoh.run("stn", protocol="tc-weak[lifetime=300]", scale="tiny").l2
+    assert l2["leases"] > 1000
+    assert l2["lease_cycles"] == 300 * l2["leases"]
+
+
+def test_a_lifetime_of_0_leaves_nothing_to_hit() -> None:
+    run = gpucoh.run("stn", protocol="tc-weak[lifetime=0]", scale="tiny")
+    assert run.correct
+    assert run.l2["leases"] > 1000
+    assert run.l2["lease_cycles"] == 0
+    assert run.l1["load_hits"] == 0
+
+
+def test_the_predictor_is_the_default() -> None:
+    unset = gpucoh.run("stn", protocol="tc-weak", scale="tiny").stats.to_dict()
+    asked = gpucoh.run("stn", protocol="tc-weak[lifetime=predicted]", scale="tiny").stats.to_dict()
+    assert unset == asked
+    assert 0 < unset["l2"]["lease_cycles"] / unset["l2"]["leases"] < 65535
+
+
+@pytest.mark.parametrize("kernel", [share_and_fence, share_and_release])
+def test_stores_shorten_predictions_of_programs_with_fences_executed_or_not(
+    kernel: gpucoh.Kernel,
+) -> None:
+    assert _average(kernel) < _average(share) - 10
