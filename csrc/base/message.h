@@ -169,4 +169,13 @@ gpc_list_append(gpc_list_t *self, const gpc_pool_t *pool, gpc_list_t *from)
     gpc_list_clear(from);
 }
 
+/* All of `from` in front of self, in order. */
+static inline void
+gpc_list_prepend(gpc_list_t *self, const gpc_pool_t *pool, gpc_list_t *from)
+{
+    gpc_list_append(from, pool, self);
+    *self = *from;
+    gpc_list_clear(from);
+}
+
 #endif

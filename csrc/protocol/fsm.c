@@ -67,6 +67,13 @@ mark_ways(const gpc_step_t *x, gpc_index_t mshr)
     }
 }
 
+/* In front of those that are being replayed: if some of these are about the same line, they stood behind them once. */
+static void
+replay_waiters(gpc_controller_t *unit, gpc_mshr_t *entry)
+{
+    gpc_list_prepend(unit->replay, unit->messages, &entry->waiters);
+}
+
 /* The transaction is over: who waited for it is replayed, its way is the line's own again. */
 static int
 end_transaction(gpc_step_t *x, uint8_t next)
@@ -77,7 +84,7 @@ end_transaction(gpc_step_t *x, uint8_t next)
     if (entry->pending.count) {
         return lost(x, next, "requests of the transaction are not answered");
     }
-    gpc_list_append(unit->replay, unit->messages, &entry->waiters);
+    replay_waiters(unit, entry);
     mark_ways(x, GPC_NONE);
     gpc_mshr_give(&unit->mshrs, x->mshr);
     x->mshr = GPC_NONE;
@@ -116,7 +123,7 @@ set_line_state(gpc_step_t *x, uint8_t next)
     if (x->table->states[next].kind != GPC_STABLE) {
         gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
         if (entry->state != next) {
-            gpc_list_append(unit->replay, unit->messages, &entry->waiters);
+            replay_waiters(unit, entry);
             entry->state = next;
         }
         return GPC_OK;
@@ -163,7 +170,7 @@ set_word_states(gpc_step_t *x, uint8_t next)
         return GPC_OK;
     }
     gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
-    gpc_list_append(unit->replay, unit->messages, &entry->waiters);
+    replay_waiters(unit, entry);
     for (uint32_t word = 0; word < unit->mshrs.line_words; word++) {
         if (gpc_mshr_word_states(&unit->mshrs, x->mshr)[word]) {
             return GPC_OK;

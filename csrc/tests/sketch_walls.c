@@ -86,12 +86,14 @@ static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
         },
     [LINE_P] =
         {
+            [LINE_STORE] = HOLD_LINE,
             [LINE_EVICT] = NOT_A_VICTIM,
             [LINE_ACQUIRE] = GO(LINE_PX),
             [LINE_DATA] = GO(LINE_V, act_complete_pending),
         },
     [LINE_PX] =
         {
+            [LINE_STORE] = HOLD_LINE,
             [LINE_EVICT] = NOT_A_VICTIM,
             [LINE_DATA] = GO(LINE_I, gpc_release_way, gpc_replay_pending),
         },

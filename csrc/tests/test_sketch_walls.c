@@ -228,6 +228,28 @@ an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
 }
 
 static void
+requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
+{
+    static const gpc_mask_t in_order[] = {4, 1, 2};
+    bench_t bench;
+    begin(&bench, WALLS_LINES, 4);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 4), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* wait for the line */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 2), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK); /* its state changes */
+    CHECK_EQUAL_U64(bench.unit.replay->count, 2);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK); /* the first waits again, the second is still to come */
+    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, A, 4), GPC_OK);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        gpc_index_t next = gpc_list_pop(bench.unit.replay, &bench.messages);
+        CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, next)->mask, in_order[i]);
+        gpc_free_message(&bench.unit, next);
+    }
+    end(&bench);
+}
+
+static void
 idle_transactions_end_when_entries_run_out(void)
 {
     bench_t bench;
@@ -470,6 +492,7 @@ main(void)
     RUN(a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves);
     RUN(an_eviction_is_done_when_a_pre_event_has_emptied_the_way);
     RUN(an_acquire_walks_transactions_and_their_pending_requests_are_taken_again);
+    RUN(requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed);
     RUN(idle_transactions_end_when_entries_run_out);
     RUN(one_table_moves_lines_of_another_which_has_transactions_of_its_own);
     RUN(words_of_one_request_hit_miss_and_wait_apart);
