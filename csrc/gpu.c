@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/trace.h"
 #include "gpu_parts.h"
 #include "protocol/describe.h"
 
@@ -335,6 +336,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     if (!gpu) {
         return;
     }
+    gpc_trace_free(gpu->trace);
     gpc_cores_free(&gpu->cores);
     gpc_network_free(&gpu->network);
     gpc_memory_free(gpu->memory);

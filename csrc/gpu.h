@@ -180,6 +180,11 @@ void gpc_gpu_reset_statistics(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_verify(gpc_gpu_t *gpu); /* every part's own checks; between launches also conservation */
 GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /* for people */
 
+/* From now on what happens to the line of this address is written down, the last `records` steps and messages (0: no more), with
+ * the values of the addressed word. Between launches only; no part of a snapshot. */
+GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records);
+GPC_MUST_CHECK int gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out);
+
 /* Between launches only. A snapshot fits every GPU of the same machine, protocol and options. */
 GPC_MUST_CHECK int gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out);
 GPC_MUST_CHECK int gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot);

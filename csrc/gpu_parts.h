@@ -67,6 +67,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
+    struct gpc_trace *trace; /* owned; NULL: nothing is written down */
 };
 
 extern const gpc_ports_t gpc_gpu_ports;

@@ -7,6 +7,7 @@
  * resources push back. */
 #include <string.h>
 
+#include "check/trace.h"
 #include "gpu_parts.h"
 
 enum { PRIORITY_ARRIVE = 0, PRIORITY_CONTROLLER = 1, PRIORITY_CORE = 2, PRIORITY_OUTBOX = 2 };
@@ -200,6 +201,9 @@ port_send(void *world, gpc_controller_t *from, gpc_index_t message)
     gpc_station_t *station = &gpu->stations[from->node];
     gpc_list_t *outbox = &station->outbox[msg->network];
 
+    if (gpu->trace) {
+        gpc_trace_send(gpu->trace, from, msg);
+    }
     station->queued[msg->network]++;
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
     if (msg->ready == tick_now(gpu) && outbox->count == 0) {
@@ -521,6 +525,10 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 {
     gpc_gpu_t *gpu = world;
     gpc_cycle_t late = gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core edges: the next one */
+
+    if (gpu->trace) {
+        gpc_trace_complete(gpu->trace, l1, gpc_msg_at(&gpu->messages, message), words);
+    }
     return gpc_cores_complete(&gpu->cores, l1->index, message, words,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
 }
@@ -534,6 +542,9 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = note;
+    if (gpu->trace) {
+        gpc_trace_memory(gpu->trace, unit, line, 0, NULL);
+    }
     return gpc_dram_read(&gpu->dram, unit->index, message);
 }
 
@@ -541,6 +552,9 @@ static int
 port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     gpc_gpu_t *gpu = world;
+    if (gpu->trace) {
+        gpc_trace_memory(gpu->trace, unit, line, mask, words);
+    }
     return gpc_dram_write(&gpu->dram, unit->index, line, mask, words);
 }
 

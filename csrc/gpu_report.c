@@ -1,6 +1,7 @@
 /* gpu_report.c: what a GPU tells of itself: statistics, checks, prints. */
 #include <string.h>
 
+#include "check/trace.h"
 #include "gpu_parts.h"
 #include "protocol/describe.h"
 
@@ -279,6 +280,40 @@ gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "\n");
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         gpc_controller_print(&gpu->controllers[node], out);
+    }
+    return gpc_text_status(out);
+}
+
+static void
+watch(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell)
+{
+    gpc_trace_step(((gpc_gpu_t *) world)->trace, x, event, cell);
+}
+
+int
+gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "a trace begun");
+    if (status) {
+        return status;
+    }
+    gpc_trace_free(gpu->trace);
+    gpu->trace = NULL;
+    if (records) {
+        gpc_address_t line = address / gpu->machine.line_bytes * gpu->machine.line_bytes;
+        gpu->trace = gpc_trace_new(line, (uint32_t) (address - line) / 4, records);
+    }
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpu->controllers[node].watch = gpu->trace ? watch : NULL;
+    }
+    return gpu->trace || !records ? 0 : gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for %u records", records);
+}
+
+int
+gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    if (gpu->trace) {
+        gpc_trace_print(gpu->trace, out);
     }
     return gpc_text_status(out);
 }

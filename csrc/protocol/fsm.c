@@ -306,6 +306,9 @@ look_up(gpc_step_t *x)
         }
         const gpc_cell_t *cell = gpc_fsm_cell(x->table, x->state, event);
         int status;
+        if (x->unit->watch) {
+            x->unit->watch(x->unit->world, x, event, cell);
+        }
         switch ((gpc_cell_kind_t) cell->kind) {
             case GPC_CELL_GO:
             case GPC_CELL_REDO:

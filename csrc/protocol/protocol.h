@@ -252,6 +252,8 @@ struct gpc_controller {
     bool program_fences;              /* the program that runs has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     gpc_controller_statistics_t *statistics;
+    /* Told of every cell before it is carried out; NULL: nobody looks on. */
+    void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
 
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);

@@ -423,6 +423,37 @@ gpu_print_state(PyObject *object, PyObject *Py_UNUSED(ignored))
     return text_of(object, write_state);
 }
 
+static int
+write_trace(gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    return gpc_gpu_print_trace(gpu, out);
+}
+
+static PyObject *
+gpu_print_trace(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    return text_of(object, write_trace);
+}
+
+static PyObject *
+gpu_trace(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", "records", NULL};
+    PyObject *address_object, *records_object;
+    gpc_address_t address = 0;
+    uint64_t records = 0;
+    gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:trace", (char **) (uintptr_t) names, &address_object,
+                                     &records_object) ||
+        gpc_get_u64(state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        gpc_get_u64(state_of(object), records_object, "records", 1u << 24, &records) != 0 ||
+        (self = enter(object)) == NULL) {
+        return NULL;
+    }
+    return leave(self, gpc_gpu_trace(self->gpu, address, (uint32_t) records), Py_NewRef(Py_None));
+}
+
 static PyObject *
 gpu_reset_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -510,6 +541,9 @@ static PyMethodDef gpu_methods[] = {
      "reset_statistics($self)\n--\n\nStarts them at zero again."},
     {"verify", gpu_verify, METH_NOARGS, "verify($self)\n--\n\nEvery part's own checks; raises what does not hold."},
     {"print_state", gpu_print_state, METH_NOARGS, "print_state($self)\n--\n\nThe state of every part, for people."},
+    {"trace", WITH_KEYWORDS(gpu_trace),
+     "trace($self, address, records)\n--\n\nWrites down the last so many records about the address's line; 0: no more."},
+    {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThese records as columns, for people."},
     {"snapshot", gpu_snapshot, METH_NOARGS, "snapshot($self)\n--\n\nA copy of the whole state, between launches."},
     {"restore", WITH_KEYWORDS(gpu_restore), "restore($self, snapshot)\n--\n\nBack to that state."},
     {NULL, NULL, 0, NULL},
