@@ -542,7 +542,8 @@ static PyMethodDef gpu_methods[] = {
     {"verify", gpu_verify, METH_NOARGS, "verify($self)\n--\n\nEvery part's own checks; raises what does not hold."},
     {"print_state", gpu_print_state, METH_NOARGS, "print_state($self)\n--\n\nThe state of every part, for people."},
     {"trace", WITH_KEYWORDS(gpu_trace),
-     "trace($self, address, records)\n--\n\nWrites down the last so many records about the address's line; 0: no more."},
+     "trace($self, address, records)\n--\n\nWrites down the last so many records about the address's line; 0: no "
+     "more."},
     {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThese records as columns, for people."},
     {"snapshot", gpu_snapshot, METH_NOARGS, "snapshot($self)\n--\n\nA copy of the whole state, between launches."},
     {"restore", WITH_KEYWORDS(gpu_restore), "restore($self, snapshot)\n--\n\nBack to that state."},

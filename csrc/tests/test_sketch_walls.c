@@ -238,7 +238,8 @@ requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 2), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK); /* its state changes */
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
-    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK); /* the first waits again, the second is still to come */
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit),
+                    GPC_OK); /* the first waits again, the second is still to come */
     CHECK_EQUAL_I64(take(&bench, WALLS_DATA, A, 4), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.replay->count, 3);
     for (uint32_t i = 0; i < 3; i++) {
