@@ -120,7 +120,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=1024,
-                defaults={"tiny": 4, "small": 16, "paper": 32},
+                defaults={"tiny": 4, "small": 28, "paper": 32},
                 text=f"tiles of {TILE} letters a side",
             ),
             Parameter(

@@ -218,7 +218,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=1 << 24,
-                defaults={"tiny": 2048, "small": 16384, "paper": 102400},
+                defaults={"tiny": 2048, "small": 12000, "paper": 28000},
                 text="points to make",
             ),
             Parameter(
@@ -226,7 +226,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=4096,
-                defaults={"tiny": 4, "small": 8, "paper": 34},
+                defaults={"tiny": 4, "small": 24, "paper": 34},
                 text="dimensions of the points to make",
             ),
             Parameter(
@@ -242,7 +242,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=1000,
-                defaults={"tiny": 2, "small": 3, "paper": 5},
+                defaults={"tiny": 2, "small": 2, "paper": 5},
                 text="assignments and updates",
             ),
         ),

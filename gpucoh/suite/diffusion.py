@@ -199,7 +199,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=2,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 128, "paper": 256},
+                defaults={"tiny": 64, "small": 224, "paper": 256},
                 text="rows; the image is resampled to it",
             ),
             Parameter(
@@ -207,7 +207,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=2,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 128, "paper": 256},
+                defaults={"tiny": 64, "small": 224, "paper": 256},
                 text="columns",
             ),
             Parameter(
@@ -215,7 +215,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=10000,
-                defaults={"tiny": 1, "small": 4, "paper": 8},
+                defaults={"tiny": 1, "small": 3, "paper": 8},
                 text="diffusion steps",
             ),
             Parameter(

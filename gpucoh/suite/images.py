@@ -162,7 +162,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 512},
+                defaults={"tiny": 64, "small": 384, "paper": 512},
                 text="rows; the image is resampled to it",
             ),
             Parameter(
@@ -170,7 +170,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 512},
+                defaults={"tiny": 64, "small": 384, "paper": 512},
                 text="columns",
             ),
             Parameter(

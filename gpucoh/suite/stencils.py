@@ -192,7 +192,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 512},
+                defaults={"tiny": 64, "small": 384, "paper": 512},
                 text="rows of the grid; the image is resampled to it",
             ),
             Parameter(
@@ -200,7 +200,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 512},
+                defaults={"tiny": 64, "small": 384, "paper": 512},
                 text="columns of the grid",
             ),
             Parameter(

@@ -27,7 +27,7 @@ def lock_release(lock: gpucoh.Buffer[gpucoh.i32], index: gpucoh.i32) -> None:
 
 @gpucoh.device
 def grid_barrier(arrived: gpucoh.Buffer[gpucoh.i32], target: gpucoh.i32) -> None:
-    """Join all blocks of the grid, which must all be resident.
+    """Join all blocks of the grid, which must all be resident and have one axis of threads.
 
     ``arrived[0]`` only grows; ``target`` is its value once every block has come: blocks x joins so
     far, this included.

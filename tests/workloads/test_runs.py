@@ -65,7 +65,7 @@ def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None
     assert run(name, "ideal")[1]["cycles"] < 0.8 * run(name, "no-l1")[1]["cycles"]
 
 
-@pytest.mark.parametrize("name", ["bfs-mask", "bh", "cl", "stn", "synthetic"])
+@pytest.mark.parametrize("name", ["bfs-mask", "bh", "cc", "cl", "dlb", "stn", "synthetic", "vpr"])
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")
     assert not outcome.correct

@@ -1,0 +1,405 @@
+"""``dlb``: dynamic load balancing, an octree partition whose tasks are stolen between blocks.
+
+After Cederman and Tsigas (Graphics Hardware 2008): a task is a cell of the octree with its
+particles; a block sorts them by octant into the other of two record arrays and makes a task of
+every octant that still holds too many. Each block keeps its tasks in a non-blocking deque of its
+own (Arora, Blumofe and Plaxton, SPAA 1998), takes the newest of them, and steals the oldest of
+other blocks' when it has none. There is one task at the start, so the first levels run in few
+blocks, as in the original.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpucoh
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    combine,
+    compare,
+)
+
+BLOCK = 64
+LEVELS = 10  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is not cut
+FIELDS = 4  # words of a particle's record, as of a float4: x, y, z, number
+WORDS = 4  # words of a task: begin, count, level, code
+# A task of level l stands in a slot of at most 7 l, wherever it was stolen from: depth first.
+SLOTS = 7 * LEVELS + 8
+TOPS = 256  # an age is a tag times TOPS, plus the slot of the oldest task
+NOTHING, FINISHED, GAVE_UP = 0, -1, -2  # what stands for a task's count where there is no task
+
+
+@gpucoh.device
+def copy_task(
+    tasks: gpucoh.Buffer[gpucoh.i32], slot: gpucoh.i32, task: gpucoh.Buffer[gpucoh.i32]
+) -> None:
+    """Copy a slot's words to the block's scratchpad; a slot may be written meanwhile, then the
+    compare-and-swap after it fails.
+    """
+    for word in range(WORDS):
+        task[word] = gpucoh.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
+
+
+# The age is read by an atomic: it must be at least as new as any that a thief has acted on, which
+# a load after a fence is not where writes are not atomic (TC-Weak).
+@gpucoh.device
+def take_own(
+    ages: gpucoh.Buffer[gpucoh.i32],
+    bottoms: gpucoh.Buffer[gpucoh.i32],
+    tasks: gpucoh.Buffer[gpucoh.i32],
+    task: gpucoh.Buffer[gpucoh.i32],
+) -> gpucoh.i32:
+    """Take the newest task of the block's own deque; 1 when there was one."""
+    block = gpucoh.block_id()
+    found = 0
+    slot = gpucoh.load(bottoms, block, order="relaxed", scope="gpu") - 1
+    if slot >= 0:
+        gpucoh.store(bottoms, block, slot, order="relaxed", scope="gpu")
+        gpucoh.fence(order="sc", scope="gpu")
+        copy_task(tasks, block * SLOTS + slot, task)
+        age = gpucoh.atomic_add(ages, block, 0, order="relaxed", scope="gpu")
+        top = age % TOPS
+        found = 1
+        if slot <= top:
+            gpucoh.store(bottoms, block, 0, order="relaxed", scope="gpu")
+            fresh = age - top + TOPS
+            if (
+                slot < top
+                or gpucoh.atomic_cas(ages, block, age, fresh, order="acq_rel", scope="gpu") != age
+            ):
+                found = 0
+                gpucoh.atomic_exch(ages, block, fresh, order="release", scope="gpu")
+    return found
+
+
+@gpucoh.device
+def steal(
+    ages: gpucoh.Buffer[gpucoh.i32],
+    bottoms: gpucoh.Buffer[gpucoh.i32],
+    tasks: gpucoh.Buffer[gpucoh.i32],
+    task: gpucoh.Buffer[gpucoh.i32],
+    victim: gpucoh.i32,
+) -> gpucoh.i32:
+    """Take the oldest task of another block's deque; 1 when that succeeded."""
+    found = 0
+    age = gpucoh.load(ages, victim, order="acquire", scope="gpu")
+    top = age % TOPS
+    if gpucoh.load(bottoms, victim, order="acquire", scope="gpu") > top:
+        copy_task(tasks, victim * SLOTS + top, task)
+        if gpucoh.atomic_cas(ages, victim, age, age + 1, order="acq_rel", scope="gpu") == age:
+            found = 1
+    return found
+
+
+@gpucoh.device
+def octant_of(
+    records: gpucoh.Buffer[gpucoh.i32],
+    at: gpucoh.i32,
+    particles: gpucoh.i32,
+    bit: gpucoh.i32,
+) -> gpucoh.i32:
+    """Octant of the particle at word ``at``, in the cell whose children differ in ``bit``."""
+    x = (records[at] >> bit) & 1
+    y = (records[at + particles] >> bit) & 1
+    z = (records[at + 2 * particles] >> bit) & 1
+    return x + 2 * y + 4 * z
+
+
+# `records` holds two arrays of records, FIELDS x particles each; a cell of level l lies in array
+# l % 2. `progress` counts the particles that have come to a leaf, and the cells that were cut.
+@gpucoh.kernel
+def partition_octree(
+    records: gpucoh.Buffer[gpucoh.i32],
+    ages: gpucoh.Buffer[gpucoh.i32],
+    bottoms: gpucoh.Buffer[gpucoh.i32],
+    tasks: gpucoh.Buffer[gpucoh.i32],
+    progress: gpucoh.Buffer[gpucoh.i32],
+    cells: gpucoh.Buffer[gpucoh.i32],
+    impatient: gpucoh.Buffer[gpucoh.i32],
+    particles: gpucoh.i32,
+    leaf: gpucoh.i32,
+    capacity: gpucoh.i32,
+    patience: gpucoh.i32,
+) -> None:
+    """Take tasks and cut their cells until every particle is in a leaf."""
+    task = gpucoh.shared(gpucoh.i32, WORDS)
+    counts = gpucoh.shared(gpucoh.i32, 8)
+    begins = gpucoh.shared(gpucoh.i32, 8)
+    slots = gpucoh.shared(gpucoh.i32, 9)
+    thread = gpucoh.thread_id()
+    block = gpucoh.block_id()
+    blocks = gpucoh.grid_dim()
+    victim = block
+    count = NOTHING
+    while count >= NOTHING:
+        if thread == 0:
+            found = take_own(ages, bottoms, tasks, task)
+            looks = 0
+            settled = 0
+            while found == 0 and looks < patience and settled < particles:
+                victim = (victim + 1) % blocks
+                if victim != block:
+                    found = steal(ages, bottoms, tasks, task, victim)
+                looks += 1
+                settled = gpucoh.load(progress, 0, order="relaxed", scope="gpu")
+            if found == 0:
+                task[1] = FINISHED
+                if settled < particles:
+                    task[1] = GAVE_UP
+        if thread < 8:
+            counts[thread] = 0
+        gpucoh.barrier()
+        begin = task[0]
+        count = task[1]
+        level = task[2]
+        # Words of different tasks, seen where copies are stale, may not make a task.
+        sane = begin >= 0 and count <= particles - begin and level >= 0 and level < LEVELS
+        if count > 0 and sane:
+            source = FIELDS * particles * (level % 2) + begin
+            target = FIELDS * particles * ((level + 1) % 2)
+            bit = LEVELS - 1 - level
+            for i in range(thread, count, BLOCK):
+                octant = octant_of(records, source + i, particles, bit)
+                gpucoh.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
+            gpucoh.barrier()
+            if thread == 0:
+                place = begin
+                free = gpucoh.load(bottoms, block, order="relaxed", scope="gpu")
+                for octant in range(8):
+                    begins[octant] = place
+                    place += counts[octant]
+                    slots[octant] = free
+                    if counts[octant] > leaf and level + 1 < LEVELS and free < SLOTS:
+                        free += 1
+                slots[8] = free
+            gpucoh.barrier()
+            if thread < 8 and slots[thread + 1] > slots[thread]:
+                slot = WORDS * (block * SLOTS + slots[thread])
+                gpucoh.store(tasks, slot, begins[thread], order="relaxed", scope="gpu")
+                gpucoh.store(tasks, slot + 1, counts[thread], order="relaxed", scope="gpu")
+                gpucoh.store(tasks, slot + 2, level + 1, order="relaxed", scope="gpu")
+                gpucoh.store(tasks, slot + 3, 8 * task[3] + thread, order="relaxed", scope="gpu")
+            gpucoh.barrier()
+            for i in range(thread, count, BLOCK):
+                octant = octant_of(records, source + i, particles, bit)
+                place = gpucoh.atomic_add(begins, octant, 1, order="relaxed", scope="cta")
+                for word in range(FIELDS):
+                    records[target + word * particles + place] = records[
+                        source + word * particles + i
+                    ]
+            gpucoh.barrier()
+            if thread == 0:
+                gpucoh.store(bottoms, block, slots[8], order="release", scope="gpu")
+                done = 0
+                for octant in range(8):
+                    if slots[octant + 1] == slots[octant]:
+                        done += counts[octant]
+                cell = gpucoh.atomic_add(progress, 1, 1, order="relaxed", scope="gpu")
+                if cell < capacity:
+                    for word in range(WORDS):
+                        cells[WORDS * cell + word] = task[word]
+                gpucoh.atomic_add(progress, 0, done, order="relaxed", scope="gpu")
+        gpucoh.barrier()
+    if count == GAVE_UP:
+        gpucoh.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """An octree, cell by cell, as it must come out.
+
+    Parameters
+    ----------
+    cut
+        int32, shape ``(cells, 4)``: begin, count, level and code of every cell that is cut, sorted.
+    order
+        int64, shape ``(particles,)``: the particles by code.
+    leaves
+        int64, shape ``(particles,)``: where the leaf of the particle at that place begins.
+    levels
+        int64, shape ``(particles,)``: level of that leaf.
+    """
+
+    cut: NDArray[np.int32]
+    order: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def reference_partition(places: NDArray[np.int32], leaf: int) -> Partition:
+    """Cut cells of more than ``leaf`` particles; ``places`` is int32 of shape ``(3, particles)``."""
+    codes = np.zeros(places.shape[1], np.int64)
+    for level in range(LEVELS):
+        bits = (places >> (LEVELS - 1 - level)) & 1
+        codes = 8 * codes + (bits[0] + 2 * bits[1] + 4 * bits[2])
+    order = np.argsort(codes, kind="stable")
+    codes = codes[order]
+    leaves, levels = np.zeros(codes.size, np.int64), np.zeros(codes.size, np.int64)
+    active = np.ones(codes.size, bool)
+    rows = []
+    for level in range(LEVELS + 1):
+        names, begins, inverse, counts = np.unique(
+            codes >> (3 * (LEVELS - level)),
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        if level > 0:
+            leaves[active], levels[active] = begins[inverse][active], level
+        large = (counts > leaf) & (level < LEVELS) | (level == 0)
+        chosen = large & active[begins]
+        depth = np.full(int(chosen.sum()), level)
+        rows.append(np.stack([begins[chosen], counts[chosen], depth, names[chosen]], axis=1))
+        active &= large[inverse]
+    cut = np.concatenate(rows).astype(np.int32)
+    return Partition(cut[np.lexsort(cut.T[::-1])], order, leaves, levels)
+
+
+@dataclass(frozen=True)
+class Stealing:
+    """``dlb`` on one input."""
+
+    places: NDArray[np.int32]
+    leaf: int
+    blocks_per_core: int
+    patience: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Stealing:
+        """Particles in clusters of different sizes: branches of different depths."""
+        rng = setting.rng()
+        count = setting.integer("particles")
+        middles = rng.uniform(0.2, 0.8, (3, 8))
+        widths = rng.uniform(0.01, 0.15, 8)
+        cluster = rng.integers(0, 8, count)
+        points = middles[:, cluster] + rng.normal(size=(3, count)) * widths[cluster]
+        places = (np.clip(points, 0, 0.999999) * (1 << LEVELS)).astype(np.int32)
+        return cls(
+            places,
+            setting.integer("leaf"),
+            setting.integer("blocks_per_core"),
+            setting.integer("patience"),
+        )
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch; the first block has the root's task."""
+        particles = self.places.shape[1]
+        blocks = gpu.machine.cores * self.blocks_per_core
+        expected = reference_partition(self.places, self.leaf)
+        records = np.zeros((2, FIELDS, particles), np.int32)
+        records[0, :3], records[0, 3] = self.places, np.arange(particles)
+        tasks = np.zeros((blocks, SLOTS, WORDS), np.int32)
+        tasks[0, 0] = 0, particles, 0, 0
+        bottoms = np.zeros(blocks, np.int32)
+        bottoms[0] = 1
+        capacity = len(expected.cut) + 64
+        moved, cells = gpu.array(records.ravel()), gpu.zeros(WORDS * capacity, np.int32)
+        progress, impatient = gpu.zeros(2, np.int32), gpu.zeros(1, np.int32)
+        gpu.launch(
+            partition_octree,
+            grid=blocks,
+            block=BLOCK,
+            args=(
+                moved,
+                gpu.zeros(blocks, np.int32),
+                gpu.array(bottoms),
+                gpu.array(tasks.ravel()),
+                progress,
+                cells,
+                impatient,
+                particles,
+                self.leaf,
+                capacity,
+                self.patience,
+            ),
+        )
+        stuck = int(impatient.numpy()[0])
+        waited = Outcome(
+            correct=stuck == 0,
+            mismatches=stuck,
+            where=f"{stuck} of {blocks} blocks gave up waiting, after {self.patience} looks each",
+        )
+        done = int(progress.numpy()[1])
+        return combine(
+            self.check(expected, moved.numpy().reshape(records.shape), cells.numpy(), done), waited
+        )
+
+    def check(
+        self, expected: Partition, records: NDArray[Any], cells: NDArray[Any], done: int
+    ) -> Outcome:
+        """Each cell cut exactly once, and each particle in its leaf."""
+        details = {
+            "particles": len(expected.order),
+            "tasks": len(expected.cut),
+            "depth": int(expected.levels.max()),
+        }
+        if done != len(expected.cut):
+            where = f"{done} tasks were done, should be {len(expected.cut)}"
+            wrong = abs(done - len(expected.cut))
+            return Outcome(correct=False, mismatches=wrong, where=where, details=details)
+        table = cells[: WORDS * done].reshape(-1, WORDS)
+        table = table[np.lexsort(table.T[::-1])]
+        place = np.arange(len(expected.order))
+        numbers = records[expected.levels % 2, 3, place]
+        numbers = numbers[np.lexsort((numbers, expected.leaves))]
+        wanted = expected.order[np.lexsort((expected.order, expected.leaves))]
+        return combine(
+            compare("task", table, expected.cut, details=details),
+            compare("particle", numbers, wanted),
+        )
+
+
+REGISTRY.add(
+    Workload(
+        id="dlb",
+        title="octree partition, a non-blocking task queue a block, with work stealing",
+        group="I",
+        papers=("T", "R"),
+        needs_coherence=True,
+        check="each task done exactly once, each particle in its leaf",
+        parameters=(
+            Parameter(
+                name="particles",
+                kind="int",
+                minimum=1,
+                maximum=1 << 22,
+                defaults={"tiny": 600, "small": 12000, "paper": 100000},
+                text="particles to partition",
+            ),
+            Parameter(
+                name="leaf",
+                kind="int",
+                minimum=1,
+                maximum=1 << 20,
+                defaults={"tiny": 16, "small": 20, "paper": 20},
+                text="most particles of a cell that is not cut",
+            ),
+            Parameter(
+                name="blocks_per_core",
+                kind="int",
+                minimum=1,
+                maximum=8,
+                defaults={"tiny": 1, "small": 3, "paper": 4},
+                text=f"blocks a core, of {BLOCK} threads",
+            ),
+            Parameter(
+                name="patience",
+                kind="int",
+                minimum=100,
+                maximum=1 << 30,
+                defaults={"tiny": 4096, "small": 1 << 16, "paper": 1 << 20},
+                text="looks for a task after which a block gives up, where copies stay stale",
+            ),
+        ),
+        factory=Stealing.prepare,
+    )
+)

@@ -1,0 +1,209 @@
+"""``dlb``, ``cc`` and ``vpr``: references against plain ones, and checks that name what is wrong."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+from plain_gpu import PlainGPU
+
+from gpucoh.suite import workload
+from gpucoh.suite.maxflow import Cut, distances
+from gpucoh.suite.placement import NONE, Netlist, make_netlist
+from gpucoh.suite.stealing import LEVELS, reference_partition
+
+COMMUNICATING = ("bh", "cc", "cl", "dlb", "stn", "vpr")
+
+
+def cells_by_recursion(
+    places: np.ndarray, leaf: int, numbers: list[int], level: int, code: int, begin: int
+) -> list[tuple[int, ...]]:
+    """Begin, count, level and code of the cell's and its children's cuts."""
+    found = [(begin, len(numbers), level, code)]
+    for octant in range(8):
+        bit = LEVELS - 1 - level
+        inside = [
+            i
+            for i in numbers
+            if sum(int(places[axis, i] >> bit & 1) << axis for axis in range(3)) == octant
+        ]
+        if len(inside) > leaf and level + 1 < LEVELS:
+            found += cells_by_recursion(places, leaf, inside, level + 1, 8 * code + octant, begin)
+        begin += len(inside)
+    return found
+
+
+@pytest.mark.parametrize(("count", "leaf"), [(1, 1), (40, 3), (200, 8)])
+def test_the_partition_is_that_of_a_plain_recursion(count: int, leaf: int) -> None:
+    places = np.random.default_rng(count).integers(0, 1 << LEVELS, (3, count), dtype=np.int32)
+    expected = sorted(cells_by_recursion(places, leaf, list(range(count)), 0, 0, 0))
+    assert [tuple(row) for row in reference_partition(places, leaf).cut.tolist()] == expected
+
+
+def test_particles_at_one_place_are_cut_to_the_last_level() -> None:
+    part = reference_partition(np.full((3, 5), 77, np.int32), 2)
+    assert len(part.cut) == LEVELS
+    assert set(part.levels) == {LEVELS}
+
+
+@pytest.mark.parametrize("particles", [1, 17, 130])
+def test_partitions_of_any_size_are_right(particles: int) -> None:
+    params = {"particles": particles, "leaf": 2}
+    outcome = workload("dlb").prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+
+
+def partition() -> tuple[Any, Any, np.ndarray, np.ndarray]:
+    """An instance of dlb with records and cells that are right."""
+    instance = workload("dlb").prepare("tiny", 0, {"particles": 60, "leaf": 4})
+    expected = reference_partition(instance.places, 4)
+    records = np.zeros((2, 4, 60), np.int32)
+    records[:, 3, :] = expected.order
+    return instance, expected, records, expected.cut.ravel().copy()
+
+
+def test_a_task_done_twice_is_found() -> None:
+    instance, expected, records, cells = partition()
+    assert instance.check(expected, records, cells, len(expected.cut)).correct
+    cells[4:8] = cells[:4]
+    assert "task[1" in instance.check(expected, records, cells, len(expected.cut)).where
+    outcome = instance.check(expected, records, cells, len(expected.cut) + 1)
+    assert (
+        outcome.where == f"{len(expected.cut) + 1} tasks were done, should be {len(expected.cut)}"
+    )
+
+
+def test_a_particle_lost_from_its_leaf_is_found() -> None:
+    instance, expected, records, cells = partition()
+    records[:, 3, 7] = records[:, 3, 8]
+    assert "particle[" in instance.check(expected, records, cells, len(expected.cut)).where
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (5, 7), (9, 4)])
+def test_distances_are_those_of_a_plain_search(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(shape[0])
+    cut = Cut.of(rng.random(shape, dtype=np.float32), 20)
+    residual = np.where(rng.random(cut.sides.shape) < 0.4, 0, cut.sides).astype(np.int32)
+    far = shape[0] * shape[1] + 1
+    want = np.where(cut.sink > 0, 1, far)
+    steps = ((0, 1), (0, -1), (1, 0), (-1, 0))
+    for _ in range(far):
+        for side, (dy, dx) in enumerate(steps):
+            for y, x in np.argwhere(residual[side] > 0):
+                want[y, x] = min(want[y, x], want[y + dy, x + dx] + 1)
+    assert np.array_equal(distances(residual, cut.sink), np.minimum(want, far))
+
+
+def test_flow_of_two_pixels_is_what_the_weaker_side_carries() -> None:
+    sides = np.zeros((4, 1, 2), np.int32)
+    sides[0, 0, 0] = sides[1, 0, 1] = 3
+    cut = Cut(np.array([[7, 0]], np.int32), np.array([[0, 5]], np.int32), sides)
+    assert cut.flow() == 3
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (9, 33), (3, 40)])
+def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
+    params = {"rows": shape[0], "columns": shape[1], "rounds": 3}
+    outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+
+
+def test_flow_that_is_lost_is_found() -> None:
+    instance = workload("cc").prepare("tiny", 0)
+    cut = instance.cut
+    flow = cut.flow()
+    sink = cut.sink.ravel().copy()
+    left = flow
+    for pixel in np.flatnonzero(sink):
+        taken = min(left, sink[pixel])
+        sink[pixel] -= taken
+        left -= taken
+    excess = np.zeros_like(sink)
+    excess[0] = cut.source.sum() - flow
+    assert instance.check(excess, sink, True, 1).correct
+    excess[0] -= 1
+    assert instance.check(excess, sink, True, 1).where.startswith("flow and excess")
+    assert not instance.check(excess + 1, sink, False, 1).correct
+
+
+def test_costs_of_nets_are_half_perimeters_with_their_factors() -> None:
+    netlist = Netlist(4, np.array([0, 2, 6], np.int32), np.array([0, 1, 0, 1, 2, 3], np.int32))
+    place = np.array([0, 3, 9, 14])  # of 4 x 4 sites: (0, 0) (3, 0) (1, 2) (2, 3)
+    assert netlist.costs(place, 4).tolist() == [(4 + 1) * 100, (4 + 4) * 108]
+    assert netlist.nets_of()[:, :2].tolist() == [[0, 1], [0, 1], [1, NONE], [1, NONE]]
+
+
+def test_netlists_fit_what_a_move_can_hold() -> None:
+    netlist = make_netlist(150, 14, np.random.default_rng(0))
+    for first, last in zip(netlist.first[:-1], netlist.first[1:], strict=True):
+        assert len(set(netlist.pins[first:last])) == last - first >= 1
+    assert (netlist.nets_of() != NONE).sum(axis=1).max() <= 7
+
+
+def placement() -> tuple[Any, dict[str, np.ndarray]]:
+    """An instance of vpr with a state that is right."""
+    instance = workload("vpr").prepare("tiny", 0)
+    cell_at = np.full(256, NONE, np.int32)
+    cell_at[instance.start] = np.arange(200)
+    costs = instance.netlist.costs(instance.start, 16)
+    totals = np.array([costs.sum(), 0, 0, 0])
+    state = {"place": instance.start.copy(), "cell_at": cell_at, "net_cost": costs}
+    return instance, state | {"totals": totals}
+
+
+def test_wrong_placements_and_costs_are_named() -> None:
+    instance, state = placement()
+    assert instance.check(**state).correct
+    twice, state_of = instance.start.copy(), dict(state)
+    twice[3] = twice[4]
+    assert not instance.check(**(state_of | {"place": twice})).correct
+    outside = instance.start.copy()
+    outside[5] = 256
+    assert "cell 5 is on site 256" in instance.check(**(state_of | {"place": outside})).where
+    costs = state["net_cost"].copy()
+    costs[9] += 100
+    assert "cost of net[9]" in instance.check(**(state_of | {"net_cost": costs})).where
+    totals = state["totals"] + np.array([1, 0, 0, 0])
+    assert instance.check(**(state_of | {"totals": totals})).where.startswith("cost[0]")
+
+
+def test_moves_are_made_and_the_cost_falls_when_it_is_cold() -> None:
+    params = {"temperature": 1.0, "moves": 30}
+    outcome = workload("vpr").prepare("tiny", 0, params).run(PlainGPU(cores=2))
+    assert outcome.correct, outcome.where
+    assert outcome.details["accepted"] > 5
+    assert outcome.details["cost_after"] < outcome.details["cost_before"]
+
+
+def test_more_cells_than_sites_are_refused() -> None:
+    with pytest.raises(ValueError, match="cells is 257; allowed: 1 to side x side"):
+        workload("vpr").prepare("tiny", 0, {"cells": 257})
+
+
+@functools.cache
+def verdict(name: str, protocol: str) -> tuple[str, str]:
+    from gpucoh.runner import Run
+
+    result = Run(workload=name, protocol=protocol, scale="tiny").carry_out(capture=True)
+    return result.verdict, result.where
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "protocol", ["mesi", "gpu-vi", "gpu-vini", "tc-strong", "tc-weak", "no-l1", "ideal"]
+)
+@pytest.mark.parametrize("name", COMMUNICATING)
+def test_communicating_workloads_are_right_under_every_coherent_protocol(
+    name: str, protocol: str
+) -> None:
+    assert verdict(name, protocol) == ("correct", "")
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", COMMUNICATING)
+def test_communicating_workloads_are_wrong_without_coherence_and_say_where(name: str) -> None:
+    told, where = verdict(name, "no-coh")
+    assert told in ("wrong", "hung", "failed")
+    assert where
