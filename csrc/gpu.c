@@ -39,6 +39,9 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
                         "line_bytes %u and interleave_bytes %u: both powers of two, the second at least the first",
                         m->line_bytes, m->interleave_bytes);
     }
+    if (m->scratchpad_banks != 0 && !power_of_two(m->scratchpad_banks)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks is %u: 0 or a power of two", m->scratchpad_banks);
+    }
     if (m->l2_bytes % (m->line_bytes * m->l2_ways) || m->l2_bytes == 0 || m->l1_bytes % (m->line_bytes * m->l1_ways)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE,
                         "l1_bytes %u and l2_bytes %u: whole sets of %u and %u ways of %u-byte lines are needed",

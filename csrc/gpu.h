@@ -24,7 +24,7 @@
     X(registers_per_core, 64, 1048576, "32-bit registers a core")                                                 \
     X(scratchpad_bytes, 0, 1048576, "scratchpad a core")                                                          \
     X(scratchpad_latency, 1, 10000, "core cycles, without bank conflicts")                                        \
-    X(scratchpad_banks, 0, 64, "0: no conflicts are modelled")                                                    \
+    X(scratchpad_banks, 0, 64, "a power of two; 0: no conflicts are modelled")                                    \
     X(scheduler, 0, 1, "0 loose round robin, 1 greedy then oldest")                                               \
     X(issue_width, 1, 4, "warp instructions a core cycle")                                                        \
     X(issue_cycles, 1, 64, "cycles one warp instruction holds its issue port (lanes / SIMD width)")               \

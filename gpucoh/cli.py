@@ -5,6 +5,7 @@ Exit status: 0 all well; 1 a wrong result or a violated invariant was found; 2 b
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from gpucoh import cli_papers, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
+from gpucoh.files import results_folder
 from gpucoh.gpu import VERSION, protocols, resolve
 from gpucoh.machines import machine, machines
 from gpucoh.protocols import split_list
@@ -326,29 +328,27 @@ def compare_command(
       gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
     """
     folder = out if out is not None or as_json else Path("figures")
-    if folder is not None:
-        _make(folder)
-    comparison = compare(
-        _lists(names, DEFAULT_WORKLOADS, list(workloads())),
-        _lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
-        machine_id,
-        baseline=baseline,
-        scale=scale,
-        seed=seed,
-        jobs=jobs,
-        progress=not as_json,
-        consistency=consistency,
-        set=_pairs("--set", changes),
-        check=check,
-    )
-    if as_json:
-        _print_json(comparison.to_dict())
-    else:
-        tables.print_comparison(_console(), comparison)
-    if folder is not None:
-        files = _draw(comparison, folder)
-        if not as_json:
-            sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
+    with contextlib.nullcontext() if folder is None else results_folder(folder):
+        comparison = compare(
+            _lists(names, DEFAULT_WORKLOADS, list(workloads())),
+            _lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
+            machine_id,
+            baseline=baseline,
+            scale=scale,
+            seed=seed,
+            jobs=jobs,
+            progress=not as_json,
+            consistency=consistency,
+            set=_pairs("--set", changes),
+            check=check,
+        )
+        if as_json:
+            _print_json(comparison.to_dict())
+        else:
+            tables.print_comparison(_console(), comparison)
+        files = [] if folder is None else _draw(comparison, folder)
+    if files and not as_json:
+        sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
     if comparison.failures:
         raise typer.Exit(WRONG)
 
@@ -381,14 +381,6 @@ def sweep_command(
     sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
     if len(wrong):
         raise typer.Exit(WRONG)
-
-
-def _make(folder: Path) -> None:
-    """Make a folder for results before the work begins."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out {folder}: {error.strerror or error}") from None
 
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:

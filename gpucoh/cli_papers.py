@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gpucoh import tables
 from gpucoh.errors import ConfigError
+from gpucoh.files import results_folder
 
 ScaleOption = Annotated[str, typer.Option("--scale", help="Size of the input: tiny, small, paper.")]
 JobsOption = Annotated[
@@ -57,11 +58,8 @@ def register(
 
         paper, specs = load(paper_id), chosen(paper_id, figure)
         folder = out or Path("figures") / paper_id
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError(f"--out {folder}: {error.strerror or error}") from None
-        drawn = reproduce(paper, specs, _bench(paper.machine, scale, jobs, not as_json), folder)
+        with results_folder(folder):
+            drawn = reproduce(paper, specs, _bench(paper.machine, scale, jobs, not as_json), folder)
         if as_json:
             print_json(drawn)
         else:

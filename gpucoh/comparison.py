@@ -18,6 +18,7 @@ from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.runner import Run, RunResult
 from gpucoh.suite import workload as find_workload
+from gpucoh.units import name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,9 +276,11 @@ def compare(
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
-    names = [given] if isinstance(given, str) else list(given)
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"{what} = {given!r} is not a list of names")
+    names = [given] if isinstance(given, str) else [name_of(what, name) for name in given]
     if not names:
         raise ConfigError(f"no {what} are given")
     for name in names:
-        split_options(str(name))
-    return [str(name) for name in names]
+        split_options(name)
+    return names

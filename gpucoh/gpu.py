@@ -22,7 +22,8 @@ from gpucoh.array import Array, dtype_of, shape_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
-from gpucoh.machines import Machine, machine
+from gpucoh.machines import Machine
+from gpucoh.machines import machine as find_machine
 from gpucoh.protocols import Choice, Protocol, choose
 from gpucoh.stats import Stats
 
@@ -129,7 +130,7 @@ class GPU:
         *,
         budget: int = DEFAULT_BUDGET,
     ) -> None:
-        self.machine = _machine(machine)
+        self.machine = find_machine(machine)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
@@ -412,12 +413,6 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
         "scratchpad_bytes": scratchpad,
         "instructions": program.instructions,
     }
-
-
-def _machine(given: str | Path | Machine) -> Machine:
-    if not isinstance(given, str | Path | Machine):
-        raise ConfigError(f"machine {given!r} is not a name, a TOML file or a Machine")
-    return machine(given)
 
 
 def _natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:

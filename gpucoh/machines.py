@@ -6,8 +6,8 @@ A :class:`Machine` is frozen; :meth:`Machine.replace` makes another one. The pre
 
 from __future__ import annotations
 
+import json
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from gpucoh.errors import ConfigError
+from gpucoh.files import read_toml
 from gpucoh.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import format_kib, nearest, parse_bytes, parse_mhz
 
@@ -25,7 +26,7 @@ LARGEST_CLOCK_LCM_HZ = 2**40
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs")
-_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "fr-fcfs": "fr_fcfs"}
+_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
 # What somebody may write from habit, and the field that has it.
 _HINTS = {
@@ -39,12 +40,10 @@ _HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "l
 
 def _whole(value: object) -> int:
     """A whole number, also from text (``--set cores=32``)."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     try:
-        number = (
-            float(value)
-            if isinstance(value, int | float | str) and not isinstance(value, bool)
-            else math.nan
-        )
+        number = float(value) if isinstance(value, float | str) else math.nan
     except ValueError:
         number = math.nan
     if not number.is_integer():
@@ -52,21 +51,25 @@ def _whole(value: object) -> int:
     return int(number)
 
 
-def _bytes(value: object) -> int:
-    return _whole(parse_bytes(value))
+def _bytes(value: object, plain: int = 1) -> int:
+    size = parse_bytes(value, plain)
+    if not size.is_integer():
+        raise ValueError(f"{value!r} is not a whole number of bytes")
+    return int(size)
 
 
 def _kib(value: object) -> float:
-    size = _whole(parse_bytes(value, plain=1024)) / 1024
+    size = _bytes(value, plain=1024) / 1024
     return int(size) if size.is_integer() else size
 
 
 def _word(value: object) -> object:
-    return (
-        _SHORT.get(value.lower(), value.lower().replace("-", "_"))
-        if isinstance(value, str)
-        else value
-    )
+    """A choice in its usual spellings; anything else as it was written, to be refused so."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower().replace("-", "_")
+    word = _SHORT.get(word, word)
+    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS else value
 
 
 Count = Annotated[int, BeforeValidator(_whole)]
@@ -175,7 +178,9 @@ class Machine(BaseModel):
     dram_t_rrd: Count = _f(0, 1000, "row to row, other banks", "DRAM cycles")
     dram_t_cdlr: Count = _f(0, 1000, "write data to read", "DRAM cycles")
     dram_t_wr: Count = _f(0, 1000, "write recovery", "DRAM cycles")
-    dram_t_ccdl: Count = _f(0, 1000, "column to column, same bank group", "DRAM cycles")
+    dram_t_ccdl: Count = _f(
+        0, 1000, "column to column, same bank group (not used: none are modelled)", "DRAM cycles"
+    )
     dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
     timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
 
@@ -286,7 +291,7 @@ class Machine(BaseModel):
 
     def toml(self) -> str:
         """The machine as TOML text, each line with unit and source as a comment."""
-        lines = [f'name = "{self.name}"']
+        lines = [f"name = {json.dumps(self.name, ensure_ascii=False)}"]
         for name, value in self.numbers().items():
             unit = _unit(type(self).model_fields[name])
             text = f'"{value}"' if isinstance(value, str) else f"{value}"
@@ -294,31 +299,49 @@ class Machine(BaseModel):
         return "\n".join(lines) + "\n"
 
     def to_toml(self, path: str | Path) -> None:
-        """Write :meth:`toml` to a file."""
-        Path(path).write_text(self.toml(), encoding="utf-8")
+        """Write :meth:`toml` to a file.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot be written.
+        """
+        try:
+            Path(path).write_text(self.toml(), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"machine file {path}: {error.strerror or error}") from None
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
         """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
+
+        The base is a preset's id, or another file whose name ends in ``.toml``, seen from this one's folder.
 
         Raises
         ------
         ConfigError
             If the file cannot be read, is not TOML, or does not describe a machine.
         """
-        try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigError(f"machine file {path}: {error.strerror or error}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"machine file {path}: not TOML: {error}") from None
-        base = values.pop("base", None)
-        try:
-            if base is not None:
-                return cls(**(machine(str(base)).model_dump() | values))
-            return cls(**values)
-        except ConfigError as error:
-            raise ConfigError(f"machine file {path}: {error}") from None
+        return cls(**_read_toml(Path(path), ()))
+
+
+def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """The fields of a machine's file, those of its base among them; ``above``: the files it is a base of."""
+    values = read_toml(path, "machine file")
+    base = values.pop("base", None)
+    if base is not None and not isinstance(base, str):
+        raise ConfigError(f"machine file {path}: base = {base!r} is not the name of a machine")
+    try:
+        if base is not None and base.endswith(".toml"):
+            below = path.parent / base
+            if below.resolve() in (path.resolve(), *above):
+                raise ConfigError(f"base = {base!r} leads back to this file")
+            values = _read_toml(below, (path.resolve(), *above)) | values
+        elif base is not None:
+            values = machine(base).model_dump() | values
+        return Machine(**values).model_dump()
+    except ConfigError as error:
+        raise ConfigError(f"machine file {path}: {error}") from None
 
 
 def _unit(info: FieldInfo) -> str:
@@ -434,6 +457,8 @@ def machine(name: str | Machine | Path = "fermi") -> Machine:
     """
     if isinstance(name, Machine):
         return name
+    if not isinstance(name, str | Path):
+        raise ConfigError(f"machine {name!r} is not a name, a TOML file or a Machine")
     if isinstance(name, Path) or name.endswith(".toml"):
         return Machine.from_toml(name)
     preset = PRESETS.get(name)

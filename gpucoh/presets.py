@@ -37,7 +37,10 @@ FERMI: Preset = {
     "registers_per_core": (32768, _RCC),
     "scratchpad_kib": (48, _RCC),
     "scratchpad_latency": (24, "inferred: order of a Fermi SM's; the papers are silent"),
-    "scratchpad_banks": (0, "inferred: flat latency, no bank conflicts"),
+    "scratchpad_banks": (
+        32,
+        "inferred: NVIDIA's compute capability 2.x, as GPGPU-Sim 3's GTX 480; the papers are silent",
+    ),
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (1, "inferred: one warp instruction a cycle, as GPGPU-Sim 3 with 32 SIMD lanes"),
     "issue_cycles": (1, "32 lanes over 32 SIMD lanes, " + _RCC),
@@ -197,7 +200,7 @@ _GCN_CORE: Preset = {
     "registers_per_core": (65536, _GCN + ", 256 KiB of vector registers a CU"),
     "scratchpad_kib": (64, _GCN + ", local data share"),
     "scratchpad_latency": (32, "inferred: order of GCN's local data share"),
-    "scratchpad_banks": (0, "inferred: flat latency, no bank conflicts"),
+    "scratchpad_banks": (32, _GCN + ", local data share: 32 banks of 4 bytes"),
     "scheduler": (
         "greedy_then_oldest",
         "inferred: GCN issues the oldest ready wavefront of a SIMD",
@@ -250,7 +253,7 @@ GCN3: Preset = {
 
 _QR = "QR table 1"
 _QR_SILENT = "inferred: QR is silent"
-_DDR3 = "inferred: DDR3-800 6-6-6; QR table 1 names DDR3 at 400 MHz"
+_DDR3 = "inferred: JEDEC JESD79-3, DDR3-800E (6-6-6); QR table 1 names DDR3 at 400 MHz"
 
 APU: Preset = {
     "cores": (8, _QR),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpucoh.errors import ConfigError
-from gpucoh.units import nearest, parse_bool
+from gpucoh.units import name_of, nearest, parse_bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,7 +296,7 @@ def rule_name(rule: str) -> str:
     ConfigError
         If there is no such rule.
     """
-    if rule.lower() not in RULES:
+    if name_of("consistency", rule).lower() not in RULES:
         raise ConfigError(
             f"unknown consistency {rule!r}; it is one of {', '.join(RULES)}{nearest(rule, RULES)}"
         )
@@ -320,7 +320,7 @@ class Choice:
         ConfigError
             If the two contradict each other or the protocol cannot keep it.
         """
-        asked = rule_name(consistency) if consistency else None
+        asked = None if consistency is None else rule_name(consistency)
         if asked and self.consistency and asked != self.consistency:
             raise ConfigError(
                 f"protocol {self.text!r}: consistency {self.consistency} in the brackets, but {asked} asked for"
@@ -393,7 +393,7 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
     ConfigError
         For an unknown protocol or option (the nearest is named) or an unfit value.
     """
-    name, given = split_options(text)
+    name, given = split_options(name_of("protocol", text))
     if name not in known:
         raise ConfigError(
             f"unknown protocol {name!r}; protocols are {', '.join(known)}{nearest(name, known)}"

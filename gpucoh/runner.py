@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from gpucoh.gpu import DEFAULT_BUDGET, GPU, VERSION
 from gpucoh.machines import Machine, machine
 from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
+from gpucoh.units import name_of
 
 # Counters of INTERFACE's run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
@@ -160,16 +162,30 @@ class Run:
     check: bool = False
     set: Mapping[str, object] | None = None
 
+    def __post_init__(self) -> None:
+        for what in ("params", "set"):
+            given = getattr(self, what)
+            if given is None:
+                continue
+            if not isinstance(given, Mapping):
+                raise ConfigError(f"{what} = {given!r} is not a dictionary of names and values")
+            for name in given:
+                name_of(f"{what}:", name)
+
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget that may stand among them."""
         changes = dict(self.set or {})
         budget = changes.pop("budget", DEFAULT_BUDGET)
         try:
-            cycles = int(float(str(budget)))
+            cycles = float(str(budget))
         except ValueError:
-            raise ConfigError(f"budget = {budget!r} is not a number of core cycles") from None
+            cycles = math.nan
+        if not cycles.is_integer():
+            raise ConfigError(f"budget = {budget!r} is not a whole number of core cycles")
+        if "name" in changes:
+            raise ConfigError("the name of a machine is no number that can be set")
         base = machine(self.machine)
-        return (base.replace(**changes) if changes else base), cycles
+        return (base.replace(**changes) if changes else base), int(cycles)
 
     def build(self) -> tuple[GPU, Workload]:
         """A fresh GPU for it and the workload."""

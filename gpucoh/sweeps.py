@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import threading
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import fields
@@ -19,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError, Error
+from gpucoh.files import read_toml
 from gpucoh.gpu import VERSION, resolve
-from gpucoh.machines import Machine, machine
+from gpucoh.machines import machine
 from gpucoh.runner import Run
 from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
@@ -122,6 +122,8 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
     """
     if isinstance(given, Run):
         run = given
+    elif not isinstance(given, Mapping):
+        raise ConfigError(f"{given!r} is neither a run nor a dictionary of its fields")
     else:
         known = [item.name for item in fields(Run)]
         for name in given:
@@ -132,13 +134,6 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
         if "workload" not in given:
             raise ConfigError(f"a run needs a workload: {dict(given)!r}")
         run = Run(**given)
-    if not isinstance(run.machine, str | Path | Machine):
-        raise ConfigError(f"machine {run.machine!r} is not a name, a TOML file or a Machine")
-    for name in ("workload", "protocol", "scale"):
-        if not isinstance(getattr(run, name), str):
-            raise ConfigError(f"{name} {getattr(run, name)!r} is not a name")
-    if not isinstance(run.consistency, str | None):
-        raise ConfigError(f"consistency {run.consistency!r} is not a name")
     find_workload(run.workload).setting(run.scale, run.seed, run.params)
     resolve(run.protocol).rule(run.consistency)
     run.machine_and_budget()
@@ -189,6 +184,10 @@ def sweep(
     KeyboardInterrupt
         On Ctrl-C; what is done is kept.
     """
+    if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
+        raise ConfigError(f"{runs!r} is not a list of runs")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ConfigError(f"{executor!r} is not an executor: it has no submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
     number = _jobs(jobs)
     from gpucoh.results import (  # here: pandas is large, and a run alone does not need it
@@ -280,12 +279,7 @@ def read_sweep(path: str | Path) -> list[Run]:
     ConfigError
         If the file cannot be read or describes no sweep.
     """
-    try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"sweep file {path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"sweep file {path}: not TOML: {error}") from None
+    given = read_toml(Path(path), "sweep file")
     try:
         return [as_run(run) for run in _runs_of(given)]
     except ConfigError as error:

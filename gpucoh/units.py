@@ -7,8 +7,11 @@ read is refused with the forms that are allowed.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
+
+from gpucoh.errors import ConfigError
 
 _NUMBER = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*$")
 
@@ -23,6 +26,14 @@ def _split(text: str, allowed: str) -> tuple[float, str]:
     if match is None:
         raise ValueError(f"{text!r} is not {allowed}")
     return float(match.group(1)), match.group(2).upper()
+
+
+def _float(number: float) -> float:
+    """As floating point; whole numbers beyond it become infinite, and are refused as that."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def parse_bytes(value: object, plain: int = 1) -> float:
@@ -49,7 +60,7 @@ def parse_bytes(value: object, plain: int = 1) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{value!r} is not {allowed}")
     if not isinstance(value, str):
-        return float(value) * plain
+        return _float(value) * plain
     number, unit = _split(value, allowed)
     if not unit:
         return number * plain
@@ -85,7 +96,9 @@ def parse_mhz(value: object) -> int:
             raise ValueError(f"{value!r}: the unit is not one of Hz, kHz, MHz, GHz")
         number *= _CLOCKS.get(unit, 1.0)
     else:
-        number = float(value)
+        number = _float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not {allowed}")
     whole = round(number)
     if abs(number - whole) > 1e-9 * max(1.0, abs(number)):
         raise ValueError(f"{value!r} is not a whole number of MHz")
@@ -108,6 +121,26 @@ def parse_bool(text: object) -> bool:
     if word in ("off", "0", "false", "no"):
         return False
     raise ValueError(f"{text!r} is not a switch: on or off")
+
+
+def name_of(what: str, value: object) -> str:
+    """A name, refused where it is none.
+
+    Parameters
+    ----------
+    what : str
+        What it names, for the message.
+    value : object
+        What was given.
+
+    Raises
+    ------
+    ConfigError
+        If it is no text.
+    """
+    if not isinstance(value, str):
+        raise ConfigError(f"{what} {value!r} is not a name")
+    return value
 
 
 def format_kib(kib: float) -> str:

@@ -15,23 +15,24 @@ fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 static uint32_t
 conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
 {
-    uint32_t banks = x->cores->machine->scratchpad_banks;
-    uint8_t turns[64] = {0};
+    uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
+    uint8_t turns[64] = {0}, head[64], next[GPC_MAX_LANES];
     uint32_t most = 1;
     if (banks == 0) {
         return 0;
     }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-        uint32_t l = gpc_lowest_bit(left);
-        bool seen = false;
-        for (gpc_lanes_t before = lanes & ((UINT64_C(1) << l) - 1); before != 0 && !atomic && !seen;
-             before &= before - 1) {
-            seen = words[gpc_lowest_bit(before)] == words[l];
+        uint32_t l = gpc_lowest_bit(left), bank = words[l] & (banks - 1), other = GPC_MAX_LANES;
+        if (turns[bank] != 0 && !atomic) {
+            for (other = head[bank]; other != GPC_MAX_LANES && words[other] != words[l]; other = next[other]) {
+            }
         }
-        if (!seen) {
-            uint32_t turn = ++turns[words[l] % banks];
-            most = turn > most ? turn : most;
+        if (other != GPC_MAX_LANES) {
+            continue; /* the word is taken along with an earlier lane's */
         }
+        next[l] = turns[bank] != 0 ? head[bank] : GPC_MAX_LANES;
+        head[bank] = (uint8_t) l;
+        most = ++turns[bank] > most ? turns[bank] : most;
     }
     return most - 1;
 }

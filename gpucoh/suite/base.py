@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh.errors import ConfigError
+from gpucoh.units import name_of
 
 Value: TypeAlias = int | float | bool | str | None
 Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file"]
 
 SCALES: tuple[str, ...] = ("tiny", "small", "paper")
+LARGEST_SEED = 2**64 - 1
 GROUPS: dict[str, str] = {
     "I": "inter-workgroup communication: needs coherent first-level caches",
     "A": "intra-workgroup communication only",
@@ -159,9 +161,9 @@ class Parameter:
             return "the name of a file"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.minimum is not None and self.maximum is not None:
-            return f"{noun} from {self.minimum:g} to {self.maximum:g}"
+            return f"{noun} from {self.minimum:.12g} to {self.maximum:.12g}"
         if self.minimum is not None:
-            return f"{noun} of at least {self.minimum:g}"
+            return f"{noun} of at least {self.minimum:.12g}"
         return noun
 
     def parse(self, value: object, owner: str) -> Value:
@@ -197,7 +199,7 @@ class Parameter:
             if isinstance(value, float):
                 return int(value) if value.is_integer() else None
             return int(value)  # type: ignore[call-overload, no-any-return]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
 
     def _within(self, value: Value) -> bool:
@@ -206,7 +208,7 @@ class Parameter:
         if isinstance(value, int | float) and not isinstance(value, bool):
             low = -np.inf if self.minimum is None else self.minimum
             high = np.inf if self.maximum is None else self.maximum
-            return bool(low <= value <= high and np.isfinite(value))
+            return low <= value <= high and abs(value) < np.inf
         return True
 
 
@@ -322,13 +324,17 @@ class Workload:
         """The checked and completed parameters that :meth:`prepare` would use; raises what it
         raises.
         """
-        if scale not in SCALES:
+        if name_of("scale", scale) not in SCALES:
             raise ConfigError(
                 f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}"
             )
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        if (
+            isinstance(seed, bool)
+            or not isinstance(seed, int | np.integer)
+            or not 0 <= seed <= LARGEST_SEED
+        ):
             raise ConfigError(
-                f"workload {self.id}: seed is {seed!r}; allowed: a whole number of at least 0"
+                f"workload {self.id}: seed is {seed!r}; allowed: a whole number from 0 to {LARGEST_SEED}"
             )
         known = {parameter.name: parameter for parameter in self.parameters}
         values = {name: parameter.default(scale) for name, parameter in known.items()}
@@ -400,6 +406,7 @@ class Registry:
         ConfigError
             For an unknown name; the nearest known one is named.
         """
+        name_of("workload", name)
         for workload in self._by_id.values():
             if name == workload.id or name in workload.aliases:
                 return workload

@@ -231,6 +231,7 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     grey = pixels.astype(np.float64)
     if not np.all(np.isfinite(grey)):
         raise ConfigError(f"{name}: holds values that are not finite; allowed: finite numbers")
+    grey = grey / 2  # so that the range of the largest floating-point numbers is one too
     low, high = float(grey.min()), float(grey.max())
     return ((grey - low) / (high - low if high > low else 1.0)).astype(np.float32)
 
@@ -323,23 +324,36 @@ def read_points(path: str) -> NDArray[np.float32]:
     return narrowed
 
 
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def _read_table(path: str) -> NDArray[Any]:
     try:
         text = _read_bytes(path, "points").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"points {path}: not text; allowed: .csv text or a .npy array") from None
     rows: list[list[float]] = []
-    for number, cells in enumerate(csv.reader(text.splitlines()), 1):
+    try:
+        lines = list(csv.reader(text.splitlines()))
+    except csv.Error as error:
+        raise ConfigError(f"points {path}: not comma-separated text ({error})") from None
+    for number, cells in enumerate(lines, 1):
         if not any(cell.strip() for cell in cells):
             continue
+        if number == 1 and not any(_is_number(cell) for cell in cells):
+            continue  # headings
         try:
             row = [float(cell) for cell in cells]
         except ValueError:
-            if not rows and number == 1:
-                continue  # headings
             shown = ",".join(cells)[:40]
             raise ConfigError(
-                f"points {path}: line {number} is {shown!r}; allowed: numbers separated by commas"
+                f"points {path}: line {number} is {shown!r}; allowed: numbers separated by commas, "
+                "below one line of headings or none"
             ) from None
         if rows and len(row) != len(rows[0]):
             raise ConfigError(

@@ -1,0 +1,66 @@
+"""Files and folders that users name: TOML files of machines and sweeps, folders for results."""
+
+from __future__ import annotations
+
+import contextlib
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gpucoh.errors import ConfigError
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """What stands in a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    what : str
+        What it is to the user, for messages: ``"machine file"``.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{what} {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{what} {path}: not TOML: not text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{what} {path}: not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{what} {path}: not TOML: nested too deep") from None
+
+
+@contextlib.contextmanager
+def results_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder for results before the work begins; when the work fails, it goes again if nothing is in it.
+
+    Parameters
+    ----------
+    folder : Path
+        It and what is above it are made where they are missing.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be made.
+    """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {folder}: {error.strerror or error}") from None
+    try:
+        yield folder
+    except BaseException:
+        with contextlib.suppress(OSError):  # it holds something, or is gone
+            for place in made:
+                place.rmdir()
+        raise

@@ -1,0 +1,185 @@
+"""Is whatever is wrong on a command line or in a file that it names told in one plain line, with status 2?"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gpucoh
+from gpucoh.cli import call
+
+COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
+
+
+@pytest.fixture
+def refused(capsys, tmp_path, monkeypatch):
+    """Carry out a command line in an empty folder that must be refused: what it says."""
+    monkeypatch.chdir(tmp_path)
+
+    def carry_out(*arguments):
+        before = sorted(os.listdir())
+        status = call([str(item) for item in arguments])
+        out = capsys.readouterr()
+        assert (status, out.out) == (2, "")
+        assert out.err.startswith("gpucoh: ")
+        assert out.err.count("\n") == 1
+        assert sorted(os.listdir()) == before
+        return out.err
+
+    return carry_out
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("cores=-1", "cores = -1 is out of range: 1 to 256"),
+        ("cores=1.5", "'1.5' is not a whole number"),
+        ("cores=nan", "'nan' is not a whole number"),
+        ("cores=1e400", "'1e400' is not a whole number"),
+        ("cores=99999999999999999999", "is out of range"),
+        ("core_mhz=1e400", "is not a clock such as"),
+        ("core_mhz=0", "core_mhz = 0 is out of range"),
+        ("core_mhz=0.7MHz", "not a whole number of MHz"),
+        ("core_mhz=7furlongs", "the unit is not one of"),
+        ("l1_kib=inf", "is not a size such as"),
+        ("l1_kib=1e400", "not a whole number of bytes"),
+        ("l2_kib=1e-9", "'1e-9' is not a whole number of bytes"),
+        ("l1_ways=3", "sets must be a power of two"),
+        ("l2_ways=0", "l2_ways = 0 is out of range"),
+        ("line_bytes=96", "line_bytes = 96 is not a power of two"),
+        ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),
+        ("scratchpad_banks=3", "neither 0 nor a power of two"),
+        ("lanes_per_warp=48", "lanes_per_warp = 48: 32 or 64"),
+        ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
+        ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
+        ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed or fr_fcfs"),
+        ("dram_round_trip=300", "dram_round_trip = 300 is not more than l2_round_trip = 340"),
+        ("l2_round_trip=10", "the network alone needs"),
+        ("name=mine", "the name of a machine is no number"),
+        ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
+        ("budget=1.5", "budget = '1.5' is not a whole number"),
+        ("budget=0", "budget = 0 is out of range"),
+        ("l1-kib=16", "did you mean 'l1_kib'?"),
+        ("l1_kb=16", "did you mean 'l1_kib'?"),
+        ("=16", "not of the form key=value"),
+        ("cores=", "not of the form key=value"),
+    ],
+)
+def test_a_change_that_makes_no_machine_is_refused(refused, change, told):
+    assert told in refused(*COPY, "--set", change)
+
+
+MACHINES = {
+    'base = "femi"': "did you mean 'fermi'",
+    "base = 3": "base = 3 is not the name of a machine",
+    'base = "mine.toml"': "leads back to this file",
+    'base = "none.toml"': "none.toml: No such file",
+    "": "field 'cores' is missing",
+    'base = "fermi"\ncors = 3': "did you mean 'cores'",
+    'base = "fermi"\ncores = [1]': "[1] is not a whole number",
+    'base = "fermi"\ncores = true': "True is not a whole number",
+    'base = "fermi"\ncores = 2020-01-01': "is not a whole number",
+    'base = "fermi"\n[cores]\na = 1': "is not a whole number",
+    'base = "fermi"\ncores = 1' + "0" * 400: "is out of range",
+    'base = "fermi"\ncore_mhz = inf': "is not a clock",
+    'base = "fermi"\nl1_kib = nan': "not a whole number of bytes",
+    'base = "fermi"\nname = 3': "name",
+    'base = "fermi"\ntopology = ["mesh"]': "is not one of",
+    "cores = 1\ncores = 2": "not TOML",
+    "cores =": "not TOML",
+    "x = " + "[" * 3000: "not TOML",
+}
+
+
+@pytest.mark.parametrize("text", MACHINES)
+def test_a_file_that_is_no_machine_is_refused_with_its_name(refused, tmp_path, text):
+    (tmp_path / "mine.toml").write_text(text)
+    told = refused(*COPY, "-m", "mine.toml")
+    assert told.startswith("gpucoh: machine file mine.toml: ")
+    assert MACHINES[text] in told
+
+
+def test_a_folder_and_bytes_are_no_machine(refused, tmp_path):
+    (tmp_path / "folder.toml").mkdir()
+    assert "Is a directory" in refused(*COPY, "-m", "folder.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    assert "not text in UTF-8" in refused(*COPY, "-m", "bytes.toml")
+
+
+def test_a_machine_may_stand_on_another_file_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "below.toml").write_text('base = "fermi"\ncores = 3\nl1_kib = 64\n')
+    (tmp_path / "there" / "mine.toml").write_text('base = "below.toml"\ncores = 5\n')
+    monkeypatch.chdir(tmp_path)
+    mine = gpucoh.machine("there/mine.toml")
+    assert (mine.cores, mine.l1_kib, mine.l2_kib) == (5, 64, 128)
+
+
+SWEEPS = {
+    "workloads = 3": "workload 3 is not a name",
+    'workloads = ["bfs"]\nprotocols = [1]': "protocol 1 is not a name",
+    'workloads = ["bfs"]\nconsistencies = [true]': "consistency True is not a name",
+    'workloads = ["bfs"]\nscale = 1': "scale 1 is not a name",
+    'workloads = ["bfs"]\nmachines = [true]': "machine True is not a name",
+    'workloads = ["bfs"]\nseeds = [1' + "0" * 30 + "]": "seed is 1000",
+    'workloads = ["bfs"]\nset = {name = "x"}': "the name of a machine",
+    'workloads = ["bfs"]\nset = {cores = [1, 0]}': "cores = 0 is out of range",
+    'workloads = ["bfs"]\nparams = {levels = 1.5}': "levels is 1.5",
+    'workloads = ["bfs"]\njobs = 3': "unknown entry 'jobs'",
+    "x = " + "[" * 3000: "nested too deep",
+}
+
+
+@pytest.mark.parametrize("text", SWEEPS)
+def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, text):
+    (tmp_path / "s.toml").write_text(text)
+    told = refused("sweep", "s.toml", "--out", "r.parquet")
+    assert told.startswith("gpucoh: sweep file s.toml: ")
+    assert SWEEPS[text] in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "bfs", "-p", "ideal", "-c", "dfr"), "did you mean 'drf'?"),
+        (("run", "bfs", "-p", "tc-weak[lifetme=3]"), "did you mean 'lifetime'?"),
+        (("run", "bfs", "-p", "ideal[consistency=sc]", "-c", "rc"), "in the brackets"),
+        (("run", "bfs", "-p", "ideal,no-l1"), "unknown protocol"),
+        (("run", "bfs", "-p", "ideal", "--param", "source=1" + "0" * 30), "the vertices of"),
+        (("run", "synthetic", "-p", "ideal", "--param", "zipf=1e400"), "a number from 0 to 4"),
+        (("run", "reduction", "-p", "ideal", "--param", "words=0"), "from 1 to 268435456"),
+        (("run", "bfs", "-p", "ideal", "--seed", str(2**64)), "seed"),
+        (("runs", "bfs"), "Did you mean 'run'?"),
+        (("run", "bfs", "--protocl", "ideal"), "--protocol"),
+        (("sweep", "none.toml", "--out", "r.parquet"), "none.toml: No such file"),
+        (("compare", "-w", ""), "names nothing"),
+        (("compare", "--out", "/dev/null/figures"), "Not a directory"),
+        (("protocols", ""), "unknown protocol ''"),
+        (("machines", "fermi", "mesh15"), "unexpected extra argument"),
+    ],
+)
+def test_the_nearest_or_what_is_allowed_is_told(refused, arguments, told):
+    assert told in refused(*arguments)
+
+
+# ---- whatever is typed
+
+TYPED = """vec-cpy bfs ideal no-l1 tc-weak[lifetime=3] tc-weak[ fermi gcn3 tiny all , = cores=2 cores=x
+budget=2000 words=9 words=-1 image=. rc drf 0 -1 1e9 nan /dev/null \N{SNOWMAN} -- -x"""
+WORDS = st.sampled_from([*TYPED.split(), "", "a\nb"])
+OPTIONS = st.sampled_from(
+    ["-p", "-m", "-c", "--scale", "--seed", "--set", "--param", "--check", "--explain", "--json"]
+)
+LINES = st.lists(st.one_of(WORDS, OPTIONS), max_size=6)
+
+
+@given(tail=LINES)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_words_after_run_end_with_a_status_and_at_most_one_line(capsys, tail):
+    limits = ["--scale", "tiny", "--set", "budget=20000"]
+    status = call(["run", "vec-cpy", *tail, *limits])
+    told = capsys.readouterr().err
+    assert status in (0, 1, 2)
+    assert told.count("\n") == (status == 2)
+    assert "Traceback" not in told

@@ -1,0 +1,128 @@
+"""Are the machines those of the papers' tables, number by number, and is every other number marked inferred?"""
+
+import pytest
+
+import gpucoh
+
+# What the papers tell: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
+# sections 6 and 7; QR table 1. Totals over banks are as printed, divided by their number.
+TOLD = {
+    "fermi": {
+        "cores": 16,
+        "core_mhz": 1400,
+        "warps_per_core": 48,
+        "lanes_per_warp": 32,
+        "registers_per_core": 32768,
+        "scratchpad_kib": 48,
+        "scheduler": "loose_round_robin",
+        "issue_cycles": 1,
+        "l1_kib": 32,
+        "l1_ways": 4,
+        "l1_mshrs": 128,
+        "line_bytes": 128,
+        "partitions": 8,
+        "l2_kib": 128,
+        "l2_ways": 8,
+        "l2_mshrs": 128,
+        "l2_mhz": 700,
+        "l2_round_trip": 340,
+        "topology": "crossbar",
+        "noc_mhz": 700,
+        "flit_bytes": 32,
+        "vc_flits": 8,
+        "dram_model": "fr_fcfs",
+        "dram_mhz": 1400,
+        "dram_round_trip": 460,
+        "dram_queue": 32,
+        "dram_bytes_per_cycle": 2 * 8,
+        "dram_t_cl": 12,
+        "dram_t_rp": 12,
+        "dram_t_rc": 40,
+        "dram_t_ras": 28,
+        "dram_t_ccd": 2,
+        "dram_t_wl": 4,
+        "dram_t_rcd": 12,
+        "dram_t_rrd": 6,
+        "dram_t_cdlr": 5,
+        "dram_t_wr": 12,
+        "dram_t_ccdl": 3,
+        "dram_t_rtpl": 2,
+        "timestamp_bits": 32,
+    },
+    "mesh15": {
+        "cores": 15,
+        "core_mhz": 700,
+        "l1_kib": 32,
+        "l1_ways": 8,
+        "l1_latency": 1,
+        "partitions": 16,
+        "l2_kib": 4096 / 16,
+        "l2_round_trip": 29,
+        "topology": "mesh",
+        "mesh_width": 4,
+        "dram_round_trip": 197,
+    },
+    "gcn3": {
+        "cores": 8,
+        "core_mhz": 1000,
+        "lanes_per_warp": 64,
+        "l1_kib": 64,
+        "l1_ways": 64,
+        "line_bytes": 64,
+        "partitions": 4,
+        "l2_kib": 512 / 4,
+        "l2_ways": 16,
+        "l2_mshrs": 512 / 4,
+        "l2_round_trip": 160,
+        "dram_round_trip": 260,
+        "timestamp_bits": 32,
+    },
+    "apu": {
+        "cores": 8,
+        "core_mhz": 1000,
+        "warps_per_core": 40,
+        "lanes_per_warp": 64,
+        "issue_width": 4,
+        "issue_cycles": 4,
+        "l1_kib": 16,
+        "l1_latency": 1 + 4,
+        "partitions": 4,
+        "l2_kib": 256 / 4,
+        "dram_mhz": 400,
+    },
+}
+# GCN3's wavefronts and SIMDs stand in the QuickRelease paper's table; STC names the architecture only.
+ALSO = {"gcn3": {"warps_per_core", "issue_width", "issue_cycles"}}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_every_told_number_is_the_paper_s_and_names_its_place(name):
+    machine = gpucoh.machine(name)
+    for field, value in TOLD[name].items():
+        assert getattr(machine, field) == value, field
+        source = machine.source(field)
+        assert not source.startswith("inferred"), field
+        assert "table" in source or "section" in source, field
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_every_other_number_is_marked_inferred(name):
+    machine = gpucoh.machine(name)
+    told = TOLD[name].keys() | ALSO.get(name, set())
+    for field in machine.numbers():
+        if field not in told:
+            source = machine.source(field)
+            assert source.startswith(("inferred", "not used")), (field, source)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_no_machine_s_scratchpad_is_without_banks(name):
+    assert gpucoh.machine(name).scratchpad_banks == 32
+
+
+def test_the_apu_s_memory_is_ddr3_800_by_the_nanosecond():
+    # JEDEC JESD79-3, DDR3-800E: 15 ns, 15 ns, 37.5 ns, 52.5 ns, 15 ns, of cycles of 2.5 ns
+    apu = gpucoh.machine("apu")
+    cycle = 1000 / apu.dram_mhz
+    timings = (apu.dram_t_rcd, apu.dram_t_rp, apu.dram_t_ras, apu.dram_t_rc, apu.dram_t_wr)
+    assert [cycles * cycle for cycles in timings] == [15, 15, 37.5, 52.5, 15]

@@ -1,0 +1,120 @@
+"""Do workloads take the pictures and tables that users have, whatever their kind, and give right answers on them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import gpucoh
+from gpucoh.suite import inputs
+
+COLOURS = (np.random.default_rng(5).random((21, 34, 4)) * 255).astype(np.uint8)
+GREY = COLOURS[..., 0]
+
+PICTURES = {
+    "rgba.png": Image.fromarray(COLOURS),
+    "rgb.png": Image.fromarray(COLOURS[..., :3]),
+    "rgb.jpg": Image.fromarray(COLOURS[..., :3]),
+    "cmyk.jpg": Image.fromarray(COLOURS[..., :3]).convert("CMYK"),
+    "grey.png": Image.fromarray(GREY),
+    "grey.jpg": Image.fromarray(GREY),
+    "grey_and_alpha.png": Image.fromarray(GREY).convert("LA"),
+    "palette.png": Image.fromarray(COLOURS[..., :3]).convert("P"),
+    "palette.gif": Image.fromarray(COLOURS[..., :3]).convert("P"),
+    "bits.png": Image.fromarray(GREY).convert("1"),
+    "sixteen_bits.png": Image.fromarray(GREY.astype(np.uint16) * 257),
+    "floats.tiff": Image.fromarray(GREY.astype(np.float32)),
+    "one_pixel.png": Image.fromarray(GREY[:1, :1]),
+    "one_row.png": Image.fromarray(GREY[:1]),
+    "one_column.png": Image.fromarray(GREY[:, :1]),
+}
+
+
+@pytest.fixture
+def picture(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    path = tmp_path / request.param
+    PICTURES[request.param].save(path)
+    return str(path)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("picture", PICTURES, indirect=True)
+@pytest.mark.parametrize("workload", ["rg", "hsp"])
+def test_any_picture_is_taken(workload: str, picture: str) -> None:
+    size = {"rows": 32, "columns": 48}
+    result = gpucoh.run(workload, protocol="ideal", scale="tiny", params={"image": picture} | size)
+    assert result.correct, result.where
+
+
+@pytest.mark.parametrize(
+    "picture", ["rgba.png", "rgb.png", "sixteen_bits.png", "grey_and_alpha.png"], indirect=True
+)
+def test_a_picture_keeps_its_size_and_its_lightest_and_darkest(picture: str) -> None:
+    grey = inputs.read_image(picture)
+    assert grey.shape == (21, 34)
+    assert (grey.min(), grey.max()) == (0, 1)
+
+
+def test_the_range_of_the_largest_numbers_is_one_too(tmp_path: Path) -> None:
+    np.save(tmp_path / "wide.npy", np.array([[1.7e308, -1.7e308], [0, 0]]))
+    assert inputs.read_image(str(tmp_path / "wide.npy")).tolist() == [[1, 0], [0.5, 0.5]]
+
+
+TABLES = {
+    "plain": "1,2\n3,4\n5,6\n7,9\n",
+    "headings": "x,y\n1,2\n3,4\n5,6\n7,9\n",
+    "byte order mark": "\ufeff1,2\n3,4\n5,6\n7,9\n",
+    "crlf": "1,2\r\n3,4\r\n5,6\r\n7,9\r\n",
+    "quotes": '"1","2"\n"3","4"\n"5","6"\n"7","9"\n',
+    "blank lines": "\n1, 2\n\n3, 4\n5, 6\n7, 9\n\n",
+}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("table", TABLES)
+def test_kmn_takes_any_table(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(TABLES[table], encoding="utf-8", newline="")
+    assert inputs.read_points(str(path)).tolist() == [[1, 2], [3, 4], [5, 6], [7, 9]]
+    params = {"points": str(path), "clusters": 2}
+    assert gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params).correct
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", "<f2", "<i4", "|u1"])
+def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
+    points = np.arange(24).reshape(8, 3).astype(dtype)
+    np.save(tmp_path / "points.npy", np.asfortranarray(points))
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 3}
+    assert gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params).correct
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1,2x\n3,4\n", "line 1 is '1,2x'"),  # no headings: one of them is a number
+        ("x,y\nu,v\n1,2\n", "line 2 is 'u,v'"),
+        ("1,2,\n3,4,\n", "line 1 is '1,2,'"),
+        ('"' + "1" * 200_000 + "\n", "not comma-separated text"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_with_its_line(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(text)
+    with pytest.raises(gpucoh.ConfigError) as error:
+        inputs.read_points(str(path))
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.core
+def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("1,2\n3,4\n")
+    params = {"points": str(tmp_path / "points.csv"), "clusters": 3}
+    with pytest.raises(gpucoh.ConfigError, match="allowed: 1 to 2, the number of points"):
+        gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
