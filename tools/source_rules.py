@@ -40,7 +40,7 @@ MAY_ALLOCATE = {
 # gpucoh modules that import nothing of the rest but what is named here.
 LEAVES = {
     "lang": {"errors", "lang"},
-    "machines": {"errors", "machines", "presets", "units"},
+    "machines": {"errors", "files", "machines", "presets", "units"},
     "energy": {"errors", "energy"},
 }
 MAY_IMPORT_CORE = {"gpu.py", "verification.py"}
