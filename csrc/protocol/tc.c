@@ -44,6 +44,25 @@ tc_served(const gpc_step_t *x)
 }
 
 bool
+tc_is_behind_merged(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return false;
+    }
+    const gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+        if (waiting->type == GPC_MSG_LOAD && waiting->warp == x->msg->warp && waiting->request != i) {
+            return true;
+        }
+        i = waiting->next;
+    }
+    return false;
+}
+
+bool
 tc_is_last(const gpc_step_t *x)
 {
     return l1_mshr(x)->outstanding == 1;

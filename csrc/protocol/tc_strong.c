@@ -44,6 +44,7 @@ GPC_MESSAGES(TCS, TCS_MESSAGES)
     X(L1_LOAD, "a warp's coalesced load")                                                     \
     X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
     X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
+    X(L1_BEHIND, "a store or atomic of a warp whose own load has merged with another's")      \
     X(L1_EVICT, "the replacement policy wants this way")                                      \
     X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")               \
     X(L1_READ, "data of a load, other requests outstanding")                                  \
@@ -87,9 +88,9 @@ l1_classify(const gpc_step_t *x)
         case GPC_MSG_LOAD:
             return L1_LOAD;
         case GPC_MSG_STORE:
-            return L1_STORE;
+            return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
         case GPC_MSG_ATOMIC:
-            return L1_ATOMIC;
+            return tc_is_behind_merged(x) ? L1_BEHIND : L1_ATOMIC;
         default:
             return classify_answer(x);
     }
@@ -150,6 +151,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* the merged load may have to ask again: data comes, whatever else waits */
         [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
         [L1_LAST_READ] = GO(L1_V, act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
@@ -159,6 +161,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than our store */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so that the open ones end */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
         [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
