@@ -301,15 +301,17 @@ gpc_network_grant_event(gpc_network_t *self, const gpc_event_t *event)
     state->wake = GPC_NEVER;
     uint32_t ended[] = {state->streams_from, state->ended};
     state->ended = GPC_NONE;
-    if (state->busy_until <= now) {
-        status = arbitrate(self, event->target, now);
-    } else if (state->waiting || inputs[ended[0]].waiting) {
-        status = gpc_network_look_at(self, event->target, state->busy_until);
-    }
     for (uint32_t i = 0; i < 2 && status == 0; i++) {
         if (ended[i] != GPC_NONE && inputs[ended[i]].waiting && inputs[ended[i]].busy_until == now) {
             status = serve(self, ended[i], now);
         }
     }
-    return status;
+    if (status) {
+        return status;
+    }
+    if (state->busy_until <= now) {
+        return arbitrate(self, event->target, now);
+    }
+    bool wanted_later = state->waiting || inputs[ended[0]].waiting;
+    return wanted_later ? gpc_network_look_at(self, event->target, state->busy_until) : 0;
 }

@@ -478,6 +478,22 @@ a_long_message_is_not_starved_by_short_ones(void)
     CHECK(arrived_at[1] < arrived_at[2]);
 }
 
+/* A short pipeline and buffers of one flit: the next message to core 0 is there when the last one ends. */
+static void
+a_stream_to_one_core_does_not_keep_a_bank_from_the_others(void)
+{
+    gpc_network_config_t config = with_buffers(&fermi, 1);
+    config.latency = 1;
+    begin(&config);
+    spreading = true;
+    goal = 200;
+    send(CORES, 0, 1, 5);
+    send(CORES, 3, 1, 5);
+    run_to(101 * 5 * PERIOD);
+    CHECK(last_from[CORES][3][1] > 90); /* of the 100 messages so far, one of the last */
+    CHECK(last_from[CORES][0][1] > 90);
+}
+
 static void
 clear_empties_every_buffer(void)
 {
@@ -734,6 +750,7 @@ main(void)
     RUN(no_more_than_the_buffers_hold_moves_when_nobody_takes);
     RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
     RUN(a_long_message_is_not_starved_by_short_ones);
+    RUN(a_stream_to_one_core_does_not_keep_a_bank_from_the_others);
     RUN(clear_empties_every_buffer);
     RUN(random_traffic_arrives_in_order_over_every_topology_and_buffer);
     RUN(every_small_batch_arrives_by_itself);
