@@ -6,7 +6,9 @@
  * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 3 + 2 + 3 (table 1).
  * Inferred every cell (the paper prints no table); consistent with its prose and explored. The invalidation of a line whose data is
  *          on the way makes that data use-once (IV -> II), since table 1 leaves one transient coherent state only. Of a
- *          store's acknowledgement the writing sharer keeps its copy (figure 4a). An atomic's requester leaves the list.
+ *          store's acknowledgement the writing sharer keeps its copy (figure 4a). An atomic's requester leaves the list. A recalled
+ *          line leaves its way at once and is waited for in its MSHR entry, as in the gem5 protocol that the authors took MESI
+ *          from: copies are never newer than the line, so that memory has it then.
  * Differs  nowhere known.
  */
 #include "protocol/gpu_vi.h"
@@ -202,7 +204,7 @@ vi_sharers(const gpc_step_t *x)
     X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                          \
     X(L2_SW, TRANSIENT_COHERENCE, "a store waits for the other copies' acknowledgements")  \
     X(L2_SA, TRANSIENT_COHERENCE, "an atomic waits for the other copies' acknowledgements") \
-    X(L2_SI, TRANSIENT_COHERENCE, "evicted: recalled from its sharers")
+    X(L2_SI, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its sharers")
 
 #define L2_EVENTS(X)                                                                       \
     X(L2_GETS, "a load's request")                                                         \
@@ -213,9 +215,8 @@ vi_sharers(const gpc_step_t *x)
     X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data")                \
     X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                   \
     X(L2_INV_ACK, "an acknowledgement, others to come")                                    \
-    X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy (or the recalled line is clean)") \
+    X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy") \
     X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")         \
-    X(L2_LAST_INV_ACK_DIRTY, "the last acknowledgement of a recall; memory is behind")     \
     X(L2_FILL, "memory's answer to a load's fetch")                                        \
     X(L2_FILL_STORE, "memory's answer to a store's fetch")                                 \
     X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
@@ -235,12 +236,11 @@ classify_acknowledgement(const gpc_step_t *x)
     if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
         return L2_INV_ACK;
     }
-    if (x->state == L2_SI) {
-        return ((vi_l2_line_t *) gpc_line_fields(x))->dirty ? L2_LAST_INV_ACK_DIRTY : L2_LAST_INV_ACK;
+    if (x->state != L2_SW) {
+        return L2_LAST_INV_ACK;
     }
     const gpc_msg_t *writer = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head);
-    bool keeps = x->state == L2_SW && vi_is_sharer(vi_sharers(x), writer->source);
-    return keeps ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
+    return vi_is_sharer(vi_sharers(x), writer->source) ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
 }
 
 static gpc_event_id_t
@@ -353,8 +353,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
         [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform),
         [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),
-        [L2_EVICT_CLEAN] = GO(L2_SI, act_recall),
-        [L2_EVICT_DIRTY] = GO(L2_SI, act_recall),
+        [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way),
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
@@ -390,15 +390,12 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_INV_ACK] = GO(L2_SA, act_count),
         [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
     },
-    [L2_SI] = {
+    [L2_SI] = { /* holds no way, so nothing evicts it */
         [L2_GETS] = HOLD_LINE,
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_INV_ACK] = GO(L2_SI, act_count),
         [L2_LAST_INV_ACK] = GO(L2_I),
-        [L2_LAST_INV_ACK_DIRTY] = GO(L2_I, act_write_back),
     },
 };
 /* clang-format on */

@@ -7,7 +7,8 @@
  *          has an entry, and what is awaited. An entry without sharers (VE) goes first, without a recall. The data may come
  *          before the last acknowledgement: it fills the L2, and the write is applied when both are there.
  * Differs  A read miss at both reserves its directory way when it reserves its way of the L2, so memory's answer always finds
- *          room; where a recall has to come first, the request waits in the queue. V_D is therefore entered from V only.
+ *          room. The way of a recalled entry is its at once, the acknowledgements are counted in the victim's MSHR entry; only a
+ *          load that finds its data here waits for them (V_D, therefore entered from V only).
  */
 #include "protocol/gpu_vi.h"
 
@@ -280,6 +281,49 @@ act_start_recall(gpc_step_t *x)
     return x->mshr != GPC_NONE && is_leaving(x) ? GPC_OK : GPC_HOLD;
 }
 
+/* Whether a load waits for the way of an entry that is being recalled from x's set. */
+static bool
+is_promised(const gpc_step_t *x)
+{
+    const gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
+    for (gpc_index_t i = 0; i < x->unit->mshrs.entries.state->high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, i);
+        if (entry->live && entry->state == L2_VD &&
+            gpc_tags_set_of(tags, entry->line) == gpc_tags_set_of(tags, x->line)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A way of x's set whose entry is being recalled, for nobody else: its list is not needed any more. */
+static bool
+take_over(const gpc_step_t *x)
+{
+    gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
+    gpc_index_t first = gpc_tags_set_of(tags, x->line) * tags->ways;
+    if (x->mshr == GPC_NONE || is_promised(x)) {
+        return false;
+    }
+    for (gpc_index_t way = first; way < first + tags->ways; way++) {
+        gpc_index_t mshr = gpc_tags_present(tags, way) ? tags->tags[way].mshr : GPC_NONE;
+        uint8_t state = mshr == GPC_NONE ? (uint8_t) L2_I : gpc_mshr_at(&x->unit->mshrs, mshr)->state;
+        if (state == L2_SR || state == L2_NR) {
+            gpc_mshr_at(&x->unit->mshrs, mshr)->leaving &= (uint8_t) ~(1u << DIRECTORY);
+            gpc_tags_drop(tags, way);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int
+act_reserve_ways(gpc_step_t *x)
+{
+    int status = gpc_reserve_ways(x);
+    return status == GPC_HOLD && take_over(x) ? gpc_reserve_ways(x) : status;
+}
+
 static int
 act_free_entry(gpc_step_t *x)
 {
@@ -292,11 +336,14 @@ act_free_data(gpc_step_t *x)
     return gpc_release_way_in(x, DATA_ARRAY);
 }
 
-/* The way that this line has left goes to who waits for one of its set. */
+/* The way that this line has left, if it had it still, goes to who waits for one of its set. */
 static int
 act_hand_over(gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
+    if (!has_free_way(x)) {
+        return GPC_OK;
+    }
     for (gpc_index_t i = 0; i < x->unit->mshrs.entries.state->high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, i);
         if (entry->live && entry->state == L2_VD &&
@@ -310,7 +357,6 @@ act_hand_over(gpc_step_t *x)
 }
 
 #define act_reserve_way gpc_reserve_way
-#define act_reserve_ways gpc_reserve_ways
 #define act_wait gpc_keep_pending
 #define act_fetch baseline_l2_act_fetch
 #define act_answer baseline_l2_act_answer

@@ -2,7 +2,8 @@
  *
  * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; so does a read that is forwarded to the owner, until its data
  * and the reader's UNBLOCK have come. The L2 keeps its dirty bit while an L1 owns the line: an owner that gives it back clean
- * leaves the L2's own copy as the newest.
+ * leaves the L2's own copy as the newest. A recalled line leaves its way at once, as in gem5, and is waited for in its MSHR entry;
+ * that has no room for a line here, so that this copy goes to memory first, if memory is behind, and an owner's newer one after it.
  */
 #include "protocol/mesi.h"
 
@@ -19,10 +20,10 @@
     X(L2_MT_IIB, TRANSIENT_COHERENCE, "a read was forwarded: waits for the owner's data and the UNBLOCK")    \
     X(L2_MT_IB, TRANSIENT_COHERENCE, "the same, UNBLOCK has come")                                           \
     X(L2_MT_SB, TRANSIENT_COHERENCE, "the same, the data has come")                                          \
-    X(L2_MT_I, TRANSIENT_COHERENCE, "evicted: recalled from its owner, and memory is behind this copy")      \
-    X(L2_MCT_I, TRANSIENT_COHERENCE, "evicted: recalled from its owner; this copy is memory's")              \
-    X(L2_I_I, TRANSIENT_COHERENCE, "evicted: recalled from its readers")                                     \
-    X(L2_S_I, TRANSIENT_COHERENCE, "evicted: recalled from its readers, and memory is behind")
+    X(L2_MT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy, newer than memory's, has gone there")      \
+    X(L2_MCT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy was memory's")              \
+    X(L2_I_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers")                                     \
+    X(L2_S_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers; the line has gone to memory")
 
 #define L2_EVENTS(X)                                                                                         \
     X(L2_GETS, "a reader's request")                                                                         \
@@ -336,7 +337,15 @@ act_write_back(gpc_step_t *x)
     return gpc_write_memory(x, gpc_all_words(x->unit));
 }
 
+static int
+act_pass_on(gpc_step_t *x) /* the owner's line, to memory */
+{
+    gpc_count(x, writebacks);
+    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, gpc_all_words(x->unit), x->msg->data);
+}
+
 #define act_reserve_way gpc_reserve_way
+#define act_release_way gpc_release_way
 
 /* ---- the table. What is held is on the request network only, and waits for answers, on networks that nothing blocks. ------------------ */
 
@@ -356,8 +365,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = GO(L2_SS_MB, act_data_x, act_invalidate_others),
         [L2_UPG] = GO(L2_SS_MB, act_upg_ack, act_invalidate_others),
         [L2_PUTX_OLD] = GO(L2_SS, act_wb_ack),
-        [L2_EVICT_CLEAN] = GO(L2_I_I, act_recall),
-        [L2_EVICT_DIRTY] = GO(L2_S_I, act_recall),
+        [L2_EVICT_CLEAN] = GO(L2_I_I, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_S_I, act_recall, act_write_back, act_release_way),
     },
     [L2_M] = {
         [L2_GETS] = GO(L2_MT_MB, act_data_e),
@@ -372,8 +381,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_PUTX_DIRTY] = GO(L2_M, act_take_line, act_clear_sharers, act_wb_ack),
         [L2_PUTX_CLEAN] = GO(L2_M, act_clear_sharers, act_wb_ack),
         [L2_PUTX_OLD] = GO(L2_MT, act_wb_ack),
-        [L2_EVICT_CLEAN] = GO(L2_MCT_I, act_recall),
-        [L2_EVICT_DIRTY] = GO(L2_MT_I, act_recall),
+        [L2_EVICT_CLEAN] = GO(L2_MCT_I, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_MT_I, act_recall, act_write_back, act_release_way),
     },
     [L2_ISS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
@@ -428,35 +437,31 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         NOT_VICTIMS,
         [L2_UNBLOCK] = GO(L2_SS, act_add_sharer),
     },
-    [L2_MT_I] = {
+    [L2_MT_I] = { /* these four hold no way, so nothing evicts them */
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = HOLD_LINE,
-        NOT_VICTIMS,
-        [L2_WB_DIRTY] = GO(L2_NP, act_take_line, act_write_back),
-        [L2_WB_CLEAN] = GO(L2_NP, act_write_back),
-        [L2_LAST_RECALL_ACK] = GO(L2_NP, act_write_back),
+        [L2_WB_DIRTY] = GO(L2_NP, act_pass_on),
+        [L2_WB_CLEAN] = GO(L2_NP),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
     },
     [L2_MCT_I] = {
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = HOLD_LINE,
-        NOT_VICTIMS,
-        [L2_WB_DIRTY] = GO(L2_NP, act_take_line, act_write_back),
+        [L2_WB_DIRTY] = GO(L2_NP, act_pass_on),
         [L2_WB_CLEAN] = GO(L2_NP),
         [L2_LAST_RECALL_ACK] = GO(L2_NP),
     },
     [L2_I_I] = {
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = GO(L2_I_I, act_wb_ack),
-        NOT_VICTIMS,
         [L2_RECALL_ACK] = GO(L2_I_I, act_count),
         [L2_LAST_RECALL_ACK] = GO(L2_NP),
     },
     [L2_S_I] = {
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = GO(L2_S_I, act_wb_ack),
-        NOT_VICTIMS,
         [L2_RECALL_ACK] = GO(L2_S_I, act_count),
-        [L2_LAST_RECALL_ACK] = GO(L2_NP, act_write_back),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
     },
 };
 /* clang-format on */

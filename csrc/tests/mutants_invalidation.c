@@ -71,7 +71,7 @@ vi_no_recall(mutant_t *m)
 static void
 vi_recall_loses_data(mutant_t *m)
 {
-    mutant_drop(m, "L2", "SI", "LAST_INV_ACK_DIRTY", 0);
+    mutant_drop(m, "L2", "S", "EVICT_DIRTY", 1);
 }
 
 static void

@@ -61,8 +61,7 @@ upgrade_survives_invalidation(mutant_t *m)
 static void
 clean_owner_drops_dirty_l2(mutant_t *m)
 {
-    mutant_drop(m, "L2", "MT_I", "WB_CLEAN", 0);
-    mutant_drop(m, "L2", "MT_I", "LAST_RECALL_ACK", 0);
+    mutant_drop(m, "L2", "MT", "EVICT_DIRTY", 1);
 }
 
 static void

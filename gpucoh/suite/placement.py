@@ -207,8 +207,8 @@ class Netlist:
 
     def factors(self) -> NDArray[np.int32]:
         """Each net's factor in hundredths, int32, shape ``(nets,)``."""
-        factors: NDArray[np.int32] = np.array(CROSSING, np.int32)
-        return factors[np.diff(self.first) - 1]
+        factors: NDArray[np.int32] = np.array(CROSSING, np.int32)[np.diff(self.first) - 1]
+        return factors
 
     def nets_of(self) -> NDArray[np.int32]:
         """The nets of each cell, int32, shape ``(cells, NETS)``, filled up with NONE."""
