@@ -195,7 +195,7 @@ void gpc_snapshot_free(gpc_snapshot_t *snapshot);
 typedef struct {
     uint8_t kind; /* 0 load, 1 store, 2 atomic add, 3 fence */
     uint8_t order, scope;
-    uint8_t variable; /* each on a line of its own */
+    uint8_t variable;
     uint32_t value;   /* store, atomic: operand */
 } gpc_explore_op_t;
 
@@ -213,13 +213,21 @@ typedef struct {
     uint32_t cores, variables, num_threads;
     const gpc_explore_thread_t *threads;
     uint32_t warm;  /* bit (core * variables + variable): that core's L1 starts with a copy */
-    bool evictions; /* L1 and L2 may evict at any time */
+    uint32_t evictions; /* how many at most, by L1s and L2s at any time; UINT32_MAX: any number */
+    bool packed;    /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
+    bool tight;     /* one bank; L1s and L2 with room for one line and one transaction */
     uint64_t max_states;
     uint32_t timestamp_bits; /* of the small machine; 0: more than any exploration needs */
+    /* Outcomes that the memory model allows, rows as in `outcomes`; NULL: whatever comes. Another one is a violation. */
+    const uint32_t *allowed;
+    uint32_t num_allowed, allowed_width;
 } gpc_explore_t;
 
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads], ..]
- * with final values of the variables behind them, violations: [{what, trace: [..]}]}. */
+ * with final values of the variables behind them, cells: {controller: [number of each cell of its first table that was entered]},
+ * violations: [{kind, what, trace: [{kind, ..}, ..]}]}, at most one, by a shortest way. Violations: an outcome that is not allowed; a
+ * protocol error; an invariant of the protocol's monitor; a state from which the programs can never be done and all be quiet
+ * again (evictions do not count as help). Two states that differ by time's passing or a renaming of equal cores are one. */
 GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);
 
 #endif

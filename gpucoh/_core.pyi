@@ -35,8 +35,11 @@ def explore(
     variables: int,
     threads: Sequence[tuple[int, Sequence[tuple[int, int, int, int, int]]]],
     warm: int,
-    evictions: bool,
+    evictions: int,
     max_states: int,
+    packed: bool = False,
+    tight: bool = False,
+    allowed: Sequence[tuple[int, ...]] | None = None,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``. threads: (core, [(kind, order, scope, variable, value)])."""
 

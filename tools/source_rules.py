@@ -34,7 +34,7 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 MAY_ALLOCATE = {
     "base/arena.c", "base/text.c", "core/decode.c", "core/dispatch.c", "core/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
-    "gpu.c", "gpu_host.c", "check/explorer.c", "check/trace.c",
+    "gpu.c", "gpu_host.c", "check/explorer.c", "check/states.c", "check/trace.c",
 }  # fmt: skip
 
 # gpucoh modules that import nothing of the rest but what is named here.

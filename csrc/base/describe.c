@@ -14,7 +14,7 @@ gpc_encode_bytes(gpc_encoder_t *self, const void *bytes, size_t length)
 }
 
 void
-gpc_encode_u64(gpc_encoder_t *self, uint64_t value)
+gpc_encode_long_u64(gpc_encoder_t *self, uint64_t value)
 {
     uint8_t bytes[10];
     size_t length = 0;
@@ -54,10 +54,10 @@ number_at(const gpc_field_t *field, const void *object)
 static void
 encode_nodeset(gpc_encoder_t *self, const gpc_nodeset_t *set)
 {
-    gpc_nodeset_t renamed = {{0}};
-    for (uint32_t node = 0; node < GPC_NODESET_WORDS * 64; node++) {
-        if (set->bits[node / 64] >> (node % 64) & 1) {
-            uint32_t to = self->rename ? self->rename[node] : node;
+    gpc_nodeset_t renamed = self->rename ? (gpc_nodeset_t){{0}} : *set;
+    for (uint32_t i = 0; self->rename && i < GPC_NODESET_WORDS; i++) {
+        for (uint64_t left = set->bits[i]; left; left &= left - 1) {
+            uint32_t to = self->rename[i * 64 + (uint32_t) __builtin_ctzll(left)];
             renamed.bits[to / 64] |= UINT64_C(1) << (to % 64);
         }
     }

@@ -76,7 +76,17 @@ typedef struct {
 } gpc_encoder_t;
 
 void gpc_encode_bytes(gpc_encoder_t *self, const void *bytes, size_t length);
-void gpc_encode_u64(gpc_encoder_t *self, uint64_t value); /* short for small values */
+void gpc_encode_long_u64(gpc_encoder_t *self, uint64_t value);
+/* Short for small values, of which nearly all encodings consist. */
+static inline void
+gpc_encode_u64(gpc_encoder_t *self, uint64_t value)
+{
+    if (value < 0x80 && self->length < self->capacity) {
+        self->bytes[self->length++] = (uint8_t) value;
+    } else {
+        gpc_encode_long_u64(self, value);
+    }
+}
 void gpc_encode_node(gpc_encoder_t *self, gpc_node_t node);
 void gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list);
 void gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object);

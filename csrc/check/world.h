@@ -12,8 +12,9 @@
 #define GPC_WORLD_MAX_THREADS 4u
 #define GPC_WORLD_MAX_OPS 12u
 #define GPC_WORLD_MAX_VARIABLES 4u
-#define GPC_WORLD_LINE_BYTES 32u
-#define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES) /* each variable has a bank of its own */
+#define GPC_WORLD_LINE_WORDS 2u
+#define GPC_WORLD_LINE_BYTES (4 * GPC_WORLD_LINE_WORDS)
+#define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES) /* each line has a bank of its own */
 
 typedef enum {
     GPC_MOVE_ISSUE,
@@ -27,7 +28,7 @@ typedef enum {
 
 typedef struct {
     uint8_t kind;     /* gpc_move_kind_t */
-    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and variable) */
+    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and line, array) */
     uint8_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
@@ -41,12 +42,22 @@ typedef struct {
 
 typedef struct {
     gpc_world_thread_t threads[GPC_WORLD_MAX_THREADS];
-    uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_BYTES / 4];
-    gpc_list_t channels[GPC_WORLD_MAX_NODES * GPC_WORLD_MAX_NODES * GPC_MAX_NETWORKS];
-    gpc_list_t answers; /* of memory, on their way */
-    gpc_list_t timers;  /* TIMERs; `ready` says from which cycle on */
+    uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_WORDS]; /* by line */
+    gpc_list_t answers;                                             /* of memory, on their way */
+    gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
+    uint32_t evictions;                                             /* so many may still be */
     gpc_cycle_t now;
 } gpc_world_state_t;
+
+/* A renaming of cores and threads under which the programs are the same: states that differ by it are one. */
+typedef struct {
+    gpc_node_t node[GPC_WORLD_MAX_NODES];     /* what a node is called */
+    uint8_t thread[GPC_WORLD_MAX_THREADS];    /* what a thread is called */
+    uint8_t node_at[GPC_WORLD_MAX_NODES];     /* which node has that name */
+    uint8_t thread_at[GPC_WORLD_MAX_THREADS]; /* which thread has that name */
+} gpc_symmetry_t;
+
+#define GPC_WORLD_MAX_SYMMETRIES 24u
 
 typedef struct {
     const gpc_explore_t *what; /* borrowed */
@@ -54,29 +65,80 @@ typedef struct {
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
-    uint32_t num_networks, nodes;
-    bool tells_time;                         /* something of the protocol's is a time */
-    uint32_t warp_of[GPC_WORLD_MAX_THREADS]; /* a thread's warp on its core */
+    uint32_t num_networks, lines, nodes;
+    bool tells_time;                                     /* something of the protocol's is a time */
+    uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
+    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one changes nothing */
+    uint32_t num_symmetries;
     gpc_failure_t failure;
-    gpc_arena_t arena;
+    gpc_arena_t arena; /* all that a state is */
+    gpc_arena_t apart; /* counts, which no state is put back with */
     gpc_world_state_t *state;
+    gpc_list_t *channels; /* [nodes][nodes][num_networks] */
     gpc_pool_t messages, lane_lists;
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
     gpc_order_t order;
 } gpc_world_t;
 
+/* What a move says beside GPC_OK and errors. */
+enum {
+    GPC_WORLD_CANNOT = GPC_HOLD,   /* it cannot happen now; nothing may be assumed of the state: put it back */
+    GPC_WORLD_WAITS = GPC_HOLD + 8 /* it cannot happen now, and nothing has changed */
+};
+
 /* Built, with the warm copies in place. GPC_ERROR_* with the failure told; free it in any case. */
 GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what);
 void gpc_world_free(gpc_world_t *self);
 /* Everything that might happen next; not each of them can. */
 uint32_t gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves);
-/* GPC_OK: it happened; GPC_HOLD: it cannot now (nothing may be assumed of the state: put it back); negative: a violation. */
+/* GPC_OK: it happened; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
+/* The protocol's own invariants, for every line. GPC_OK, or a violation. */
+GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
 bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is on its way */
 GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
-void gpc_world_encode(gpc_world_t *self, gpc_encoder_t *out);
+void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
+
+/* ---- for people: what a move is, and what it has changed -------------------------------------------------------------------- */
+
+typedef struct {
+    uint8_t state[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_VARIABLES]; /* of each line in each table 0 */
+    uint32_t completed[GPC_WORLD_MAX_THREADS];
+} gpc_world_view_t;
+
+void gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view);
+/* Members of a JSON object: kind, text, from, to, message, line, fields, .. as they apply. Before the move. */
 void gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t *out);
+/* "changes": [..], "now". After it. */
+void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *out);
+
+/* ---- inside ------------------------------------------------------------------------------------------------------------------- */
+
+extern const gpc_ports_t gpc_world_ports;
+#define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
+
+static inline gpc_list_t *
+gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)
+{
+    return &self->channels[(source * self->nodes + destination) * self->num_networks + network];
+}
+/* Variables may lie two on a line. */
+static inline uint32_t
+gpc_world_line_number(const gpc_world_t *self, uint32_t variable)
+{
+    return self->what->packed ? variable / GPC_WORLD_LINE_WORDS : variable;
+}
+static inline uint32_t
+gpc_world_word_of(const gpc_world_t *self, uint32_t variable)
+{
+    return self->what->packed ? variable % GPC_WORLD_LINE_WORDS : 0;
+}
+static inline gpc_address_t
+gpc_world_address(uint32_t line)
+{
+    return (gpc_address_t) line * GPC_WORLD_LINE_BYTES;
+}
 
 #endif

@@ -377,6 +377,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
 {
     const gpc_machine_t *m = self->machine;
     uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
+    gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
     self->type = type;
     self->first_bank = m->cores;
@@ -398,12 +399,12 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
-    self->statistics = GPC_ARENA_TAKE(arena, 1, gpc_controller_statistics_t);
+    self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
-        self->counts[i] =
-            gpc_arena_take(arena, (size_t) type->tables[i]->num_states * type->tables[i]->num_events, sizeof(uint64_t));
+        self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
+                                         sizeof(uint64_t));
     }
-    if (arena->failed) {
+    if (arena->failed || counts->failed) {
         return GPC_ERROR_MEMORY;
     }
     gpc_list_clear(self->replay);

@@ -233,6 +233,7 @@ struct gpc_controller {
     void *world;
     gpc_pool_t *messages, *lane_lists;
     gpc_failure_t *failure;
+    gpc_arena_t *counts_arena; /* where counts and statistics live; NULL: with the rest */
     gpc_node_t node;
     uint32_t index; /* number of the core or bank */
     uint32_t first_bank;

@@ -71,28 +71,47 @@ age_of(const gpc_tags_t *tags, gpc_index_t way)
 }
 
 static void
-encode_array(const gpc_controller_t *self, const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_encoder_t *out)
+encode_way(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_index_t way, gpc_encoder_t *out)
 {
+    const gpc_tag_t *tag = &tags->tags[way];
+
+    gpc_encode_u64(out, tag->line + 1);
+    gpc_encode_u64(out, out->ages ? age_of(tags, way) : 0);
+    gpc_encode_u64(out, tag->mshr == GPC_NONE ? 1u + tag->state : 0);
+    if (info->line) {
+        gpc_encode_described(out, info->line(), gpc_tags_fields(tags, way));
+    }
+    if (tags->has_words) {
+        gpc_encode_bytes(out, gpc_tags_word_states(tags, way), tags->line_words);
+    }
+    for (uint32_t word = 0; info->has_data && word < tags->line_words; word++) {
+        gpc_encode_u64(out, gpc_tags_words(tags, way)[word]);
+    }
+}
+
+/* The present way of the smallest line from `from` on, or GPC_NONE. */
+static gpc_index_t
+next_way(const gpc_tags_t *tags, gpc_address_t from)
+{
+    gpc_index_t next = GPC_NONE;
     for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-        if (!gpc_tags_present(tags, way)) {
-            continue;
-        }
-        const gpc_tag_t *tag = &tags->tags[way];
-        gpc_encode_u64(out, tag->line + 1);
-        gpc_encode_u64(out, out->ages ? age_of(tags, way) : 0);
-        gpc_encode_u64(out, tag->mshr == GPC_NONE ? 1u + tag->state : 0);
-        if (info->line) {
-            gpc_encode_described(out, info->line(), gpc_tags_fields(tags, way));
-        }
-        if (tags->has_words) {
-            gpc_encode_bytes(out, gpc_tags_word_states(tags, way), tags->line_words);
-        }
-        for (uint32_t word = 0; word < tags->line_words; word++) {
-            gpc_encode_u64(out, gpc_tags_words(tags, way)[word]);
+        if (gpc_tags_present(tags, way) && tags->tags[way].line >= from &&
+            (next == GPC_NONE || tags->tags[way].line < tags->tags[next].line)) {
+            next = way;
         }
     }
+    return next;
+}
+
+/* In order of line: which way of its set a line has got says nothing. */
+static void
+encode_array(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_encoder_t *out)
+{
+    gpc_address_t from = 0;
+    for (gpc_index_t way; (way = next_way(tags, from)) != GPC_NONE; from = tags->tags[way].line + 1) {
+        encode_way(info, tags, way, out);
+    }
     gpc_encode_u64(out, 0);
-    (void) self;
 }
 
 static void
@@ -144,7 +163,7 @@ void
 gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
 {
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
-        encode_array(self, &self->type->arrays[i], &self->arrays[i], out);
+        encode_array(&self->type->arrays[i], &self->arrays[i], out);
     }
     encode_transactions(self, out);
     for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {

@@ -110,6 +110,61 @@ get_threads(const gpc_module_state_t *state, PyObject *object, uint32_t *num_thr
     return threads;
 }
 
+/* Rows of one length, each a tuple of values. */
+static int
+get_row(const gpc_module_state_t *state, PyObject *row, gpc_explore_t *what, uint32_t *out)
+{
+    if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != (Py_ssize_t) what->allowed_width) {
+        gpc_raise_argument(state, "an allowed outcome must be a tuple as long as the first, got %R", row);
+        return -1;
+    }
+    for (uint32_t i = 0; i < what->allowed_width; i++) {
+        if (gpc_get_u32(state, PyTuple_GET_ITEM(row, i), "a value of an allowed outcome", &out[i]) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The caller frees *out, after a failure too. None: every outcome is allowed. */
+static int
+get_allowed(const gpc_module_state_t *state, PyObject *object, gpc_explore_t *what, uint32_t **out)
+{
+    PyObject *rows = NULL;
+    Py_ssize_t count = 0;
+    int result = 0;
+
+    if (object == Py_None) {
+        return 0;
+    }
+    rows = PySequence_Tuple(object);
+    if (rows == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            gpc_raise_argument(state, "allowed must be a sequence of tuples or None, got %R", object);
+        }
+        return -1;
+    }
+    count = PyTuple_GET_SIZE(rows);
+    if (count == 0 || !PyTuple_Check(PyTuple_GET_ITEM(rows, 0))) {
+        gpc_raise_argument(state, "allowed must name at least one outcome, each a tuple, got %R", object);
+        Py_DECREF(rows);
+        return -1;
+    }
+    what->num_allowed = (uint32_t) count;
+    what->allowed_width = (uint32_t) PyTuple_GET_SIZE(PyTuple_GET_ITEM(rows, 0));
+    *out = PyMem_Calloc((size_t) count * what->allowed_width + 1, sizeof(**out));
+    if (*out == NULL) {
+        PyErr_NoMemory();
+        result = -1;
+    }
+    for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
+        result = get_row(state, PyTuple_GET_ITEM(rows, i), what, *out + (size_t) i * what->allowed_width);
+    }
+    Py_DECREF(rows);
+    return result;
+}
+
 /* The exploration itself, without the GIL; its options keep their names alive meanwhile. */
 static PyObject *
 explore(const gpc_module_state_t *state, const gpc_explore_t *what)
@@ -136,36 +191,43 @@ PyObject *
 gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
-        "protocol", "rule", "options", "cores", "variables", "threads", "warm", "evictions", "max_states", NULL,
+        "protocol",  "rule",       "options", "cores", "variables", "threads", "warm",
+        "evictions", "max_states", "packed",  "tight", "allowed",   NULL,
     };
     const gpc_module_state_t *state = PyModule_GetState(module);
-    PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *max_states, *result = NULL;
+    PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
+        *allowed_object = Py_None, *result = NULL;
     gpc_options_argument_t options = {0};
     gpc_explore_thread_t *threads = NULL;
     gpc_explore_t what = {0};
-    int evictions = 0;
+    uint32_t *allowed = NULL;
+    int packed = 0, tight = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOpO:explore", (char **) (uintptr_t) names, &protocol, &rule,
-                                     &options_object, &cores, &variables, &threads_object, &warm, &evictions,
-                                     &max_states)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppO:explore", (char **) (uintptr_t) names, &protocol,
+                                     &rule, &options_object, &cores, &variables, &threads_object, &warm, &evictions,
+                                     &max_states, &packed, &tight, &allowed_object)) {
         return NULL;
     }
     if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
         gpc_get_u32(state, cores, "cores", &what.cores) != 0 ||
         gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
         gpc_get_u32(state, warm, "warm", &what.warm) != 0 ||
+        gpc_get_u32(state, evictions, "evictions", &what.evictions) != 0 ||
         gpc_get_u64(state, max_states, "max_states", UINT64_MAX, &what.max_states) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {
         return NULL;
     }
     threads = get_threads(state, threads_object, &what.num_threads);
-    if (threads != NULL) {
+    if (threads != NULL && get_allowed(state, allowed_object, &what, &allowed) == 0) {
         what.options = options.values;
         what.num_options = options.count;
         what.threads = threads;
-        what.evictions = evictions != 0;
+        what.packed = packed != 0;
+        what.tight = tight != 0;
+        what.allowed = allowed;
         result = explore(state, &what);
     }
+    PyMem_Free(allowed);
     free_threads(threads, threads == NULL ? 0 : (Py_ssize_t) what.num_threads);
     gpc_options_argument_free(&options);
     return result;

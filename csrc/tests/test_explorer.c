@@ -31,7 +31,7 @@ explore(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *threa
                           .num_threads = num_threads,
                           .threads = threads,
                           .warm = warm,
-                          .evictions = evictions,
+                          .evictions = evictions ? UINT32_MAX : 0,
                           .max_states = 2000000};
     result_t result;
     gpc_text_init(&result.text);

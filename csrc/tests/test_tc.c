@@ -47,7 +47,7 @@ explore(const asked_t *asked, int *status)
                           .num_threads = asked->num_threads ? asked->num_threads : 2,
                           .threads = asked->threads,
                           .warm = asked->warm,
-                          .evictions = asked->evictions,
+                          .evictions = asked->evictions ? UINT32_MAX : 0,
                           .timestamp_bits = asked->timestamp_bits,
                           .max_states = 1000000};
     gpc_text_t text;

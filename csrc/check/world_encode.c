@@ -1,0 +1,136 @@
+/* world_encode.c: a state as bytes, equal exactly when two states are: up to time's passing and a renaming of cores. */
+#include "check/world.h"
+
+/* Whose access it is, as the symmetry calls it. */
+static uint64_t
+encode_access(const gpc_symmetry_t *symmetry, gpc_index_t access)
+{
+    if (access == GPC_NONE || access == GPC_WORLD_NO_THREAD) {
+        return (uint64_t) access + 1;
+    }
+    uint32_t thread = access / GPC_WORLD_MAX_OPS, op = access % GPC_WORLD_MAX_OPS;
+    return symmetry->thread[thread] * (uint64_t) GPC_WORLD_MAX_OPS + op + 1;
+}
+
+typedef struct {
+    const gpc_world_t *world;
+    const gpc_symmetry_t *symmetry;
+} context_t;
+
+static void
+encode_message(void *context, void *encoder, gpc_index_t i)
+{
+    const context_t *from = context;
+    const gpc_world_t *self = from->world;
+    gpc_encoder_t *out = encoder;
+    const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+    const gpc_message_info_t *info =
+        msg->type >= GPC_MSG_OWN ? &self->protocol->messages[msg->type - GPC_MSG_OWN] : NULL;
+    /* an index says nothing by itself: what it names is told by whose request that is */
+    gpc_index_t about = msg->request == GPC_NONE ? GPC_NONE : gpc_msg_at(&self->messages, msg->request)->access;
+
+    gpc_encode_u64(out, msg->type);
+    gpc_encode_u64(out, msg->flags);
+    gpc_encode_u64(out, (uint64_t) msg->order * 8 + msg->scope);
+    gpc_encode_node(out, msg->source);
+    gpc_encode_node(out, msg->requester);
+    gpc_encode_u64(out, msg->warp);
+    gpc_encode_u64(out, encode_access(from->symmetry, about));
+    gpc_encode_u64(out, encode_access(from->symmetry, msg->access));
+    gpc_encode_u64(out, msg->line);
+    gpc_encode_u64(out, msg->mask);
+    if (self->protocol->message) {
+        gpc_encode_described(out, self->protocol->message(), msg->fields);
+    }
+    bool all = (info && info->whole_line) || msg->type == GPC_MSG_FILL;
+    gpc_mask_t every = (UINT32_C(1) << GPC_WORLD_LINE_WORDS) - 1;
+    gpc_mask_t words = all ? every : msg->type == GPC_MSG_STORE || (info && info->bytes_per_word) ? msg->mask : 0;
+    for (; words; words &= words - 1) {
+        gpc_encode_u64(out, msg->data[__builtin_ctz(words)]);
+    }
+    if (msg->lanes != GPC_NONE) {
+        const gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
+        gpc_encode_u64(out, lanes->operand[0]);
+        gpc_encode_u64(out, lanes->old[0]);
+    }
+}
+
+static void
+encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
+{
+    gpc_index_t i = self->state->timers.head;
+
+    gpc_encode_u64(out, self->state->timers.count);
+    for (uint32_t n = self->state->timers.count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+        gpc_encode_node(out, msg->destination);
+        gpc_encode_u64(out, msg->line);
+        gpc_encode_u64(out, msg->fields[0]);
+        gpc_encode_u64(out, msg->ready > self->state->now ? msg->ready - self->state->now : 0);
+        i = msg->next;
+    }
+}
+
+static void
+encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
+{
+    const gpc_world_thread_t *thread = &self->state->threads[t];
+
+    gpc_encode_u64(out, thread->next_op * 16 + thread->outstanding);
+    for (uint32_t op = 0; op < thread->next_op; op++) {
+        gpc_encode_u64(out, thread->read[op]);
+    }
+    gpc_encode_bytes(out, &self->order.warp[self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t]],
+                     sizeof(gpc_order_warp_t));
+}
+
+/* Those that carry something, each with its name. */
+static void
+encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    uint32_t name = 1;
+    for (uint32_t source = 0; source < self->nodes; source++) {
+        for (uint32_t destination = 0; destination < self->nodes; destination++) {
+            const gpc_list_t *channel =
+                gpc_world_channel(self, symmetry->node_at[source], symmetry->node_at[destination], 0);
+            for (uint32_t network = 0; network < self->num_networks; network++, name++) {
+                if (channel[network].count) {
+                    gpc_encode_u64(out, name);
+                    gpc_encode_list(out, &channel[network]);
+                }
+            }
+        }
+    }
+    gpc_encode_u64(out, 0);
+}
+
+void
+gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    context_t context = {self, symmetry};
+
+    out->message = encode_message;
+    out->context = &context;
+    out->messages = &self->messages;
+    out->now = self->state->now;
+    out->rename = symmetry == self->symmetries ? NULL : symmetry->node;
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        encode_thread(self, symmetry->thread_at[t], out);
+    }
+    for (uint32_t line = 0; line < self->lines; line++) {
+        for (uint32_t word = 0; word < GPC_WORLD_LINE_WORDS; word++) {
+            gpc_encode_u64(out, self->state->memory[line][word]);
+        }
+    }
+    gpc_encode_u64(out, self->state->evictions);
+    if (self->what->timestamp_bits) { /* where in its epoch now is says when timestamps begin again */
+        gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->what->timestamp_bits) - 1));
+    }
+    encode_channels(self, symmetry, out);
+    gpc_encode_list(out, &self->state->answers);
+    encode_timers(self, out);
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
+    }
+    out->context = NULL;
+}

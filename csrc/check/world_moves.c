@@ -1,0 +1,296 @@
+/* world_moves.c: what can happen next in the explorer's world, and how it happens. */
+#include <string.h>
+
+#include "check/world.h"
+#include "protocol/controller.h"
+
+/* ---- what might happen ---------------------------------------------------------------------------------------------------------- */
+
+/* From every array that the line has a way in: an L2's and its directory's. */
+static uint32_t
+add_evictions(const gpc_world_t *self, uint32_t node, uint32_t line, gpc_move_t *moves, uint32_t count)
+{
+    for (uint8_t array = 0; array < GPC_MAX_ARRAYS && count < GPC_WORLD_MAX_MOVES; array++) {
+        const gpc_tags_t *tags = &self->controllers[node].arrays[array];
+        gpc_index_t way = tags->sets ? gpc_tags_find(tags, gpc_world_address(line)) : GPC_NONE;
+        if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
+            moves[count++] = (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) line, array, 0};
+        }
+    }
+    return count;
+}
+
+static uint32_t
+add_deliveries(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+{
+    const gpc_list_t *channel = self->channels;
+
+    for (uint32_t source = 0; source < self->nodes; source++) {
+        for (uint32_t destination = 0; destination < self->nodes; destination++) {
+            for (uint32_t network = 0; network < self->num_networks; network++, channel++) {
+                uint32_t there = channel->count;
+                uint32_t reach = self->protocol->networks[network].ordered && there ? 1 : there;
+                for (uint32_t i = 0; i < reach && count < GPC_WORLD_MAX_MOVES; i++) {
+                    moves[count++] = (gpc_move_t){GPC_MOVE_DELIVER, (uint8_t) source, (uint8_t) destination,
+                                                  (uint8_t) network, (uint8_t) i};
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static uint32_t
+add_timers(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+{
+    gpc_index_t timer = self->state->timers.head;
+
+    for (uint32_t number = 0; number < self->state->timers.count && count < GPC_WORLD_MAX_MOVES; number++) {
+        if (gpc_msg_at(&self->messages, timer)->ready <= self->state->now) {
+            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint8_t) number};
+        }
+        timer = gpc_msg_at(&self->messages, timer)->next;
+    }
+    return count;
+}
+
+uint32_t
+gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        if (self->state->threads[t].next_op < self->what->threads[t].num_ops) {
+            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t};
+        }
+    }
+    count = add_deliveries(self, moves, count);
+    for (uint32_t i = 0; i < self->state->answers.count && count < GPC_WORLD_MAX_MOVES; i++) {
+        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint8_t) i};
+    }
+    for (uint32_t node = 0; node < self->nodes && count < GPC_WORLD_MAX_MOVES; node++) {
+        if (self->controllers[node].replay->count) {
+            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node};
+        }
+        for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
+            count = add_evictions(self, node, line, moves, count);
+        }
+    }
+    count = add_timers(self, moves, count);
+    if ((self->tells_time || self->state->timers.count) && count < GPC_WORLD_MAX_MOVES) {
+        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIME};
+    }
+    return count;
+}
+
+/* ---- how it happens --------------------------------------------------------------------------------------------------------------- */
+
+static gpc_index_t
+take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)
+{
+    gpc_index_t previous = GPC_NONE, i = list->head;
+    for (; position; position--) {
+        previous = i;
+        i = gpc_msg_at(&self->messages, i)->next;
+    }
+    gpc_list_remove_after(list, &self->messages, previous, i);
+    if (list->count == 0) {
+        gpc_list_clear(list);
+    }
+    gpc_msg_at(&self->messages, i)->next = GPC_NONE;
+    return i;
+}
+
+static int
+add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
+{
+    msg->lanes = gpc_pool_take(&self->lane_lists);
+    if (msg->lanes == GPC_NONE) {
+        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free lane list");
+    }
+    gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
+    memset(lanes, 0, sizeof(*lanes));
+    lanes->operation = GPC_ATOMIC_ADD;
+    lanes->type = GPC_U32;
+    lanes->count = 1;
+    lanes->word[0] = (uint8_t) gpc_world_word_of(self, op->variable);
+    lanes->operand[0] = op->value;
+    return GPC_OK;
+}
+
+static int
+make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
+{
+    static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
+    const gpc_explore_thread_t *program = &self->what->threads[number];
+    uint32_t next_op = self->state->threads[number].next_op, word;
+    const gpc_explore_op_t *op = &program->ops[next_op];
+
+    *message = gpc_pool_take(&self->messages);
+    if (*message == GPC_NONE) {
+        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+    }
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, *message);
+    memset(msg, 0, sizeof(*msg));
+    word = gpc_world_word_of(self, op->variable);
+    msg->type = types[op->kind];
+    msg->network = GPC_MAX_NETWORKS;
+    msg->order = op->order;
+    msg->scope = op->scope;
+    msg->source = msg->requester = (gpc_node_t) program->core;
+    msg->warp = (uint16_t) self->warp_of[number];
+    msg->request = *message;
+    msg->lanes = GPC_NONE;
+    msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* a core's request remembers whose it is */
+    msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
+    msg->mask = UINT32_C(1) << word;
+    msg->data[word] = op->value;
+    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op) : GPC_OK;
+}
+
+static int
+issue(gpc_world_t *self, uint32_t number)
+{
+    const gpc_explore_thread_t *program = &self->what->threads[number];
+    gpc_world_thread_t *thread = &self->state->threads[number];
+    const gpc_explore_op_t *op = &program->ops[thread->next_op];
+    gpc_access_t access = {op->kind, op->order, op->scope};
+    gpc_index_t message;
+    gpc_cycle_t until;
+
+    int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
+    if (status == GPC_ORDER_VERDICT_RELEASE) {
+        return GPC_OK; /* asking is what makes a release part go on */
+    }
+    if (status != GPC_ORDER_VERDICT_GO) {
+        return status < 0 ? status : GPC_WORLD_WAITS;
+    }
+    if (op->kind == GPC_ACCESS_FENCE) {
+        thread->next_op++;
+        return GPC_OK;
+    }
+    status = make_request(self, number, &message);
+    if (status) {
+        return status;
+    }
+    /* as issued before the L1 takes it: it may complete inside the step */
+    thread->next_op++;
+    thread->outstanding++;
+    gpc_order_issued(&self->order, program->core, self->warp_of[number], &access);
+    status = gpc_controller_take(self->l1s[program->core], message);
+    return status == GPC_HELD_QUEUE ? GPC_WORLD_CANNOT : status;
+}
+
+static int
+taken(int status)
+{
+    return status == GPC_HELD_QUEUE || status == GPC_UNFIT_VICTIM ? GPC_WORLD_CANNOT : status;
+}
+
+/* A message that no channel carries, at whom it is for. */
+static int
+take_from(gpc_world_t *self, gpc_list_t *list, uint32_t position)
+{
+    gpc_index_t message = take_at(self, list, position);
+    return taken(gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
+}
+
+static int
+evict(gpc_controller_t *unit, uint8_t array, gpc_address_t line)
+{
+    gpc_step_t x;
+    gpc_step_about_line(unit, &x, gpc_table_over(unit, array), GPC_MSG_EVICT, line, GPC_NONE);
+    x.array = array; /* tells the table which way is wanted */
+    x.way = gpc_tags_find(&unit->arrays[array], line);
+    x.mask = gpc_all_words(unit);
+    x.kept = true; /* there is no message */
+    return gpc_fsm_step(&x);
+}
+
+int
+gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
+{
+    switch ((gpc_move_kind_t) move->kind) {
+        case GPC_MOVE_ISSUE:
+            return issue(self, move->a);
+        case GPC_MOVE_DELIVER: {
+            gpc_index_t message = take_at(self, gpc_world_channel(self, move->a, move->b, move->c), move->position);
+            return taken(gpc_controller_take(&self->controllers[move->b], message));
+        }
+        case GPC_MOVE_MEMORY:
+            return take_from(self, &self->state->answers, move->position);
+        case GPC_MOVE_TIMER:
+            return take_from(self, &self->state->timers, move->position);
+        case GPC_MOVE_TIME:
+            self->state->now++;
+            return GPC_OK;
+        case GPC_MOVE_REPLAY:
+            return taken(gpc_controller_replay(&self->controllers[move->a]));
+        case GPC_MOVE_EVICT:
+            self->state->evictions -= self->state->evictions == UINT32_MAX ? 0 : 1;
+            return taken(evict(&self->controllers[move->a], move->c, gpc_world_address(move->b)));
+    }
+    return GPC_WORLD_CANNOT;
+}
+
+/* ---- where it has come to ------------------------------------------------------------------------------------------------------------ */
+
+static gpc_controller_t *
+bank_of(gpc_world_t *self, uint32_t line)
+{
+    return &self->controllers[self->machine.cores + line % self->machine.partitions];
+}
+
+int
+gpc_world_monitor(gpc_world_t *self)
+{
+    int status = GPC_OK;
+    for (uint32_t line = 0; self->protocol->monitor && line < self->lines && status == GPC_OK; line++) {
+        status = self->protocol->monitor(self->l1s, self->machine.cores, bank_of(self, line), gpc_world_address(line));
+    }
+    return status;
+}
+
+bool
+gpc_world_programs_done(const gpc_world_t *self)
+{
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        const gpc_world_thread_t *thread = &self->state->threads[t];
+        if (thread->next_op < self->what->threads[t].num_ops || thread->outstanding) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+gpc_world_quiet(const gpc_world_t *self)
+{
+    if (self->state->answers.count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < self->nodes * self->nodes * self->num_networks; i++) {
+        if (self->channels[i].count) {
+            return false;
+        }
+    }
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        if (self->controllers[node].replay->count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int
+gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
+{
+    uint32_t words[GPC_WORLD_LINE_WORDS], line = gpc_world_line_number(self, variable);
+    uint32_t word = gpc_world_word_of(self, variable);
+
+    memcpy(words, self->state->memory[line], sizeof(words));
+    int status = self->protocol->host_read(self->l1s, self->machine.cores, bank_of(self, line), gpc_world_address(line),
+                                           UINT32_C(1) << word, words);
+    *value = words[word];
+    return status;
+}

@@ -1,0 +1,150 @@
+/* world_ports.c: the ports as the explorer's world has them: channels instead of a fabric, lists instead of clocks. */
+#include <string.h>
+
+#include "check/world.h"
+
+static gpc_cycle_t
+port_now(const void *world)
+{
+    return ((const gpc_world_t *) world)->state->now;
+}
+
+static int
+port_send(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    gpc_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    gpc_list_push(gpc_world_channel(self, from->node, msg->destination, msg->network), &self->messages, message);
+    return GPC_OK;
+}
+
+static int
+port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    gpc_world_t *self = world;
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        if (!(to->bits[node / 64] >> (node % 64) & 1)) {
+            continue;
+        }
+        gpc_index_t copy = gpc_pool_take(&self->messages);
+        if (copy == GPC_NONE) {
+            return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        }
+        *gpc_msg_at(&self->messages, copy) = *gpc_msg_at(&self->messages, message);
+        gpc_msg_at(&self->messages, copy)->destination = (gpc_node_t) node;
+        int status = port_send(world, from, copy);
+        if (status) {
+            return status;
+        }
+    }
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+static int
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+{
+    gpc_world_t *self = world;
+    (void) from;
+    for (uint32_t core = 0; core < self->machine.cores; core++) {
+        bool meant = core != except && (!to || (to->bits[core / 64] >> (core % 64) & 1));
+        int status = meant ? gpc_controller_cause(self->l1s[core], GPC_MSG_INSTANT, line) : GPC_OK;
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+/* A message that no channel carries: memory's answer, a timer. */
+static gpc_index_t
+inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc_address_t line, uint64_t note)
+{
+    gpc_index_t message = gpc_pool_take(&self->messages);
+    if (message == GPC_NONE) {
+        (void) gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        return GPC_NONE;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    memset(msg, 0, sizeof(*msg));
+    msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->destination = msg->requester = unit->node;
+    msg->line = line;
+    msg->fields[0] = note;
+    return message;
+}
+
+static int
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+{
+    gpc_world_t *self = world;
+    gpc_index_t message = inner_message(self, unit, GPC_MSG_TIMER, line, tag);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_at(&self->messages, message)->ready = at;
+    gpc_list_push(&self->state->timers, &self->messages, message);
+    return GPC_OK;
+}
+
+static int
+port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
+{
+    (void) world, (void) l1, (void) warp, (void) at;
+    return GPC_OK; /* every thread is asked at every state */
+}
+
+static int
+port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    gpc_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    (void) hit;
+
+    if (msg->access != GPC_WORLD_NO_THREAD) {
+        uint32_t number = msg->access / GPC_WORLD_MAX_OPS, op = msg->access % GPC_WORLD_MAX_OPS;
+        gpc_world_thread_t *thread = &self->state->threads[number];
+        const gpc_explore_op_t *asked = &self->what->threads[number].ops[op];
+        gpc_access_t access = {asked->kind, asked->order, asked->scope};
+
+        if (msg->type == GPC_MSG_LOAD) {
+            thread->read[op] = words[gpc_world_word_of(self, asked->variable)];
+        } else if (msg->type == GPC_MSG_ATOMIC) {
+            thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
+        }
+        thread->outstanding--;
+        int status = gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access);
+        if (status) {
+            return status;
+        }
+    }
+    gpc_free_message(l1, message);
+    return GPC_OK;
+}
+
+static int
+port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
+{
+    gpc_world_t *self = world;
+    gpc_index_t message = inner_message(self, unit, GPC_MSG_FILL, line, note);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    memcpy(msg->data, self->state->memory[line / GPC_WORLD_LINE_BYTES], GPC_WORLD_LINE_BYTES);
+    gpc_list_push(&self->state->answers, &self->messages, message);
+    return GPC_OK;
+}
+
+static int
+port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    gpc_world_t *self = world;
+    (void) unit;
+    gpc_merge_words(self->state->memory[line / GPC_WORLD_LINE_BYTES], words, mask);
+    return GPC_OK;
+}
+
+const gpc_ports_t gpc_world_ports = {port_now,       port_send,     port_broadcast, port_instant,     port_wake_at,
+                                     port_wake_warp, port_complete, port_fetch,     port_write_memory};
