@@ -25,9 +25,13 @@
     X(P, RECALL_DATA, RCL, 3, 8, 0, true, "the recalled line, from its owner")                                         \
     X(P, RECALL_ACK, RCL, 3, 8, 0, false, "nothing of the recalled line is readable here")                             \
     X(P, UNBLOCK, REQ, 4, 8, 0, false, "a reader has the owner's data")                                                \
-    X(P, EX_UNBLOCK, REQ, 4, 8, 0, false, "the line has a new owner")
+    X(P, EX_UNBLOCK, REQ, 4, 8, 0, false, "the line has a new owner")                                                  \
+    X(P, PUTE, REQ, 0, 8, 0, false, "the owner evicts a clean line (clean_put=header)")
 
 GPC_MESSAGES(MESI, MESI_MESSAGES)
+
+enum { MESI_OPTION_CLEAN_PUT };
+enum { MESI_CLEAN_PUT_HEADER, MESI_CLEAN_PUT_LINE };
 
 /* What its messages carry beside the line. */
 #define MESI_FIELDS(FIELD)                                                                                             \
@@ -35,11 +39,18 @@ GPC_MESSAGES(MESI, MESI_MESSAGES)
     FIELD(PLAIN, uint64_t, need)  /* DATA_X, UPG_ACK: acknowledgements that the requester has to collect */
 GPC_DESCRIBE(mesi, message, MESI_FIELDS)
 
-extern const gpc_controller_type_t mesi_l2;
+extern const gpc_controller_type_t mesi_l1, mesi_l2;
 
 /* A message about x's line with a line's words (NULL: none); on behalf of whom x's cause is. */
 GPC_MUST_CHECK int mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words,
                              mesi_message_t fields);
+
+/* ---- the L1's line, which the host's accesses see too ------------------------------------------------------------------ */
+
+/* The line's words at its owner, or NULL. Also of one that is being written back, when a launch is aborted meanwhile. */
+const uint32_t *mesi_l1_owned_words(const gpc_controller_t *core, gpc_address_t line);
+/* Whether the L2's copy is behind this way's. */
+bool mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way);
 
 /* ---- the L2's line, which the host's accesses see too ------------------------------------------------------------------ */
 

@@ -115,7 +115,7 @@ classify_request(const gpc_step_t *x)
 {
     bool listed = is_listed(x, x->msg->source);
 
-    if (x->cause == MESI_PUTX) {
+    if (x->cause == MESI_PUTX || x->cause == MESI_PUTE) {
         bool owner = x->state == L2_MT && listed;
         return !owner ? L2_PUTX_OLD : carries_dirty(x) ? L2_PUTX_DIRTY : L2_PUTX_CLEAN;
     }
@@ -136,6 +136,7 @@ l2_classify(const gpc_step_t *x)
         case MESI_GETX:
         case MESI_UPG:
         case MESI_PUTX:
+        case MESI_PUTE:
             return classify_request(x);
         case GPC_MSG_EVICT:
             return x->way != GPC_NONE && l2_line(x)->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;

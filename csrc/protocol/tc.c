@@ -280,8 +280,8 @@ gpc_cycle_t
 tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
 {
     const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, mshr);
-    if (entry->pending.count || entry->way != GPC_NONE) {
-        return GPC_NEVER; /* at work for somebody */
+    if (entry->state != TC_L2_MI) {
+        return GPC_NEVER; /* at work for somebody, be it since a moment ago */
     }
     return ((tc_l2_mshr_t *) gpc_mshr_fields(&unit->mshrs, mshr))->timestamp + 1;
 }

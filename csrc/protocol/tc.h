@@ -116,6 +116,7 @@ int tc_act_answer_read(gpc_step_t *x); /* DATA with the timestamp, to the load i
 int tc_act_answer_reads(gpc_step_t *x);
 int tc_act_keep_lease(gpc_step_t *x); /* the way goes, the timestamp stays in the transaction */
 
+enum { TC_L2_MI = 6 }; /* in both L2 tables */
 /* For gpc_controller_type_t: when an evicted lease may be forgotten; expired lines leave before others. */
 gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);
 uint32_t tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);

@@ -66,6 +66,7 @@ typedef struct {
     const gpc_explore_thread_t *threads;
     uint32_t num_threads, cores, variables, warm;
     bool evictions;
+    const gpc_option_value_t *option; /* one, or NULL */
 } world_t;
 
 /* Explores, and checks that it was whole, that nothing was violated, and that an outcome is seen (or not). */
@@ -80,6 +81,8 @@ expect(const world_t *world, const char *outcome, bool seen)
                           .threads = world->threads,
                           .warm = world->warm,
                           .evictions = world->evictions ? UINT32_MAX : 0,
+                          .options = world->option,
+                          .num_options = world->option != NULL,
                           .max_states = 3000000};
     gpc_text_t text;
     gpc_text_init(&text);
@@ -105,8 +108,8 @@ static void
 expect_two(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *threads, uint32_t warm, bool evictions,
            const char *outcome, bool seen)
 {
-    expect(&(world_t){protocol, rule, threads, 2, 2, 2, warm, evictions && !is_long(protocol, evictions)}, outcome,
-           seen);
+    expect(&(world_t){protocol, rule, threads, 2, 2, 2, warm, evictions && !is_long(protocol, evictions), NULL},
+           outcome, seen);
 }
 
 static void
@@ -143,8 +146,8 @@ static void
 no_reader_sees_new_then_old(void)
 {
     for (int i = 0; i < 3; i++) {
-        expect(&(world_t){protocols[i], GPC_RULE_RC, corr, 2, 2, 1, 0, true}, "[1, 0, ", false);
-        expect(&(world_t){protocols[i], GPC_RULE_RC, corr, 2, 2, 1, 3, true}, "[0, 1, ", true);
+        expect(&(world_t){protocols[i], GPC_RULE_RC, corr, 2, 2, 1, 0, true, NULL}, "[1, 0, ", false);
+        expect(&(world_t){protocols[i], GPC_RULE_RC, corr, 2, 2, 1, 3, true, NULL}, "[0, 1, ", true);
     }
 }
 
@@ -153,8 +156,8 @@ no_increment_is_lost(void)
 {
     for (int i = 0; i < 3; i++) {
         for (uint32_t warm = 0; warm < 4; warm += 3) {
-            expect(&(world_t){protocols[i], GPC_RULE_RC, increments, 2, 2, 1, warm, true}, ", 3]", false);
-            expect(&(world_t){protocols[i], GPC_RULE_RC, increments, 2, 2, 1, warm, true}, ", 4]", true);
+            expect(&(world_t){protocols[i], GPC_RULE_RC, increments, 2, 2, 1, warm, true, NULL}, ", 3]", false);
+            expect(&(world_t){protocols[i], GPC_RULE_RC, increments, 2, 2, 1, warm, true, NULL}, ", 4]", true);
         }
     }
 }
@@ -163,9 +166,41 @@ static void
 three_cores_fight_for_a_line(void)
 {
     for (int i = 0; i < 3; i++) {
-        expect(&(world_t){protocols[i], GPC_RULE_RC, crowd, 3, 3, 1, 7, true}, "[0, 2, 1, ", false);
-        expect(&(world_t){protocols[i], GPC_RULE_RC, crowd, 3, 3, 1, 0, false}, "[1, 1, 2, 2]", true);
+        expect(&(world_t){protocols[i], GPC_RULE_RC, crowd, 3, 3, 1, 7, true, NULL}, "[0, 2, 1, ", false);
+        expect(&(world_t){protocols[i], GPC_RULE_RC, crowd, 3, 3, 1, 0, false, NULL}, "[1, 1, 2, 2]", true);
     }
+}
+
+static const gpc_option_value_t clean_put_header = {"clean_put", 0};
+
+static void
+a_clean_line_may_be_given_up_without_its_words(void)
+{
+    const gpc_option_value_t *option = &clean_put_header;
+    expect(&(world_t){"mesi", GPC_RULE_RC, corr, 2, 2, 1, 3, true, option}, "[1, 0, ", false);
+    expect(&(world_t){"mesi", GPC_RULE_RC, increments, 2, 2, 1, 0, true, option}, ", 3]", false);
+}
+
+/* ---- the directory ----------------------------------------------------------------------------------------------------------- */
+
+static void
+expect_directory(int64_t ways, int64_t ratio, uint32_t sets)
+{
+    const gpc_array_info_t *directory = &gpc_protocol_find("gpu-vini")->controllers[1]->arrays[1];
+    int64_t options[GPC_MAX_OPTIONS] = {ways, ratio};
+    uint32_t got_sets = 0, got_ways = 0;
+    directory->geometry(&test_fermi, options, &got_sets, &got_ways);
+    CHECK_EQUAL_U64(got_ways, (uint64_t) ways);
+    CHECK_EQUAL_U64(got_sets, sets);
+}
+
+static void
+directories_have_the_papers_sizes(void) /* entries: so many for each of the 16 x 256 lines of L1s, over 8 partitions */
+{
+    expect_directory(8, 2, 128);
+    expect_directory(8, 4, 256);
+    expect_directory(16, 8, 256);
+    expect_directory(32, 16, 256);
 }
 
 /* ---- scarce resources ------------------------------------------------------------------------------------------------------ */
@@ -325,6 +360,7 @@ survive_all(const gpc_machine_t *machine, const char *what)
         survive(protocols[i], machine, NULL, 0, what);
     }
     survive("gpu-vini", machine, tiny_directory, 2, what);
+    survive("mesi", machine, &clean_put_header, 1, what);
 }
 
 static void
@@ -392,6 +428,8 @@ main(void)
     RUN(no_reader_sees_new_then_old);
     RUN(no_increment_is_lost);
     RUN(three_cores_fight_for_a_line);
+    RUN(a_clean_line_may_be_given_up_without_its_words);
+    RUN(directories_have_the_papers_sizes);
     RUN(the_standard_machine_loses_no_word);
     RUN(caches_of_two_sets_lose_no_word);
     RUN(single_mshrs_do_not_deadlock);
