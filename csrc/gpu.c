@@ -295,7 +295,8 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
 static int
 build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
 {
-    int (*const steps[])(gpc_gpu_t *) = {make_clocks, make_pools, make_fabric, make_controllers, make_cores};
+    int (*const steps[])(gpc_gpu_t *) = {make_clocks,      make_pools, make_fabric,
+                                         make_controllers, make_cores, gpc_gpu_make_checks};
     int status = gpc_machine_check(&gpu->machine, &gpu->failure);
 
     if (status == 0) {
@@ -340,6 +341,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
         return;
     }
     gpc_trace_free(gpu->trace);
+    gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
     gpc_network_free(&gpu->network);
     gpc_memory_free(gpu->memory);

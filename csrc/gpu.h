@@ -118,6 +118,11 @@ GPC_MUST_CHECK int gpc_protocol_describe(const char *id, gpc_text_t *out);
 typedef struct gpc_gpu gpc_gpu_t;
 typedef struct gpc_snapshot gpc_snapshot_t;
 
+typedef enum {
+    GPC_CHECK_PROTOCOL = 1, /* monitors: a violated invariant is GPC_ERROR_INVARIANT */
+    GPC_CHECK_RACES = 2     /* a data race is GPC_ERROR_RACE */
+} gpc_check_t;
+
 typedef struct {
     const gpc_machine_t *machine;
     const char *protocol;
@@ -126,7 +131,7 @@ typedef struct {
     uint32_t num_options;
     uint64_t seed;
     uint64_t budget; /* core cycles a launch */
-    bool check;      /* monitors on */
+    uint32_t check;  /* gpc_check_t, together; 0: nothing is checked */
 } gpc_setup_t;
 
 /* On failure *out may still be a GPU that only tells its error; free it in any case. */

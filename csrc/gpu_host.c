@@ -181,6 +181,9 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
     if (status == 0) {
         status = visit_range(&access, write_line);
     }
+    if (status == 0) {
+        status = gpc_gpu_checks_host_wrote(gpu, address, words, in);
+    }
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 
@@ -242,6 +245,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
         return gpc_fail(&gpu->failure, status, "no memory to restore the snapshot");
     }
     gpc_arena_load(&gpu->arena, snapshot->arena);
+    gpc_gpu_checks_lost_memory(gpu);
     return 0;
 }
 

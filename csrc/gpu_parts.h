@@ -3,6 +3,8 @@
 #ifndef GPC_GPU_PARTS_H
 #define GPC_GPU_PARTS_H
 
+#include "check/monitor.h"
+#include "check/race.h"
 #include "core/core.h"
 #include "fabric/dram.h"
 #include "fabric/network.h"
@@ -38,13 +40,22 @@ typedef struct {
     bool finished; /* every block has ended; what is left is drained uncounted */
 } gpc_gpu_state_t;
 
+/* What watches the run (gpu_check.c); all NULL when nothing is checked. */
+typedef struct {
+    gpc_monitor_t *monitor; /* owned */
+    gpc_race_t *race;       /* owned */
+    bool memory_unknown;    /* to the monitor: after an abort or a restore */
+    gpc_watch_t controllers;
+    gpc_core_watch_t cores;
+} gpc_gpu_checks_t;
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint64_t seed, budget;
-    bool check;
+    uint32_t check;
     uint32_t num_networks;
 
     gpc_clock_t core_clock, l2_clock, noc_clock, dram_clock;
@@ -68,6 +79,7 @@ struct gpc_gpu {
     gpc_order_t order;
     gpc_cores_t cores;
     struct gpc_trace *trace; /* owned; NULL: nothing is written down */
+    gpc_gpu_checks_t checks;
 };
 
 extern const gpc_ports_t gpc_gpu_ports;
@@ -116,5 +128,15 @@ void gpc_gpu_clear_stations(gpc_gpu_t *gpu);
 /* The line's state everywhere, behind a failure's text. */
 void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
+
+/* gpu_check.c: monitors and race detector, as gpu->check says. */
+GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
+void gpc_gpu_free_checks(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_checks_before_launch(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_checks_after_launch(gpc_gpu_t *gpu);
+void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
+void gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "check" of the statistics */
+void gpc_gpu_reset_checks(gpc_gpu_t *gpu);
 
 #endif

@@ -212,6 +212,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_cores(out, &cores);
     add_dram(gpu, out);
     add_transitions(gpu, out);
+    gpc_gpu_add_checks(gpu, out);
     gpc_text_add(out, "}");
     return gpc_text_status(out);
 }
@@ -230,6 +231,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
             memset(unit->counts[t], 0, (size_t) table->num_states * table->num_events * sizeof(uint64_t));
         }
     }
+    gpc_gpu_reset_checks(gpu);
     gpu->state->cycles = gpu->state->launches = gpu->state->events = gpu->state->rollovers = 0;
 }
 

@@ -44,7 +44,10 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
-    status = kernel_begin(gpu);
+    status = gpc_gpu_checks_before_launch(gpu);
+    if (status == 0) {
+        status = kernel_begin(gpu);
+    }
     if (status == 0) {
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
     }
@@ -144,6 +147,9 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
             }
             gpu->state->running = false;
             int status = gpc_gpu_check_conservation(gpu);
+            if (status == 0) {
+                status = gpc_gpu_checks_after_launch(gpu);
+            }
             return status ? status : GPC_RUN_DONE;
         }
         gpu->state->events++;
@@ -231,4 +237,5 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     }
     gpu->state->sent = gpu->state->received = 0;
     gpu->state->running = false;
+    gpc_gpu_checks_lost_memory(gpu);
 }

@@ -58,7 +58,7 @@ class GPU:
         options: dict[str, int],
         seed: int,
         budget: int,
-        check: bool,
+        check: int,
     ) -> GPU: ...
     @property
     def rule(self) -> str: ...

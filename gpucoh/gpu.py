@@ -49,6 +49,8 @@ else:
 
 DEFAULT_BUDGET = 10**9
 PLACEMENTS = ("round_robin", "first_free")
+# What check may be beside True and False -> its bit in the core.
+CHECKS = {"protocol": 1, "races": 2}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
 _LARGEST_EXTENT = 2**31 - 1
@@ -101,8 +103,10 @@ class GPU:
         Core rule: sc, rc (alias wo), drf, hrf; by default the paper's for that protocol.
     seed : int, default 0
         Of the choices that the machine leaves open. The same seed gives the same run.
-    check : bool, default False
-        Run the protocol's monitors along: slower; a violated invariant is a ProtocolError.
+    check : bool or {"protocol", "races"}, default False
+        Run the protocol's monitors along (a violated invariant is a ProtocolError) and the race detector (a data
+        race is a SimulationError), or one of them: slower, with the same result. ``stats().check`` counts what
+        was checked.
     budget : int, default 10**9
         Core cycles that one launch may take.
 
@@ -126,7 +130,7 @@ class GPU:
         protocol: str = "no-l1",
         consistency: str | None = None,
         seed: int = 0,
-        check: bool = False,
+        check: bool | str = False,
         *,
         budget: int = DEFAULT_BUDGET,
     ) -> None:
@@ -143,7 +147,7 @@ class GPU:
             dict(self.choice.options),
             self.seed,
             self.budget,
-            bool(check),
+            _checks(check),
         )
         # Set it from another thread to end a launch: launch then raises SimulationError.
         self.stop: threading.Event | None = None
@@ -421,6 +425,14 @@ def _natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
     if not smallest <= value <= largest:
         raise ConfigError(f"{name} = {value} is out of range: {smallest} to {largest}")
     return int(value)
+
+
+def _checks(check: Any) -> int:
+    if isinstance(check, bool):
+        return sum(CHECKS.values()) if check else 0
+    if check not in CHECKS:
+        raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
+    return CHECKS[check]
 
 
 def _extent(name: str, value: Any) -> tuple[int, int, int]:

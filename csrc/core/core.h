@@ -68,6 +68,33 @@ typedef struct {
     void *world;
 } gpc_core_hooks_t;
 
+/* A warp's load, store or atomic, about to leave for the L1 or carried out on the scratchpad. */
+typedef struct {
+    uint32_t core, warp;
+    uint32_t pc;
+    gpc_access_t access;
+    uint32_t width; /* words a lane */
+    gpc_lanes_t lanes;
+    gpc_index_t name;               /* of the access among the core's: gpc_cores_access_of finds it again */
+    const gpc_address_t *addresses; /* [lanes], bytes; NULL: of the scratchpad */
+    const uint32_t *words;          /* [lanes], words of the core's scratchpad; NULL: of global memory */
+} gpc_core_event_t;
+
+/* Who is told what the cores do (check=True), before it has any effect elsewhere; a member returns 0 or an error (block_began
+ * keeps it for the next). */
+typedef struct {
+    void *watcher;
+    int (*launched)(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block);
+    /* The block begins: its warps on the core are first_warp and those that follow; likewise the words of its scratchpad. */
+    void (*block_began)(void *watcher, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t warps,
+                        uint32_t first_word);
+    int (*accessed)(void *watcher, const gpc_core_event_t *event);
+    /* The access, fence, barrier or end has got GO by order.c. */
+    int (*ordered)(void *watcher, uint32_t core, uint32_t warp, const gpc_access_t *access);
+    /* The warp has arrived at barrier `id` of the block in slot `block`; `released`: those that go on because of it. */
+    int (*met)(void *watcher, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released);
+} gpc_core_watch_t;
+
 typedef struct gpc_core_parts gpc_core_parts_t;
 typedef struct {
     const gpc_machine_t *machine;      /* borrowed */
@@ -78,6 +105,7 @@ typedef struct {
     gpc_core_hooks_t hooks;
     gpc_core_statistics_t *statistics; /* one a core, in the arena */
     gpc_core_parts_t *parts;           /* owned */
+    const gpc_core_watch_t *watch;     /* borrowed; NULL: nobody watches */
 } gpc_cores_t;
 
 /* Checks every operand, target, slot and count against isa.h; says what is wrong and where. */
@@ -105,6 +133,8 @@ GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_inde
 GPC_MUST_CHECK int gpc_cores_kick(gpc_cores_t *self, uint32_t core);
 /* A warp that waits for a time or a release part may ask again now (cycle: at that core cycle). */
 GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
+/* The name (gpc_core_event_t) of the access that a core's request in flight is part of. */
+gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 bool gpc_cores_finished(const gpc_cores_t *self); /* every block has run to its end */
 void gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks);
 /* Lines "core 3 warp 7 (block 2,0,0) at kernel:line waits for ..." of every resident warp, for the deadlock report. When the cause is a

@@ -145,10 +145,13 @@ access_kind(uint8_t opcode)
 {
     switch (opcode) {
         case GPC_OP_LOAD:
+        case GPC_OP_SHARED_LOAD:
             return GPC_ACCESS_LOAD;
         case GPC_OP_STORE:
+        case GPC_OP_SHARED_STORE:
             return GPC_ACCESS_STORE;
         case GPC_OP_ATOMIC:
+        case GPC_OP_SHARED_ATOMIC:
             return GPC_ACCESS_ATOMIC;
         case GPC_OP_FENCE:
             return GPC_ACCESS_FENCE;

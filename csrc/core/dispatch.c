@@ -231,6 +231,10 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
     memset(self->parts->scratchpad + (size_t) core_index * self->parts->scratchpad_words + (size_t) slot * words, 0,
            words * sizeof(uint32_t));
     gpc_order_block_begin(self->order, core_index, slot, block->warps);
+    if (self->watch != NULL) {
+        self->watch->block_began(self->watch->watcher, core_index, number, slot * launch->warps_per_block,
+                                 launch->warps_per_block, slot * words);
+    }
     if (core->blocks_resident++ == 0) {
         core->accounted = from;
         core->idle_reason = GPC_STALL_launch;
@@ -319,6 +323,12 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
         core->empty_since = at > latency ? at - latency : 0;
         core->accounted = core->calendar_next = core->turn_allowed = at;
         core->in_turn = true; /* one request for a turn below, not one a warp */
+    }
+    if (self->watch != NULL) {
+        status = self->watch->launched(self->watch->watcher, &launch->launch, launch->warps_per_block);
+        if (status != 0) {
+            return status;
+        }
     }
     place_first_blocks(self, at);
     for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {

@@ -86,6 +86,9 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
     status = gpc_core_coalesce(x, d, lanes, addresses, i);
+    if (status == 0 && x->cores->watch != NULL) {
+        status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
+    }
     if (status != 0) {
         return status;
     }
@@ -95,6 +98,29 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     set_destination(x, &d->destination, d->width, GPC_NEVER);
     gpc_order_issued(x->cores->order, x->core_index, x->warp_index, &d->access);
     return GPC_ISSUED;
+}
+
+int
+gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
+              const gpc_address_t *addresses, const uint32_t *words)
+{
+    const gpc_core_watch_t *watch = x->cores->watch;
+    const gpc_core_event_t event = {.core = x->core_index,
+                                    .warp = x->warp_index,
+                                    .pc = x->warp->top.pc,
+                                    .access = d->access,
+                                    .width = d->width,
+                                    .lanes = lanes,
+                                    .name = name,
+                                    .addresses = addresses,
+                                    .words = words};
+    return watch->accessed(watch->watcher, &event);
+}
+
+gpc_index_t
+gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
+{
+    return ((const gpc_core_request_t *) gpc_pool_at(&self->parts->requests[core], request->access))->access;
 }
 
 /* ---- the L1 port ---------------------------------------------------------------------------------------------------------- */

@@ -311,6 +311,9 @@ GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc
                                      const gpc_address_t *addresses, gpc_index_t access);
 
 /* memory_unit.c, scratchpad.c, sync.c */
+/* Tells who watches: addresses, or words of the scratchpad. */
+GPC_MUST_CHECK int gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
+                                 const gpc_address_t *addresses, const uint32_t *words);
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d);

@@ -97,6 +97,9 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
                                   : d->opcode == GPC_OP_SHARED_STORE ? &d->c
                                                                      : &unknown;
     int status = find_words(x, d, lanes, length, words);
+    if (status == 0 && x->cores->watch != NULL) {
+        status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
+    }
     if (status != 0) {
         return status;
     }

@@ -33,6 +33,9 @@ gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
     int verdict = gpc_order_may_issue(x->cores->order, x->core_index, x->warp_index, &d->access, &until);
+    if (verdict == GPC_ORDER_VERDICT_GO && x->cores->watch != NULL) {
+        return x->cores->watch->ordered(x->cores->watch->watcher, x->core_index, x->warp_index, &d->access);
+    }
     if (verdict <= 0) {
         return verdict; /* GO is 0 */
     }
@@ -143,6 +146,12 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status < 0) {
         return fail_at_barrier(
             x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
+    }
+    if (x->cores->watch != NULL) {
+        status = x->cores->watch->met(x->cores->watch->watcher, x->core_index, warp->block, id, x->warp_index, released);
+        if (status != 0) {
+            return status;
+        }
     }
     x->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;

@@ -182,6 +182,17 @@ gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address)
     return 0;
 }
 
+bool
+gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words)
+{
+    if (i >= self->num_allocations) {
+        return false;
+    }
+    *address = self->allocations[i].address;
+    *words = self->allocations[i].words;
+    return true;
+}
+
 /* How many allocations start at or below address. */
 static size_t
 allocations_up_to(const gpc_memory_t *self, gpc_address_t address)

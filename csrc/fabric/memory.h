@@ -20,6 +20,9 @@ GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
 /* Whether [address, address + 4 * words) lies inside one live allocation. */
 bool gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t words);
 
+/* The i-th live allocation by address; false: there are no more. */
+bool gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words);
+
 /* Any word-aligned range, allocated or not (unallocated memory reads 0 and may be written: traces). */
 void gpc_memory_read(const gpc_memory_t *self, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_memory_write(gpc_memory_t *self, gpc_address_t address, uint64_t words, const uint32_t *in);

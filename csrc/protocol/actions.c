@@ -260,8 +260,16 @@ gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, c
 int
 gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
 {
+    const gpc_watch_t *watch = x->unit->watch;
     if (request == x->message) {
         x->kept = true;
+    }
+    if (watch) {
+        const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+        int status = watch->completed(watch->watcher, x->unit, msg, words, hit);
+        if (status) {
+            return status;
+        }
     }
     return x->unit->ports->complete(x->unit->world, x->unit, request, words, hit);
 }

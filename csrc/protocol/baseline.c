@@ -187,7 +187,10 @@ baseline_l2_act_write(gpc_step_t *x)
 
     gpc_merge_words(gpc_line_words(x), store->data, store->mask);
     ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    int status = gpc_send_answer(x, writer, MSG_ACK, GPC_NO_WORDS, NULL);
+    int status = gpc_note_performed(x, writer, 0);
+    if (status == GPC_OK) {
+        status = gpc_send_answer(x, writer, MSG_ACK, GPC_NO_WORDS, NULL);
+    }
     drop_writer(x);
     return status;
 }
@@ -201,7 +204,10 @@ baseline_l2_act_perform(gpc_step_t *x)
     if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), gpc_line_words(x))) {
         ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
     }
-    int status = gpc_send_answer(x, writer, MSG_ATOMIC_DATA, atomic->mask, NULL);
+    int status = gpc_note_performed(x, writer, 0);
+    if (status == GPC_OK) {
+        status = gpc_send_answer(x, writer, MSG_ATOMIC_DATA, atomic->mask, NULL);
+    }
     drop_writer(x);
     return status;
 }

@@ -105,7 +105,11 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
         gpc_tags_touch(&self->arrays[x.array], x.way);
     }
     int status = gpc_fsm_step(&x);
-    return finish(self, &x, status);
+    status = finish(self, &x, status);
+    if (self->watch && status == GPC_OK) {
+        return self->watch->stepped(self->watch->watcher, self, x.line);
+    }
+    return status;
 }
 
 int

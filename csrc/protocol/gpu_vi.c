@@ -426,6 +426,37 @@ vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller
     return baseline_host_write(cores, num_cores, bank, line, mask, words);
 }
 
+/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+
+const gpc_watched_t vi_watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
+
+int
+vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank, gpc_address_t line,
+                const gpc_nodeset_t *sharers)
+{
+    if (gpc_mshr_find(&bank->mshrs, line) != GPC_NONE) {
+        return GPC_OK; /* an invalidation may be on its way */
+    }
+    for (uint32_t i = 0; i < num_cores; i++) {
+        gpc_index_t way;
+        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        if (gpc_is_among(vi_watched.copies, state) && !(sharers && vi_is_sharer(sharers, cores[i]->node))) {
+            return gpc_violated(cores[i], line, "every copy is listed", "L1 %u has a copy, and bank %u does not list it",
+                                cores[i]->index, bank->index);
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[0], way);
+    return vi_check_listed(cores, num_cores, bank, line, here ? &here->sharers : NULL);
+}
+
 const gpc_protocol_t gpc_protocol_gpu_vi = {
     .id = "gpu-vi",
     .name = "GPU-VI",
@@ -440,4 +471,6 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .networks = VI_NETWORKS,
     .host_read = baseline_host_read,
     .host_write = vi_host_write,
+    .watched = &vi_watched,
+    .monitor = monitor,
 };

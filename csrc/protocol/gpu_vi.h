@@ -40,6 +40,11 @@ gpc_nodeset_t vi_others(const gpc_nodeset_t *set, gpc_node_t but);
 /* `type` (VI_INV, VI_RECALL) to every node of the set; as many acknowledgements are then awaited. */
 GPC_MUST_CHECK int vi_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
 
+/* For monitors: while the bank is in no transaction of the line, whoever has a copy is in its list (NULL: there is none). */
+extern const gpc_watched_t vi_watched;
+GPC_MUST_CHECK int vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank,
+                                   gpc_address_t line, const gpc_nodeset_t *sharers);
+
 /* All copies at L1s go; the L2's, if it has one, is written. */
 int vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                   gpc_mask_t mask, const uint32_t *words);

@@ -498,6 +498,14 @@ static const gpc_controller_type_t vini_l2 = {
     .victim_rank = victim_rank,
 };
 
+static int
+monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[DIRECTORY], line);
+    const vini_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[DIRECTORY], way);
+    return vi_check_listed(cores, num_cores, bank, line, entry ? &entry->sharers : NULL);
+}
+
 const gpc_protocol_t gpc_protocol_gpu_vini = {
     .id = "gpu-vini",
     .name = "GPU-VIni",
@@ -514,4 +522,6 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                 [DIR_RATIO] = {"dir_ratio", 2, 1, 64, NULL, "directory entries for each line of all L1s"}},
     .host_read = baseline_host_read,
     .host_write = vi_host_write,
+    .watched = &vi_watched,
+    .monitor = monitor,
 };

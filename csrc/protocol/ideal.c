@@ -296,6 +296,9 @@ host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t 
     return baseline_host_write(cores, num_cores, bank, line, mask, words);
 }
 
+static const gpc_watched_t watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
+
 const gpc_protocol_t gpc_protocol_ideal = {
     .id = "ideal",
     .name = "IDEAL-COH",
@@ -310,4 +313,5 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .networks = BASELINE_NETWORKS,
     .host_read = baseline_host_read,
     .host_write = host_write,
+    .watched = &watched,
 };

@@ -103,4 +103,6 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                                "what the eviction of a line in E sends: a header, or the line too"}},
     .host_read = host_read,
     .host_write = host_write,
+    .watched = &mesi_watched,
+    .monitor = mesi_monitor,
 };

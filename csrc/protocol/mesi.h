@@ -52,12 +52,20 @@ const uint32_t *mesi_l1_owned_words(const gpc_controller_t *core, gpc_address_t 
 /* Whether the L2's copy is behind this way's. */
 bool mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way);
 
+/* For monitors. Whoever has a copy is listed; of an owned line only the owner has one, and it has not forgotten that it owns it. */
+extern const gpc_watched_t mesi_watched;
+GPC_MUST_CHECK int mesi_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank,
+                                gpc_address_t line);
+
 /* ---- the L2's line, which the host's accesses see too ------------------------------------------------------------------ */
 
 #define MESI_L2_LINE(FIELD)                                                                                            \
     FIELD(PLAIN, uint8_t, dirty)           /* this copy differs from memory */                                         \
     FIELD(NODESET, gpc_nodeset_t, sharers) /* readers: a superset; or the one owner */
 GPC_DESCRIBE(mesi_l2, line, MESI_L2_LINE)
+
+/* Of the line at rest, for monitors: the list, and whether it is of readers or names the owner; NULL: at work, or not there. */
+const gpc_nodeset_t *mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned);
 
 /* The host has written the line: no L1 has a copy, the L2's is all there is. */
 void mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way);

@@ -241,7 +241,8 @@ perform(gpc_step_t *x, gpc_index_t message, bool hit)
     } else {
         gpc_merge_words(gpc_line_words(x), msg->data, msg->mask);
     }
-    return gpc_complete(x, message, gpc_line_words(x), hit);
+    int status = gpc_note_performed(x, message, 0);
+    return status ? status : gpc_complete(x, message, gpc_line_words(x), hit);
 }
 
 static int
@@ -442,4 +443,32 @@ bool
 mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way)
 {
     return core->arrays[0].tags[way].state == L1_M;
+}
+
+/* ---- monitors ------------------------------------------------------------------------------------------------------------------- */
+
+const gpc_watched_t mesi_watched = {.promise = GPC_PROMISE_FRESH,
+                                    .readable = 1u << L1_S | 1u << L1_E | 1u << L1_M,
+                                    .copies = 1u << L1_S | 1u << L1_E | 1u << L1_M | 1u << L1_SM,
+                                    .owners = 1u << L1_E | 1u << L1_M};
+
+int
+mesi_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+{
+    bool owned, at_work = gpc_mshr_find(&bank->mshrs, line) != GPC_NONE;
+    const gpc_nodeset_t *list = mesi_l2_list(bank, line, &owned);
+
+    for (uint32_t i = 0; i < num_cores && !at_work; i++) {
+        gpc_index_t way;
+        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        bool listed = list && (list->bits[i / 64] >> (i % 64) & 1);
+        if (gpc_is_among(mesi_watched.copies, state) && !listed) {
+            return gpc_violated(cores[i], line, "every copy is listed",
+                                "L1 %u has a copy, and bank %u does not list it", i, bank->index);
+        }
+        if (listed && owned && !gpc_is_among(mesi_watched.owners | 1u << L1_M_I, state)) {
+            return gpc_violated(cores[i], line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
+        }
+    }
+    return GPC_OK;
 }

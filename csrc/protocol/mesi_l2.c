@@ -102,6 +102,17 @@ mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way)
     ((mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers = (gpc_nodeset_t){{0}};
 }
 
+const gpc_nodeset_t *
+mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE) {
+        return NULL;
+    }
+    *owned = bank->arrays[0].tags[way].state == L2_MT;
+    return &((const mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers;
+}
+
 /* ---- classification ------------------------------------------------------------------------------------------------------------ */
 
 static bool

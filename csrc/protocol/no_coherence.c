@@ -114,6 +114,8 @@ static const gpc_controller_type_t no_coherence_l1 = {
     .walks_at_kernel_begin = true,
 };
 
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_NOTHING, .bank_is_whole = true};
+
 const gpc_protocol_t gpc_protocol_no_coherence = {
     .id = "no-coh",
     .name = "NO-COH",
@@ -128,4 +130,5 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .networks = BASELINE_NETWORKS,
     .host_read = baseline_host_read,
     .host_write = baseline_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
+    .watched = &watched,
 };

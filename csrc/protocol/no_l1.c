@@ -101,6 +101,8 @@ static const gpc_controller_type_t no_l1_l1 = {
     .unit = l1_unit_described,
 };
 
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
+
 const gpc_protocol_t gpc_protocol_no_l1 = {
     .id = "no-l1",
     .name = "NO-L1",
@@ -115,4 +117,5 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     .networks = BASELINE_NETWORKS,
     .host_read = baseline_host_read,
     .host_write = baseline_host_write,
+    .watched = &watched,
 };

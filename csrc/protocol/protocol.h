@@ -145,6 +145,43 @@ typedef struct {
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
 
+/* ---- for monitors (check=True) ---------------------------------------------------------------------------------------------- */
+
+/* What a load may return. */
+#define GPC_PROMISES(X)                                                                                                \
+    X(NOTHING, "whatever the word ever held")                                                                          \
+    X(FRESH, "a hit: the value of the last write performed; an answer: what the word held since the load was made")    \
+    X(LEASED, "the same, or what was there before a write that is not visible everywhere yet")
+typedef enum {
+#define X(name, text) GPC_PROMISE_##name,
+    GPC_PROMISES(X)
+#undef X
+} gpc_promise_t;
+
+/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. */
+typedef struct {
+    gpc_promise_t promise;
+    uint32_t readable;  /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;    /* bit s: in state s it has words that it may come to serve; readable states among them */
+    uint32_t owners;    /* bit s: it may write them without asking; then nobody else has a copy */
+    bool bank_is_whole; /* the bank's line, where it has one, holds every write performed */
+    /* The last cycle in which a copy may be read, and the last one of all leases of the line that the bank knows of (0: none).
+     * NULL: copies do not end by themselves. */
+    gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
+    gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
+} gpc_watched_t;
+
+/* Who watches a controller, told between its steps; a member returns 0 or an error. */
+typedef struct {
+    void *watcher;
+    /* A step about the line is over. */
+    int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
+    /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
+    int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's request is being completed; the arguments are those of the port. */
+    int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
+} gpc_watch_t;
+
 typedef struct {
     const char *name;
     int64_t standard, smallest, largest;
@@ -177,7 +214,9 @@ struct gpc_protocol {
                      gpc_mask_t mask, uint32_t *words);
     int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                       gpc_mask_t mask, const uint32_t *words);
-    /* Monitors, with check on: after every step of a controller about a line. */
+    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller
+     * about a line; tells by gpc_violated. */
+    const gpc_watched_t *watched;
     int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
 };
 
@@ -252,6 +291,7 @@ struct gpc_controller {
     bool collects;                    /* such a step is under way */
     bool program_fences;              /* the program that runs has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
+    const gpc_watch_t *watch;         /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
@@ -287,6 +327,25 @@ gpc_now(const gpc_step_t *x)
     return x->unit->ports->now(x->unit->world);
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
+
+/* To be called where a store or atomic is performed: in hand, `message`, or one that it waits for; by a protocol whose loads
+ * promise anything. until: the last core cycle in which another L1 may read what was there before; 0: none. */
+static inline int
+gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
+{
+    const gpc_watch_t *watch = x->unit->watch;
+    return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
+}
+/* An L1's state of a line by table 0; *way: where its words are, or GPC_NONE. */
+uint8_t gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way);
+static inline bool
+gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
+{
+    return states >> state & 1;
+}
+/* An invariant does not hold: noted with the line, whose state everywhere is added. GPC_ERROR_INVARIANT. */
+int gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 static inline void *
 gpc_line_fields(const gpc_step_t *x)

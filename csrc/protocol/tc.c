@@ -204,7 +204,10 @@ answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_cycle_t timestamp, gpc_c
 int
 tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
 {
-    int status = answer(x, tc_writer(x), type, 0, gwct);
+    int status = gpc_note_performed(x, tc_writer(x), gwct);
+    if (status == GPC_OK) {
+        status = answer(x, tc_writer(x), type, 0, gwct);
+    }
     if (!is_in_hand(x)) {
         gpc_free_message(x->unit, gpc_list_pop(gpc_step_pending(x), x->unit->messages));
     }
@@ -325,4 +328,49 @@ tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller
     }
     int status = end_lease(bank, line);
     return status ? status : baseline_host_write(cores, num_cores, bank, line, mask, words);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+
+gpc_cycle_t
+tc_lease(const gpc_controller_t *l1, gpc_index_t way)
+{
+    return ((const tc_l1_line_t *) gpc_tags_fields(&l1->arrays[0], way))->timestamp;
+}
+
+gpc_cycle_t
+tc_leased(const gpc_controller_t *bank, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line), mshr = gpc_mshr_find(&bank->mshrs, line);
+    gpc_cycle_t beside = 0, kept = 0;
+
+    if (way != GPC_NONE) {
+        beside = ((const tc_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->timestamp;
+    }
+    if (mshr != GPC_NONE) {
+        kept = ((const tc_l2_mshr_t *) gpc_mshr_fields(&bank->mshrs, mshr))->timestamp;
+    }
+    return beside > kept ? beside : kept;
+}
+
+int
+tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                 uint8_t private_state)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    const gpc_watched_t *watched = bank->protocol->watched;
+    gpc_cycle_t now = bank->ports->now(bank->world);
+    uint32_t copies = 0;
+
+    if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE ||
+        bank->arrays[0].tags[way].state != private_state || tc_leased(bank, line) < now) {
+        return GPC_OK;
+    }
+    for (uint32_t i = 0; i < num_cores; i++) {
+        gpc_index_t copy;
+        uint8_t state = gpc_l1_state(cores[i], line, &copy);
+        copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && tc_lease(cores[i], copy) >= now;
+    }
+    return copies < 2 ? GPC_OK
+                      : gpc_violated(bank, line, "a private line has one unexpired copy", "%u L1s have one", copies);
 }

@@ -122,6 +122,12 @@ gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);
 uint32_t tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
 uint32_t tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
 
+/* For monitors: the ends of leases, and that a line of which one unexpired copy may be has no second one. */
+gpc_cycle_t tc_lease(const gpc_controller_t *l1, gpc_index_t way);
+gpc_cycle_t tc_leased(const gpc_controller_t *bank, gpc_address_t line);
+GPC_MUST_CHECK int tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank,
+                                    gpc_address_t line, uint8_t private_state);
+
 /* The host's write waives leases: copies go, and the line's lease is over. */
 int tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                   gpc_mask_t mask, const uint32_t *words);

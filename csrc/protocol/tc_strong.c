@@ -426,6 +426,21 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
     return tc_check_lifetime("tc-strong", machine, options[OPTION_LIFETIME], failure);
 }
 
+/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
+                                      .readable = 1u << L1_V,
+                                      .copies = 1u << L1_V | 1u << L1_VM,
+                                      .bank_is_whole = true,
+                                      .lease = tc_lease,
+                                      .leased = tc_leased};
+
+static int
+monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+{
+    return tc_check_private(cores, num_cores, bank, line, L2_P);
+}
+
 const gpc_protocol_t gpc_protocol_tc_strong = {
     .id = "tc-strong",
     .name = "TC-Strong",
@@ -454,4 +469,6 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .keeps_time = true,
     .host_read = baseline_host_read,
     .host_write = tc_host_write,
+    .watched = &watched,
+    .monitor = monitor,
 };

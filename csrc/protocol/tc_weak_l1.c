@@ -287,6 +287,15 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
     return tc_check_lifetime("tc-weak", machine, options[TCW_OPTION_LIFETIME], failure);
 }
 
+/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_LEASED,
+                                      .readable = 1u << L1_V | 1u << L1_VM,
+                                      .copies = 1u << L1_V | 1u << L1_VM,
+                                      .bank_is_whole = true,
+                                      .lease = tc_lease,
+                                      .leased = tc_leased};
+
 const gpc_protocol_t gpc_protocol_tc_weak = {
     .id = "tc-weak",
     .name = "TC-Weak",
@@ -317,4 +326,6 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .keeps_time = true,
     .host_read = baseline_host_read,
     .host_write = tc_host_write,
+    .watched = &watched,
+    .monitor = tcw_monitor,
 };

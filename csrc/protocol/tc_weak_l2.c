@@ -340,3 +340,10 @@ const gpc_controller_type_t tcw_l2 = {
     .may_idle_in_transaction = true,
     .idle_until = tc_lease_end,
 };
+
+int
+tcw_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+{
+    return tcw_bumps(bank) ? tc_check_private(cores, num_cores, bank, line, L2_P)
+                           : GPC_OK; /* as printed, P does not mean that */
+}

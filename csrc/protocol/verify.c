@@ -1,4 +1,8 @@
 /* verify.c: a controller looked at from outside: its own checks, its encoding for the explorer, its print for people. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "protocol/controller.h"
 
 /* ---- checks ---------------------------------------------------------------------------------------------------------------------------- */
@@ -34,6 +38,39 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
         }
     }
     return GPC_OK;
+}
+
+uint8_t
+gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way)
+{
+    const gpc_tags_t *tags = &l1->arrays[0];
+    gpc_index_t mshr = GPC_NONE;
+
+    *way = tags->sets ? gpc_tags_find(tags, line) : GPC_NONE;
+    mshr = *way == GPC_NONE ? gpc_mshr_find(&l1->mshrs, line) : tags->tags[*way].mshr;
+    if (mshr != GPC_NONE) {
+        return gpc_mshr_at(&l1->mshrs, mshr)->state;
+    }
+    return *way == GPC_NONE ? l1->type->tables[0]->initial : tags->tags[*way].state;
+}
+
+int
+gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void) vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    uint64_t now = unit->ports->now(unit->world);
+    if (line == GPC_NEVER) {
+        return gpc_fail(unit->failure, GPC_ERROR_INVARIANT, "an invariant does not hold, %s: %s (core cycle %" PRIu64 ")",
+                        invariant, what, now);
+    }
+    unit->failure->line = line;
+    return gpc_fail(unit->failure, GPC_ERROR_INVARIANT,
+                    "an invariant does not hold, %s: %s (core cycle %" PRIu64 ", line 0x%" PRIx64 ")", invariant, what, now,
+                    line);
 }
 
 int

@@ -68,14 +68,14 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"machine", "protocol", "rule", "options", "seed", "budget", "check", NULL};
     const gpc_module_state_t *state = PyType_GetModuleState(type);
-    PyObject *machine_object, *protocol, *rule, *options_object, *seed, *budget;
+    PyObject *machine_object, *protocol, *rule, *options_object, *seed, *budget, *check;
     gpc_options_argument_t options = {0};
     gpc_machine_t machine;
     gpc_setup_t setup = {0};
     gpu_object_t *self = NULL;
-    int check = 0;
+    uint64_t checks = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOp:GPU", (char **) (uintptr_t) names, &machine_object,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOO:GPU", (char **) (uintptr_t) names, &machine_object,
                                      &protocol, &rule, &options_object, &seed, &budget, &check)) {
         return NULL;
     }
@@ -83,13 +83,14 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         gpc_get_text(state, protocol, "protocol", &setup.protocol) != 0 ||
         gpc_get_rule(state, rule, &setup.rule) != 0 || gpc_get_u64(state, seed, "seed", UINT64_MAX, &setup.seed) != 0 ||
         gpc_get_u64(state, budget, "budget", UINT64_MAX, &setup.budget) != 0 ||
+        gpc_get_u64(state, check, "check", GPC_CHECK_PROTOCOL | GPC_CHECK_RACES, &checks) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {
         return NULL;
     }
     setup.machine = &machine;
     setup.options = options.values;
     setup.num_options = options.count;
-    setup.check = check != 0;
+    setup.check = (uint32_t) checks;
     self = (gpu_object_t *) type->tp_alloc(type, 0);
     if (self != NULL) {
         atomic_init(&self->busy, false);

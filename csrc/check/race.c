@@ -1,0 +1,454 @@
+/* race.c: threads, what they know of each other, and how synchronisation lets them know more. */
+#include "check/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/race_parts.h"
+
+/* ---- building ------------------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *failure, gpc_race_t **out)
+{
+    gpc_race_t *self = calloc(1, sizeof(*self));
+    *out = self;
+    if (!self) {
+        return GPC_ERROR_MEMORY;
+    }
+    size_t cores = machine->cores;
+    self->machine = machine;
+    self->failure = failure;
+    self->at_perform = at_perform;
+    self->scratchpad_words = machine->scratchpad_bytes / 4;
+    self->warps_per_block = 1;
+    self->threads = calloc(cores * machine->warps_per_core, sizeof(*self->threads));
+    self->flights = calloc(cores * machine->requests_per_core, sizeof(*self->flights));
+    self->joined = calloc(cores * machine->blocks_per_core * GPC_NAMED_BARRIERS, sizeof(*self->joined));
+    gpc_pages_init(&self->pages, sizeof(gpc_race_page_t));
+    return self->threads && self->flights && self->joined ? 0 : GPC_ERROR_MEMORY;
+}
+
+static void
+drop(gpc_view_t **view)
+{
+    gpc_view_drop(*view);
+    *view = NULL;
+}
+
+static void
+drop_all(gpc_view_t **views, size_t count)
+{
+    for (size_t i = 0; views && i < count; i++) {
+        drop(&views[i]);
+    }
+}
+
+static void
+forget_thread(gpc_race_thread_t *thread)
+{
+    drop(&thread->knows);
+    drop_all(thread->fenced, NUM_LEVELS);
+    drop_all(thread->seen, NUM_LEVELS);
+    *thread = (gpc_race_thread_t){.time = 1};
+}
+
+static void
+forget_launch(gpc_race_t *self)
+{
+    const gpc_machine_t *m = self->machine;
+    for (size_t i = 0; self->threads && i < (size_t) m->cores * m->warps_per_core; i++) {
+        forget_thread(&self->threads[i]);
+    }
+    for (size_t i = 0; self->flights && i < (size_t) m->cores * m->requests_per_core; i++) {
+        drop_all(self->flights[i].views, NUM_LEVELS);
+    }
+    drop_all(self->joined, (size_t) m->cores * m->blocks_per_core * GPC_NAMED_BARRIERS);
+    gpc_race_forget_all(self);
+}
+
+void
+gpc_race_free(gpc_race_t *self)
+{
+    if (!self) {
+        return;
+    }
+    forget_launch(self);
+    gpc_pages_free(&self->pages);
+    free(self->threads);
+    free(self->flights);
+    free(self->joined);
+    free(self->core_of);
+    free(self->sets);
+    free(self->syncs);
+    free(self);
+}
+
+const gpc_race_counts_t *
+gpc_race_counts(const gpc_race_t *self)
+{
+    return &self->counts;
+}
+
+void
+gpc_race_reset_counts(gpc_race_t *self)
+{
+    self->counts = (gpc_race_counts_t){0};
+}
+
+/* ---- launches and blocks -------------------------------------------------------------------------------------------------------- */
+
+static uint8_t
+level_of(uint8_t scope)
+{
+    return scope < LEVEL_GPU ? scope : LEVEL_GPU;
+}
+
+static bool
+synchronises_narrowly(const gpc_program_t *program)
+{
+    for (uint32_t i = 0; i < program->count; i++) {
+        const gpc_instruction_t *in = &program->instructions[i];
+        bool memory = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
+        if (in->scope < GPC_SCOPE_GPU &&
+            (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int
+gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block)
+{
+    size_t blocks = (size_t) launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint16_t *core_of = realloc(self->core_of, blocks * sizeof(*core_of));
+
+    if (!core_of) {
+        return GPC_ERROR_MEMORY;
+    }
+    forget_launch(self);
+    self->core_of = core_of;
+    self->launch = launch;
+    self->launches++;
+    self->warps_per_block = warps_per_block;
+    self->narrow = synchronises_narrowly(&launch->program);
+    self->pending = GPC_OK;
+    return GPC_OK;
+}
+
+static gpc_race_thread_t *
+thread_at(const gpc_race_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->threads[(size_t) core * self->machine->warps_per_core + warp];
+}
+
+void
+gpc_race_block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word)
+{
+    self->core_of[number] = (uint16_t) core;
+    for (uint32_t i = 0; i < self->warps_per_block; i++) {
+        gpc_race_thread_t *thread = thread_at(self, core, first_warp + i);
+        forget_thread(thread);
+        thread->thread = number * self->warps_per_block + i;
+        thread->block = number;
+    }
+    gpc_race_forget_words(self, gpc_race_scratchpad_at(core * self->scratchpad_words + first_word),
+                          self->launch->program.shared_words);
+}
+
+/* ---- releases and acquires ------------------------------------------------------------------------------------------------------- */
+
+static gpc_moment_t
+moment_of(const gpc_race_thread_t *thread)
+{
+    return (gpc_moment_t){thread->thread, thread->time};
+}
+
+/* All that the thread has done and knows, as what it releases; *out is the caller's share. Its time goes on. */
+static int
+take_release(gpc_race_thread_t *thread, gpc_view_t **out)
+{
+    *out = gpc_view_share(thread->knows);
+    int status = gpc_view_add(out, moment_of(thread));
+    thread->time++;
+    return status;
+}
+
+static int
+publish_one(const gpc_race_t *self, gpc_race_sync_t *sync, const gpc_race_thread_t *thread, uint8_t level,
+            gpc_view_t *view)
+{
+    uint32_t block = self->narrow ? thread->block : 0; /* without narrow scopes everyone reaches everyone */
+    for (uint32_t i = 0; i < sync->count; i++) {
+        if (sync->releases[i].level == level && sync->releases[i].block == block) {
+            return gpc_view_join(&sync->releases[i].view, view);
+        }
+    }
+    if (sync->count == sync->capacity) {
+        uint32_t capacity = sync->capacity ? 2 * sync->capacity : 1;
+        gpc_race_release_t *grown = realloc(sync->releases, capacity * sizeof(*grown));
+        if (!grown) {
+            return GPC_ERROR_MEMORY;
+        }
+        sync->releases = grown;
+        sync->capacity = capacity;
+    }
+    sync->releases[sync->count++] =
+        (gpc_race_release_t){block, self->core_of[thread->block], level, gpc_view_share(view)};
+    return GPC_OK;
+}
+
+/* What a write to the word publishes, by level. */
+static int
+publish(gpc_race_t *self, gpc_address_t address, const gpc_race_thread_t *thread, gpc_view_t *const *views)
+{
+    int status = GPC_OK;
+    for (uint8_t level = 0; level < NUM_LEVELS && status == GPC_OK; level++) {
+        if (views[level]) {
+            gpc_race_word_t *word = gpc_race_word_at(self, address);
+            gpc_race_sync_t *sync = word ? gpc_race_sync_of(self, word) : NULL;
+            status = sync ? publish_one(self, sync, thread, level, views[level]) : GPC_ERROR_MEMORY;
+        }
+    }
+    return status;
+}
+
+/* Whether the thread, acquiring with a scope of that level, and who released are in each other's scope. */
+static bool
+meets(const gpc_race_t *self, const gpc_race_thread_t *thread, uint8_t level, const gpc_race_release_t *release)
+{
+    uint8_t least = level < release->level ? level : release->level;
+    if (!self->narrow || least == LEVEL_GPU || release->block == thread->block) {
+        return true;
+    }
+    return least == LEVEL_CU && release->core == self->core_of[thread->block];
+}
+
+static int
+join_releases(gpc_race_t *self, const gpc_race_sync_t *sync, const gpc_race_thread_t *thread, uint8_t level,
+              gpc_view_t **into)
+{
+    for (uint32_t i = 0; i < sync->count; i++) {
+        int status = meets(self, thread, level, &sync->releases[i]) ? gpc_view_join(into, sync->releases[i].view) : 0;
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+/* The thread has read the word by a synchronising access. */
+static int
+observe(gpc_race_t *self, gpc_address_t address, gpc_race_thread_t *thread, uint8_t order, uint8_t level)
+{
+    const gpc_race_word_t *word = gpc_race_word_at(self, address);
+    if (!word) {
+        return GPC_ERROR_MEMORY;
+    }
+    const gpc_race_sync_t *sync = word->sync ? &self->syncs[word->sync - 1] : NULL;
+    if (!sync || sync->count == 0) {
+        return GPC_OK;
+    }
+    self->counts.acquires++;
+    if (order == GPC_ORDER_ACQUIRE || order == GPC_ORDER_ACQ_REL || order == GPC_ORDER_SC) {
+        return join_releases(self, sync, thread, level, &thread->knows);
+    }
+    int status = GPC_OK;
+    for (uint8_t at = self->narrow ? 0 : LEVEL_GPU; at <= level && status == GPC_OK; at++) {
+        status = join_releases(self, sync, thread, at, &thread->seen[at]);
+    }
+    return status;
+}
+
+static int
+fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
+{
+    int status = GPC_OK;
+    for (uint8_t at = 0; at <= level && order != GPC_ORDER_RELEASE && status == GPC_OK; at++) {
+        status = gpc_view_join(&thread->knows, thread->seen[at]);
+        drop(&thread->seen[at]);
+    }
+    if (status || order == GPC_ORDER_ACQUIRE) {
+        return status;
+    }
+    gpc_view_t *release = NULL;
+    status = take_release(thread, &release);
+    for (uint8_t at = 0; at <= level && status == GPC_OK; at++) {
+        drop(&thread->fenced[at]);
+        thread->fenced[at] = gpc_view_share(release);
+    }
+    gpc_view_drop(release);
+    return status;
+}
+
+int
+gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    bool fences = access->kind == GPC_ACCESS_FENCE ||
+                  (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
+    if (!fences) {
+        return GPC_OK;
+    }
+    self->counts.fences++;
+    return fence(thread_at(self, core, warp), access->order, level_of(access->scope));
+}
+
+int
+gpc_race_met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released)
+{
+    gpc_view_t **joined =
+        &self->joined[((size_t) core * self->machine->blocks_per_core + block) * GPC_NAMED_BARRIERS + id];
+    gpc_view_t *release = NULL;
+    int status = take_release(thread_at(self, core, warp), &release);
+
+    self->counts.barriers++;
+    if (status == GPC_OK) {
+        status = gpc_view_join(joined, release);
+    }
+    gpc_view_drop(release);
+    for (uint64_t left = released; left && status == GPC_OK; left &= left - 1) {
+        status = gpc_view_join(&thread_at(self, core, (uint32_t) __builtin_ctzll(left))->knows, *joined);
+    }
+    if (released) {
+        drop(joined);
+    }
+    return status;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------------------------------------------- */
+
+/* What the writes of a synchronising access publish: a release all, a relaxed one what was fenced before it. The views are
+ * shares of the caller. */
+static int
+take_views(gpc_race_thread_t *thread, const gpc_access_t *access, uint8_t level, gpc_view_t **views)
+{
+    if (access->order >= GPC_ORDER_RELEASE) {
+        return take_release(thread, &views[level]);
+    }
+    for (uint8_t at = 0; at <= level; at++) {
+        if (at == level || thread->fenced[at] != thread->fenced[at + 1]) {
+            views[at] = gpc_view_share(thread->fenced[at]);
+        }
+    }
+    return GPC_OK;
+}
+
+static gpc_address_t
+address_of(const gpc_core_event_t *event, uint32_t lane)
+{
+    return event->addresses ? event->addresses[lane] : gpc_race_scratchpad_at(event->words[lane]);
+}
+
+/* Every word of every lane meets what was done to it. */
+static int
+meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_thread_t *thread,
+           const gpc_race_access_t *access)
+{
+    for (gpc_lanes_t left = event->lanes; left; left &= left - 1) {
+        gpc_address_t first = address_of(event, (uint32_t) __builtin_ctzll(left));
+        for (uint32_t i = 0; i < event->width; i++) {
+            gpc_race_word_t *word = gpc_race_word_at(self, first + 4 * i);
+            gpc_race_access_t other;
+            int status = word ? gpc_race_meet(self, word, thread, access, &other) : GPC_ERROR_MEMORY;
+            if (status) {
+                return status < 0 ? status : gpc_race_report(self, first + 4 * i, &other, access);
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+/* On the scratchpad, or where writes count from their issue on, this is all; else gpc_race_performed follows. */
+static int
+synchronise_at_once(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread,
+                    gpc_view_t *const *views, uint8_t level)
+{
+    int status = GPC_OK;
+    for (gpc_lanes_t left = event->lanes; left && status == GPC_OK; left &= left - 1) {
+        gpc_address_t address = address_of(event, (uint32_t) __builtin_ctzll(left));
+        if (event->words && event->access.kind != GPC_ACCESS_STORE) {
+            status = observe(self, address, thread, event->access.order, level);
+        }
+        for (uint32_t i = 0; i < event->width && status == GPC_OK && event->access.kind != GPC_ACCESS_LOAD; i++) {
+            status = publish(self, address + 4 * i, thread, views);
+        }
+    }
+    return status;
+}
+
+static int
+synchronise(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread, uint8_t level)
+{
+    gpc_view_t *views[NUM_LEVELS] = {NULL, NULL, NULL};
+    int status = event->access.kind == GPC_ACCESS_LOAD ? GPC_OK : take_views(thread, &event->access, level, views);
+
+    if (status == GPC_OK && self->at_perform && !event->words) {
+        gpc_race_flight_t *flight =
+            &self->flights[(size_t) event->core * self->machine->requests_per_core + event->name];
+        drop_all(flight->views, NUM_LEVELS);
+        memcpy(flight->views, views, sizeof(views));
+        return GPC_OK;
+    }
+    if (status == GPC_OK) {
+        status = synchronise_at_once(self, event, thread, views, level);
+    }
+    drop_all(views, NUM_LEVELS);
+    return status;
+}
+
+int
+gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event)
+{
+    gpc_race_thread_t *thread = thread_at(self, event->core, event->warp);
+    bool atomic = event->access.kind == GPC_ACCESS_ATOMIC;
+    gpc_race_access_t access = {.moment = moment_of(thread),
+                                .pc = event->pc < UINT16_MAX ? (uint16_t) event->pc : UINT16_MAX,
+                                .level = event->words ? LEVEL_GPU : level_of(event->access.scope),
+                                .synchronising = atomic || event->access.order != GPC_ORDER_WEAK,
+                                .writes = event->access.kind != GPC_ACCESS_LOAD};
+    uint64_t words = (uint64_t) __builtin_popcountll(event->lanes) * event->width;
+
+    *(access.synchronising ? &self->counts.synchronising : &self->counts.accesses) += words;
+    int status = self->pending ? self->pending : meet_words(self, event, thread, &access);
+    if (status == GPC_OK && access.synchronising) {
+        status = synchronise(self, event, thread, access.level);
+    }
+    return status;
+}
+
+int
+gpc_race_performed(gpc_race_t *self, const gpc_msg_t *request, gpc_index_t name)
+{
+    bool atomic = request->type == GPC_MSG_ATOMIC;
+    if (!self->at_perform || (!atomic && request->order == GPC_ORDER_WEAK)) {
+        return GPC_OK;
+    }
+    gpc_race_thread_t *thread = thread_at(self, request->source, request->warp);
+    const gpc_race_flight_t *flight =
+        &self->flights[(size_t) request->source * self->machine->requests_per_core + name];
+    int status = GPC_OK;
+    for (gpc_mask_t left = request->mask; left && status == GPC_OK; left &= left - 1) {
+        gpc_address_t address = request->line + 4 * (uint32_t) __builtin_ctz(left);
+        if (atomic) {
+            status = observe(self, address, thread, request->order, level_of(request->scope));
+        }
+        if (status == GPC_OK) {
+            status = publish(self, address, thread, flight->views);
+        }
+    }
+    return status;
+}
+
+int
+gpc_race_completed(gpc_race_t *self, const gpc_msg_t *request)
+{
+    bool reads = request->type == GPC_MSG_LOAD ? request->order != GPC_ORDER_WEAK
+                                               : request->type == GPC_MSG_ATOMIC && !self->at_perform;
+    int status = GPC_OK;
+    for (gpc_mask_t left = reads ? request->mask : 0; left && status == GPC_OK; left &= left - 1) {
+        status = observe(self, request->line + 4 * (uint32_t) __builtin_ctz(left),
+                         thread_at(self, request->source, request->warp), request->order, level_of(request->scope));
+    }
+    return status;
+}

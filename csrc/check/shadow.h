@@ -1,0 +1,49 @@
+/* shadow.h: what every word of memory holds by the writes performed so far, and what it held before them.
+ *
+ * Writes have a version each, in the order in which they were performed. Of the last ones it is kept what they replaced and until
+ * when that might still be read, so that the value of a load can be judged: one that the word held at a time when the load might
+ * have read it. A write that changes nothing makes no version. */
+#ifndef GPC_CHECK_SHADOW_H
+#define GPC_CHECK_SHADOW_H
+
+#include "check/pages.h"
+
+/* What one write replaced. */
+typedef struct {
+    uint64_t version;  /* of the value before it: 0 is the first */
+    gpc_cycle_t until; /* it might be read so long */
+    uint32_t value;
+} gpc_replaced_t;
+
+typedef struct {
+    gpc_pages_t pages;
+    gpc_replaced_t *replaced; /* owned; a ring: the write of version v is at v % GPC_SHADOW_WRITES */
+    uint64_t last;            /* version of the last write */
+} gpc_shadow_t;
+
+#define GPC_SHADOW_WRITES (UINT64_C(1) << 18)
+
+typedef enum {
+    GPC_VALUE_RIGHT,
+    GPC_VALUE_WRONG,    /* the word held it at no time that counts */
+    GPC_VALUE_OLD,      /* it did, but before what the reader has seen of the word */
+    GPC_VALUE_UNDECIDED /* too many writes since */
+} gpc_value_verdict_t;
+
+GPC_MUST_CHECK int gpc_shadow_init(gpc_shadow_t *self);
+void gpc_shadow_free(gpc_shadow_t *self);
+void gpc_shadow_forget(gpc_shadow_t *self); /* everything reads 0, as fresh memory does */
+
+uint32_t gpc_shadow_value(const gpc_shadow_t *self, gpc_address_t address);
+uint64_t gpc_shadow_version(const gpc_shadow_t *self, gpc_address_t address);
+/* The words of a line that lies in one page, as pages of GPC_SHADOW_PAGE_WORDS are aligned; NULL: all are 0. */
+#define GPC_SHADOW_PAGE_WORDS 256u
+const uint32_t *gpc_shadow_line(const gpc_shadow_t *self, gpc_address_t line);
+/* A write is performed; what it replaces may be read until then. */
+GPC_MUST_CHECK int gpc_shadow_write(gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_cycle_t until);
+/* Whether a load may return value: what the word holds, or held at `from` or later (GPC_NEVER: now only), and no version before
+ * `least`. *version: the first that fits. */
+gpc_value_verdict_t gpc_shadow_judge(const gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_cycle_t from,
+                                     uint64_t least, uint64_t *version);
+
+#endif
