@@ -116,7 +116,7 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
     gpu->checks.cores = (gpc_core_watch_t){gpu, on_launched, on_block_began, on_accessed, on_ordered, on_met};
     gpu->cores.watch = &gpu->checks.cores;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpu->controllers[node].watch = &gpu->checks.controllers;
+        gpu->controllers[node].monitors = &gpu->checks.controllers;
     }
     return 0;
 }

@@ -260,7 +260,7 @@ gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, c
 int
 gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
 {
-    const gpc_watch_t *watch = x->unit->watch;
+    const gpc_watch_t *watch = x->unit->monitors;
     if (request == x->message) {
         x->kept = true;
     }

@@ -106,8 +106,8 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     }
     int status = gpc_fsm_step(&x);
     status = finish(self, &x, status);
-    if (self->watch && status == GPC_OK) {
-        return self->watch->stepped(self->watch->watcher, self, x.line);
+    if (self->monitors && status == GPC_OK) {
+        return self->monitors->stepped(self->monitors->watcher, self, x.line);
     }
     return status;
 }

@@ -233,6 +233,9 @@ others_share(const gpc_step_t *x)
 static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
 {
+    if (x->mshr == GPC_NONE) {
+        return GPC_NO_EVENT; /* nobody waits for it */
+    }
     if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
         return L2_INV_ACK;
     }

@@ -291,7 +291,7 @@ struct gpc_controller {
     bool collects;                    /* such a step is under way */
     bool program_fences;              /* the program that runs has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
-    const gpc_watch_t *watch;         /* borrowed; NULL: nobody watches */
+    const gpc_watch_t *monitors;      /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
@@ -333,7 +333,7 @@ gpc_now(const gpc_step_t *x)
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
-    const gpc_watch_t *watch = x->unit->watch;
+    const gpc_watch_t *watch = x->unit->monitors;
     return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
 }
 /* An L1's state of a line by table 0; *way: where its words are, or GPC_NONE. */
