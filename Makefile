@@ -11,7 +11,7 @@ BUILD := build
 RELEASE := $(BUILD)/release
 SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' \) 2>/dev/null)
 
-.PHONY: demo test test-c test-python check format asan bench clean develop
+.PHONY: demo test test-c test-python check format asan bench monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -21,6 +21,7 @@ help:
 	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench    speed of the simulator"
+	@echo "make monitors every workload under every protocol with --check, then synthetic at random for ten minutes"
 	@echo "make develop  the extension beside its sources, for working on gpucoh"
 	@echo "make format   put C and Python sources into shape"
 	@echo "make clean    remove what was built (.venv too)"
@@ -85,6 +86,11 @@ format: $(BUILD)/.dev
 bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
 	$(BIN)/python benchmarks/instructions.py
+
+MINUTES ?= 10
+
+monitors: $(BUILD)/.installed
+	$(BIN)/python tools/monitors.py --minutes $(MINUTES)
 
 develop: $(BUILD)/.run
 	$(RUN) sh tools/build.sh $(RELEASE)

@@ -31,8 +31,7 @@ static int
 on_completed(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit)
 {
     gpc_gpu_t *gpu = watcher;
-    int status =
-        gpu->checks.monitor ? gpc_monitor_completed(gpu->checks.monitor, l1, request, words, hit) : 0;
+    int status = gpu->checks.monitor ? gpc_monitor_completed(gpu->checks.monitor, l1, request, words, hit) : 0;
     return status || !gpu->checks.race ? status : gpc_race_completed(gpu->checks.race, request);
 }
 

@@ -71,7 +71,10 @@ ScaleOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same run.")]
 CheckOption = Annotated[
-    bool, typer.Option("--check", help="Run the protocol's monitors along (slower).")
+    bool,
+    typer.Option(
+        "--check", help="Run the protocol's monitors and the race detector along (slower)."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -247,7 +250,8 @@ def run_command(
 ) -> None:
     """Run one workload under one protocol and check its result.
 
-    Exit status 1 when the result is wrong.
+    Exit status 1 when the result is wrong; with --check also when an invariant of the protocol is violated or the
+    workload has a data race.
 
     Examples:
 
@@ -281,7 +285,7 @@ def run_command(
     if as_json:
         _print_json(result.to_dict())
     else:
-        tables.print_run(_console(), result)
+        tables.print_run(_console(), result, check)
     if result.correct is False:
         raise typer.Exit(WRONG)
 

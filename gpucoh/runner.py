@@ -159,7 +159,7 @@ class Run:
     scale: str = "small"
     seed: int = 0
     params: Mapping[str, object] | None = None
-    check: bool = False
+    check: bool | str = False
     set: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
@@ -258,7 +258,7 @@ def run(
     scale: str = "small",
     seed: int = 0,
     params: Mapping[str, object] | None = None,
-    check: bool = False,
+    check: bool | str = False,
     set: Mapping[str, object] | None = None,
     progress: bool = False,
 ) -> RunResult:
@@ -280,8 +280,8 @@ def run(
         Of input and machine. The same seed gives the same result but for ``wall_s``.
     params : dict, optional
         The workload's parameters.
-    check : bool
-        Run the protocol's monitors along.
+    check : bool or {"protocol", "races"}
+        Run the monitors and the race detector along, or one of them: :class:`gpucoh.GPU`.
     set : dict, optional
         Machine fields to change, and ``budget``.
     progress : bool

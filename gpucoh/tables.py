@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -46,8 +46,30 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def print_run(console: Console, run: RunResult) -> None:
-    """One run for people."""
+def checked(counts: Mapping[str, int]) -> str:
+    """What ``--check`` looked at, in one line; a run that checked nothing shows it."""
+    others = [
+        f"{counts[name]:,} {text}"
+        for name, text in (
+            ("copies", "copies"),
+            ("leases", "leases"),
+            ("fences", "fences"),
+            ("undecided", "words undecided"),
+        )
+        if counts[name]
+    ]
+    told = [
+        f"{counts['steps']:,} steps",
+        f"{counts['writes']:,} writes",
+        f"{counts['loads']:,} words of loads",
+        *others,
+    ]
+    races = f"{counts['race_accesses']:,} plain and {counts['race_synchronising']:,} synchronising accesses to words"
+    return ", ".join(told) + "; races: " + races
+
+
+def print_run(console: Console, run: RunResult, check: bool = False) -> None:
+    """One run for people; with what was checked when it was to be."""
     stats = run.stats
     loads, hits = stats.l1["loads"], stats.l1["load_hits"]
     console.print(
@@ -84,6 +106,8 @@ def print_run(console: Console, run: RunResult) -> None:
                 ),
             )
         )
+    if check:
+        rows.append(("checked", checked(stats.check)))
     rows.append(("wall clock", f"{run.wall_s:.2f} s"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for name, value in rows:

@@ -30,11 +30,13 @@ FORBIDDEN_CALLS = {
     "ending the process": "exit _exit quick_exit",
 }
 ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"}
-# Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop.
+# Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop,
+# unless the run is watched: monitors and the race detector keep what they see.
 MAY_ALLOCATE = {
     "base/arena.c", "base/text.c", "core/decode.c", "core/dispatch.c", "core/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
-    "gpu.c", "gpu_host.c", "check/explorer.c", "check/states.c", "check/trace.c",
+    "gpu.c", "gpu_check.c", "gpu_host.c", "check/explorer.c", "check/monitor.c", "check/pages.c", "check/race.c",
+    "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
 }  # fmt: skip
 
 # gpucoh modules that import nothing of the rest but what is named here.

@@ -24,7 +24,7 @@ struct gpc_monitor {
     gpc_watched_t watched;
     gpc_monitor_counts_t counts;
     gpc_shadow_t shadow;
-    seen_t *seen; /* owned; [SEEN_PLACES] */
+    seen_t *seen;  /* owned; [SEEN_PLACES] */
     warp_t *warps; /* owned; [cores * warps_per_core] */
     uint64_t lives;
 };
@@ -113,7 +113,8 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
 /* ---- copies: what is in caches, compared with the writes performed ----------------------------------------------------------- */
 
 static int
-check_words(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line, const uint32_t *words, const char *invariant)
+check_words(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line, const uint32_t *words,
+            const char *invariant)
 {
     static const uint32_t nothing[GPC_MAX_LINE_WORDS];
     const uint32_t *right = gpc_shadow_line(&self->shadow, line);
@@ -159,8 +160,8 @@ check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_addr
         return GPC_OK;
     }
     return gpc_violated(l1, line, "no lease outlives the bank's",
-                        "L1 %" PRIu32 " may read its copy until cycle %" PRIu64 ", the bank knows of %" PRIu64, l1->index, lease,
-                        leased);
+                        "L1 %" PRIu32 " may read its copy until cycle %" PRIu64 ", the bank knows of %" PRIu64,
+                        l1->index, lease, leased);
 }
 
 /* Of one L1's copy: its words and its lease. */
@@ -309,7 +310,8 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
                                 ", the last write performed there left 0x%" PRIx32,
                                 lanes->lane[i], write->source, write->warp, lanes->old[i], word, words[word]);
         }
-        words[word] = gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
+        words[word] =
+            gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
     }
     for (; touched; touched &= touched - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(touched);
@@ -325,8 +327,7 @@ int
 gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
     /* the core's own request, which waits for its answer: it knows when it was made */
-    const gpc_msg_t *request =
-        write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
+    const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
     gpc_cycle_t now = now_of(unit), readable = until > now ? until : now;
     warp_t *warp = warp_at(self, write->source, write->warp);
 
@@ -402,7 +403,7 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
             return GPC_OK;
         case GPC_VALUE_OLD:
             return is_own_store(self, l1, load->line, word, value) ? GPC_OK
-                                                                  : wrong_value(self, l1, load, word, value, true);
+                                                                   : wrong_value(self, l1, load, word, value, true);
         case GPC_VALUE_WRONG:
             break;
     }
@@ -417,8 +418,9 @@ check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load
     if (!has_expired(self, l1, way)) {
         return GPC_OK;
     }
-    return gpc_violated(l1, load->line, "no hit on an expired copy", "core %u warp %u hits a copy that ended at cycle %" PRIu64,
-                        load->source, load->warp, way == GPC_NONE ? 0 : self->watched.lease(l1, way));
+    return gpc_violated(l1, load->line, "no hit on an expired copy",
+                        "core %u warp %u hits a copy that ended at cycle %" PRIu64, load->source, load->warp,
+                        way == GPC_NONE ? 0 : self->watched.lease(l1, way));
 }
 
 int
@@ -473,8 +475,9 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
         return GPC_OK;
     }
     return gpc_violated(l1, GPC_NEVER, "a fence waits for its warp's writes",
-                        "core %" PRIu32 " warp %" PRIu32 " goes on, its writes are visible everywhere after cycle %" PRIu64, core, warp,
-                        visible);
+                        "core %" PRIu32 " warp %" PRIu32
+                        " goes on, its writes are visible everywhere after cycle %" PRIu64,
+                        core, warp, visible);
 }
 
 void

@@ -110,8 +110,7 @@ synchronises_narrowly(const gpc_program_t *program)
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         bool memory = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
-        if (in->scope < GPC_SCOPE_GPU &&
-            (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
+        if (in->scope < GPC_SCOPE_GPU && (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
             return true;
         }
     }
@@ -133,7 +132,6 @@ gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_p
     self->launches++;
     self->warps_per_block = warps_per_block;
     self->narrow = synchronises_narrowly(&launch->program);
-    self->pending = GPC_OK;
     return GPC_OK;
 }
 
@@ -285,8 +283,8 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
 int
 gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
-    bool fences = access->kind == GPC_ACCESS_FENCE ||
-                  (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
     if (!fences) {
         return GPC_OK;
     }
@@ -410,7 +408,7 @@ gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event)
     uint64_t words = (uint64_t) __builtin_popcountll(event->lanes) * event->width;
 
     *(access.synchronising ? &self->counts.synchronising : &self->counts.accesses) += words;
-    int status = self->pending ? self->pending : meet_words(self, event, thread, &access);
+    int status = meet_words(self, event, thread, &access);
     if (status == GPC_OK && access.synchronising) {
         status = synchronise(self, event, thread, access.level);
     }

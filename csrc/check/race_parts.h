@@ -58,9 +58,9 @@ typedef struct {
     uint32_t thread; /* warps of the launch in order of block */
     uint32_t time;
     uint32_t block;
-    gpc_view_t *knows;                      /* of others; owned shares, these and those below */
-    gpc_view_t *fenced[NUM_LEVELS];         /* at its last release fence of at least this scope */
-    gpc_view_t *seen[NUM_LEVELS];           /* what its relaxed reads would give to an acquire fence of this scope */
+    gpc_view_t *knows;              /* of others; owned shares, these and those below */
+    gpc_view_t *fenced[NUM_LEVELS]; /* at its last release fence of at least this scope */
+    gpc_view_t *seen[NUM_LEVELS];   /* what its relaxed reads would give to an acquire fence of this scope */
 } gpc_race_thread_t;
 
 /* What an access on its way will publish when it is performed. */
@@ -73,17 +73,16 @@ struct gpc_race {
     gpc_failure_t *failure; /* borrowed */
     bool at_perform;
     bool narrow; /* the launch has synchronisation of less than the GPU's scope */
-    int pending; /* an error met where none could be told */
     gpc_race_counts_t counts;
     const gpc_launch_t *launch; /* borrowed */
     uint64_t launches;
     uint32_t warps_per_block, scratchpad_words;
-    gpc_race_thread_t *threads;  /* owned; [cores * warps_per_core] */
-    gpc_race_flight_t *flights;  /* owned; [cores * requests_per_core] */
-    gpc_view_t **joined;         /* owned; [cores * blocks_per_core * GPC_NAMED_BARRIERS] */
-    uint16_t *core_of;           /* owned; [blocks of the launch] */
-    gpc_pages_t pages;           /* of gpc_race_page_t; the scratchpads behind memory's */
-    gpc_race_set_t *sets;        /* owned */
+    gpc_race_thread_t *threads; /* owned; [cores * warps_per_core] */
+    gpc_race_flight_t *flights; /* owned; [cores * requests_per_core] */
+    gpc_view_t **joined;        /* owned; [cores * blocks_per_core * GPC_NAMED_BARRIERS] */
+    uint16_t *core_of;          /* owned; [blocks of the launch] */
+    gpc_pages_t pages;          /* of gpc_race_page_t; the scratchpads behind memory's */
+    gpc_race_set_t *sets;       /* owned */
     uint32_t num_sets, set_capacity;
     gpc_race_sync_t *syncs; /* owned */
     uint32_t num_syncs, sync_capacity;

@@ -65,8 +65,8 @@ describe(const gpc_race_t *self, const gpc_race_access_t *access)
         snprintf(place, sizeof(place), "(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", block % grid[0],
                  block / grid[0] % grid[1], block / grid[0] / grid[1]);
     }
-    snprintf(out.text, sizeof(out.text), "kernel '%.64s' at line %u%s block %s warp %" PRIu32 " %s", self->launch->kernel,
-             (unsigned) in->line, file, place, warp, verb_of(in));
+    snprintf(out.text, sizeof(out.text), "kernel '%.64s' at line %u%s block %s warp %" PRIu32 " %s",
+             self->launch->kernel, (unsigned) in->line, file, place, warp, verb_of(in));
     return out;
 }
 
@@ -77,13 +77,15 @@ name_word(const gpc_race_t *self, gpc_address_t address)
     if (address >= GPC_RACE_SCRATCHPADS) {
         uint32_t words = self->launch->program.shared_words;
         uint32_t word = (uint32_t) ((address - GPC_RACE_SCRATCHPADS) / 4 % self->scratchpad_words);
-        snprintf(out.text, sizeof(out.text), "word %" PRIu32 " of the block's shared memory", words ? word % words : word);
+        snprintf(out.text, sizeof(out.text), "word %" PRIu32 " of the block's shared memory",
+                 words ? word % words : word);
         return out;
     }
     for (uint32_t i = 0; i < self->launch->num_buffers; i++) {
         const gpc_buffer_t *buffer = &self->launch->buffers[i];
         if (address >= buffer->address && address < buffer->address + 4 * buffer->words) {
-            snprintf(out.text, sizeof(out.text), "buffer %.64s[%" PRIu64 "]", buffer->name, (address - buffer->address) / 4);
+            snprintf(out.text, sizeof(out.text), "buffer %.64s[%" PRIu64 "]", buffer->name,
+                     (address - buffer->address) / 4);
             return out;
         }
     }
@@ -100,7 +102,8 @@ gpc_race_report(gpc_race_t *self, gpc_address_t address, const gpc_race_access_t
 
     describe_order(instruction_at(self, first), first_order, sizeof(first_order));
     describe_order(instruction_at(self, second), second_order, sizeof(second_order));
-    return gpc_fail(self->failure, GPC_ERROR_RACE, "data race: %s %s (%s), %s it (%s), no synchronisation orders them%s",
-                    describe(self, first).text, name_word(self, address).text, first_order, describe(self, second).text,
-                    second_order, both ? ", and their scopes do not include each other's warp" : "");
+    return gpc_fail(self->failure, GPC_ERROR_RACE,
+                    "data race: %s %s (%s), %s it (%s), no synchronisation orders them%s", describe(self, first).text,
+                    name_word(self, address).text, first_order, describe(self, second).text, second_order,
+                    both ? ", and their scopes do not include each other's warp" : "");
 }

@@ -267,8 +267,8 @@ note_synchronising(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_threa
 }
 
 int
-gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread,
-              const gpc_race_access_t *access, gpc_race_access_t *other)
+gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread, const gpc_race_access_t *access,
+              gpc_race_access_t *other)
 {
     bool again = !access->synchronising && access->moment.thread == word->write.thread &&
                  access->moment.time == word->write.time && access->writes && word->sync == 0 &&

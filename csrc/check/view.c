@@ -45,8 +45,7 @@ gpc_view_knows(const gpc_view_t *self, gpc_moment_t moment)
         return false;
     }
     uint32_t place = place_of(self, moment.thread);
-    return place < self->count && self->known[place].thread == moment.thread &&
-           self->known[place].time >= moment.time;
+    return place < self->count && self->known[place].thread == moment.thread && self->known[place].time >= moment.time;
 }
 
 static gpc_view_t *

@@ -80,8 +80,7 @@ typedef struct {
     const uint32_t *words;          /* [lanes], words of the core's scratchpad; NULL: of global memory */
 } gpc_core_event_t;
 
-/* Who is told what the cores do (check=True), before it has any effect elsewhere; a member returns 0 or an error (block_began
- * keeps it for the next). */
+/* Who is told what the cores do (check=True), before it has any effect elsewhere; a member returns 0 or an error. */
 typedef struct {
     void *watcher;
     int (*launched)(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block);

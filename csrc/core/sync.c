@@ -148,7 +148,8 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
             x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
     }
     if (x->cores->watch != NULL) {
-        status = x->cores->watch->met(x->cores->watch->watcher, x->core_index, warp->block, id, x->warp_index, released);
+        status =
+            x->cores->watch->met(x->cores->watch->watcher, x->core_index, warp->block, id, x->warp_index, released);
         if (status != 0) {
             return status;
         }

@@ -87,7 +87,8 @@ int
 gpc_replay_pending(gpc_step_t *x)
 {
     gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, x->mshr);
-    gpc_list_prepend(&entry->waiters, x->unit->messages, &entry->pending); /* who waits came after them, and stays behind */
+    gpc_list_prepend(&entry->waiters, x->unit->messages,
+                     &entry->pending); /* who waits came after them, and stays behind */
     gpc_list_prepend(x->unit->replay, x->unit->messages, &entry->waiters);
     return GPC_OK;
 }

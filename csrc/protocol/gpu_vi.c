@@ -445,8 +445,8 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
         gpc_index_t way;
         uint8_t state = gpc_l1_state(cores[i], line, &way);
         if (gpc_is_among(vi_watched.copies, state) && !(sharers && vi_is_sharer(sharers, cores[i]->node))) {
-            return gpc_violated(cores[i], line, "every copy is listed", "L1 %u has a copy, and bank %u does not list it",
-                                cores[i]->index, bank->index);
+            return gpc_violated(cores[i], line, "every copy is listed",
+                                "L1 %u has a copy, and bank %u does not list it", cores[i]->index, bank->index);
         }
     }
     return GPC_OK;

@@ -64,13 +64,13 @@ gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, 
     va_end(arguments);
     uint64_t now = unit->ports->now(unit->world);
     if (line == GPC_NEVER) {
-        return gpc_fail(unit->failure, GPC_ERROR_INVARIANT, "an invariant does not hold, %s: %s (core cycle %" PRIu64 ")",
-                        invariant, what, now);
+        return gpc_fail(unit->failure, GPC_ERROR_INVARIANT,
+                        "an invariant does not hold, %s: %s (core cycle %" PRIu64 ")", invariant, what, now);
     }
     unit->failure->line = line;
     return gpc_fail(unit->failure, GPC_ERROR_INVARIANT,
-                    "an invariant does not hold, %s: %s (core cycle %" PRIu64 ", line 0x%" PRIx64 ")", invariant, what, now,
-                    line);
+                    "an invariant does not hold, %s: %s (core cycle %" PRIu64 ", line 0x%" PRIx64 ")", invariant, what,
+                    now, line);
 }
 
 int

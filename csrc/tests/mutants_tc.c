@@ -33,6 +33,20 @@ merged_loads_take_expired_data(mutant_t *m)
     mutant_classify(m, "L1", expired_data_serves_all);
 }
 
+/* A load does not ask whether the copy has ended. */
+static gpc_event_id_t
+no_expiry_for_loads(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return x->cause == GPC_MSG_LOAD && (event & 0x80) ? mutant_event(x, "LOAD") : event;
+}
+
+static void
+expired_copy_read(mutant_t *m)
+{
+    mutant_classify(m, "L1", no_expiry_for_loads);
+}
+
 /* A line that is fetched for one reader is private, whatever leases its last stay has left behind. */
 static gpc_event_id_t
 fetched_is_private(const gpc_step_t *x)
@@ -239,6 +253,7 @@ const mutant_info_t mutants_of_tc[] = {
     {"tc-strong!reader-passes-waiting-store", "a read extends the lease of a line that a store waits for", NULL, reader_passes_waiting_store},
     {"tc-strong!own-store-readable", "a load hits on an own store that is not performed yet", NULL, own_store_readable},
     {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed at once", NULL, store_waits_for_no_lease},
+    {"tc-strong!expired-copy-read", "a load hits on a copy whose lease is over", NULL, expired_copy_read},
     {"tc-strong!ack-dropped", "a store that has waited for a lease is never acknowledged", NULL, ack_dropped},
     {"tc-weak!h1", "a line that is fetched for one reader is private although an old lease of it is alive",
      "table 2: (IS, Mem Data): multiple? -> S : -> P, and MI is not asked (spec: H1)", refetched_line_is_private},
@@ -252,6 +267,7 @@ const mutant_info_t mutants_of_tc[] = {
      "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
     {"tc-weak!h6", "the line that an UPGR brings back overwrites younger own stores",
      "the merge of the answer's line is not specified (spec: H6, rule W5)", tcw_merge_forgotten},
+    {"tc-weak!expired-copy-read", "a load hits on a copy whose lease is over", NULL, expired_copy_read},
     {"tc-weak!fence-ignores-gwct", "a fence waits for acknowledgements only", NULL, tcw_fence_ignores_gwct},
     {"tc-weak!gwct-not-noted", "an acknowledgement's GWCT is forgotten when the L1 has no copy", NULL, tcw_gwct_not_noted},
     {"tc-weak!gwct-off-by-one", "a GWCT is told one cycle short", NULL, tcw_gwct_off_by_one},

@@ -74,8 +74,11 @@ make_and_live(void)
     machine.cores = machine.partitions = 2;
     machine.l1_bytes = machine.l2_bytes = 8192;
     machine.requests_per_core = 128;
-    gpc_setup_t setup = {
-        .machine = &machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = true};
+    gpc_setup_t setup = {.machine = &machine,
+                         .protocol = protocol,
+                         .rule = GPC_RULE_DEFAULT,
+                         .budget = 1000000,
+                         .check = GPC_CHECK_PROTOCOL | GPC_CHECK_RACES};
     gpc_gpu_t *gpu = NULL;
     int code = gpc_gpu_create(&setup, &gpu);
 
