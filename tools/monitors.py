@@ -2,9 +2,9 @@
 
     python tools/monitors.py [--minutes 10] [--seed 0] [--scale tiny]
 
-Every run must be right (but for no-coh, which promises nothing), violate no invariant, enter no impossible cell and
-have no data race. Prints what fails with the command that repeats it, and how much was checked. Exit status 1 when something
-failed.
+Every run must be right (but for no-coh, which promises nothing), violate no invariant, enter no impossible cell
+and have no data race. Prints what fails with the command that repeats it, and how much was checked. Exit status 1 when
+something failed.
 """
 
 from __future__ import annotations
