@@ -24,6 +24,6 @@ typedef struct {
     gpc_node_t node[GPC_MAX_LINE_WORDS];
 } sketch_word_nodes_t;
 
-extern const gpc_protocol_t sketch_tc_weak, sketch_denovo, sketch_quickrelease, sketch_epochs;
+extern const gpc_protocol_t sketch_denovo, sketch_quickrelease, sketch_epochs;
 
 #endif

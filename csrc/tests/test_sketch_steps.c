@@ -1,6 +1,7 @@
-/* test_sketch_steps.c: the sketched tables led through a few steps by the real controller: guards, pre-events, words,
- * entries, unit tables, transactions without a way. */
+/* test_sketch_steps.c: the sketched tables, and TC-Weak's, led through a few steps by the real controller: guards, pre-events,
+ * words, entries, unit tables, transactions without a way. */
 #include "base/arena.h"
+#include "protocol/tc.h"
 #include "tests/harness.h"
 #include "tests/sketches.h"
 
@@ -37,7 +38,27 @@ broadcast_port(void *world, gpc_controller_t *from, gpc_index_t message, const g
     return 0;
 }
 
-static const gpc_ports_t ports = {.now = now_port, .wake_at = wake_at_port, .broadcast = broadcast_port};
+static int
+send_port(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    (void) world;
+    gpc_free_message(from, message);
+    return 0;
+}
+
+static int
+complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    (void) world, (void) words, (void) hit;
+    gpc_free_message(l1, message);
+    return 0;
+}
+
+static const gpc_ports_t ports = {.now = now_port,
+                                  .wake_at = wake_at_port,
+                                  .broadcast = broadcast_port,
+                                  .send = send_port,
+                                  .complete = complete_port};
 static const gpc_machine_t machine = {.cores = 4,
                                       .warps_per_core = 8,
                                       .l1_bytes = 8192,
@@ -48,7 +69,9 @@ static const gpc_machine_t machine = {.cores = 4,
                                       .interleave_bytes = 64,
                                       .l2_bytes = 8192,
                                       .l2_ways = 4,
-                                      .l2_mshrs = 8};
+                                      .l2_mshrs = 8,
+                                      .flit_bytes = 32,
+                                      .timestamp_bits = 32};
 
 typedef struct {
     gpc_arena_t arena;
@@ -129,13 +152,19 @@ place(bench_t *self, uint8_t array, uint8_t table, const char *state)
     return way;
 }
 
+static const gpc_protocol_t *
+tc_weak(void)
+{
+    return gpc_protocol_find("tc-weak");
+}
+
 /* ---- steps by the real controller -------------------------------------------------------------------------------- */
 
 static void
 an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
 {
     bench_t bench;
-    bench_begin(&bench, &sketch_tc_weak, 0);
+    bench_begin(&bench, tc_weak(), 0);
     gpc_index_t way = place(&bench, 0, 0, "L1_V");
     gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], way);
 
@@ -154,7 +183,7 @@ static void
 an_expired_copy_is_evicted_as_any_other(void)
 {
     bench_t bench;
-    bench_begin(&bench, &sketch_tc_weak, 0);
+    bench_begin(&bench, tc_weak(), 0);
     gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], place(&bench, 0, 0, "L1_V"));
     *timestamp = 50;
     bench.world.now = 51;
@@ -170,15 +199,15 @@ a_release_waits_until_the_gwct_has_passed(void)
 {
     bench_t bench;
     gpc_cycle_t until = 0;
-    bench_begin(&bench, &sketch_tc_weak, 0);
+    bench_begin(&bench, tc_weak(), 0);
     gpc_cycle_t *gwct = (gpc_cycle_t *) (void *) (bench.unit.warp_fields + (size_t) 3 * bench.unit.warp_fields_size);
     *gwct = 70;
     bench.world.now = 70;
-    CHECK_EQUAL_I64(sketch_tc_weak.order.release(&bench.unit, 3, GPC_SCOPE_GPU, &until), GPC_HOLD);
+    CHECK_EQUAL_I64(tc_weak()->order.release(&bench.unit, 3, GPC_SCOPE_GPU, &until), GPC_HOLD);
     CHECK_EQUAL_U64(until, 71);
     bench.world.now = 71;
-    CHECK_EQUAL_I64(sketch_tc_weak.order.release(&bench.unit, 3, GPC_SCOPE_GPU, &until), GPC_OK);
-    CHECK_EQUAL_I64(sketch_tc_weak.order.release(&bench.unit, 2, GPC_SCOPE_GPU, &until), GPC_OK);
+    CHECK_EQUAL_I64(tc_weak()->order.release(&bench.unit, 3, GPC_SCOPE_GPU, &until), GPC_OK);
+    CHECK_EQUAL_I64(tc_weak()->order.release(&bench.unit, 2, GPC_SCOPE_GPU, &until), GPC_OK);
     bench_end(&bench);
 }
 
@@ -186,9 +215,9 @@ static void
 an_evicted_lease_lives_in_a_transaction_without_a_way(void)
 {
     bench_t bench;
-    bench_begin(&bench, &sketch_tc_weak, 1);
-    gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], place(&bench, 0, 0, "L2_P"));
-    *timestamp = 90;
+    bench_begin(&bench, tc_weak(), 1);
+    tc_l2_line_t *line = gpc_tags_fields(&bench.unit.arrays[0], place(&bench, 0, 0, "L2_P"));
+    line->timestamp = 90;
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, 0x1000), GPC_OK);
     CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], 0x1000), GPC_NONE);
     gpc_index_t mshr = gpc_mshr_find(&bench.unit.mshrs, 0x1000);
