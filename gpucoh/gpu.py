@@ -33,9 +33,16 @@ class _NotBuilt:
 
     VERSION = "not built"
 
+    def __init__(self, reason: ImportError) -> None:
+        self._reason = reason
+
     def __getattr__(self, name: str) -> Any:
-        raise ImportError(
-            "the simulator's core is not built: install the package with pip install ."
+        place = Path(__file__).parent
+        if any(place.glob("_core*.so")) or any(place.glob("_core*.pyd")):
+            raise Error(f"the simulator's core in {place} cannot be loaded: {self._reason}")
+        raise Error(
+            f"the simulator's core is not built in {place}: make develop builds it there; or pip install . and run "
+            "gpucoh, or python -m gpucoh from another folder"
         )
 
 
@@ -44,8 +51,8 @@ if TYPE_CHECKING:
 else:
     try:
         from gpucoh import _core
-    except ImportError:
-        _core = _NotBuilt()
+    except ImportError as error:
+        _core = _NotBuilt(error)
 
 DEFAULT_BUDGET = 10**9
 PLACEMENTS = ("round_robin", "first_free")
