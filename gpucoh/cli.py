@@ -21,8 +21,9 @@ from gpucoh import cli_papers, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
-from gpucoh.files import results_folder
+from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
+from gpucoh.interrupts import interruptible
 from gpucoh.machines import machine, machines
 from gpucoh.protocols import split_list
 from gpucoh.runner import Run
@@ -281,7 +282,9 @@ def run_command(
         }
         tables.print_explanation(_console(), built, choice.text, choice.rule(consistency), options)
     with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
-        result = wanted.carry_out(capture=True, progress=report)
+        result = interruptible(
+            lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
+        )
     if as_json:
         _print_json(result.to_dict())
     else:
@@ -395,7 +398,8 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     files += plots.save(comparison.plot_traffic(), folder, "traffic")
     files += plots.save(comparison.plot_energy(), folder, "energy")
     table = folder / "runs.csv"
-    comparison.table.to_csv(table, index=False)
+    with whole_file(table) as part:
+        comparison.table.to_csv(part, index=False)
     return [path for path in files if path.suffix == ".png"] + [table]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,3 +65,28 @@ def results_folder(folder: Path) -> Iterator[Path]:
             for place in made:
                 place.rmdir()
         raise
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place to write to that becomes the file when all is written: nobody sees half of it, whatever comes between.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one of this name is replaced.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be written.
+    """
+    part = path.with_name(f".part-{path.name}")
+    try:
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

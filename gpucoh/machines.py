@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from gpucoh.errors import ConfigError
-from gpucoh.files import read_toml
+from gpucoh.files import read_toml, whole_file
 from gpucoh.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import format_kib, nearest, parse_bytes, parse_mhz
 
@@ -306,10 +306,8 @@ class Machine(BaseModel):
         ConfigError
             If it cannot be written.
         """
-        try:
-            Path(path).write_text(self.toml(), encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"machine file {path}: {error.strerror or error}") from None
+        with whole_file(Path(path)) as part:
+            part.write_text(self.toml(), encoding="utf-8")
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from gpucoh.errors import ConfigError
+from gpucoh.files import whole_file
 
 if TYPE_CHECKING:
     from gpucoh.comparison import Comparison
@@ -80,12 +81,13 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
     paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in paths:
-            figure.savefig(path, dpi=150)
     except OSError as error:
         raise ConfigError(
             f"figures cannot be written to {folder}: {error.strerror or error}"
         ) from None
+    for path in paths:
+        with whole_file(path) as part:
+            figure.savefig(part, dpi=150)
     return paths
 
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from gpucoh.comparison import Comparison, harmonic_mean
 from gpucoh.errors import ConfigError
+from gpucoh.files import whole_file
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.plots import energy_figure, save, speedup_figure, traffic_figure
@@ -158,7 +159,8 @@ def reproduce(
         comparison = bench.comparison(names, usable, spec.baseline)
         stem = f"{paper.id}-{spec.id}"
         files = save(spec.draw(comparison), folder, stem)
-        comparison.table.to_csv(folder / f"{stem}.csv", index=False)
+        with whole_file(folder / f"{stem}.csv") as part:
+            comparison.table.to_csv(part, index=False)
         data = {
             "paper": paper.id,
             "figure": spec.id,
@@ -168,7 +170,8 @@ def reproduce(
             "means": comparison.means(),
             "left_out": absent,
         }
-        (folder / f"{stem}.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        with whole_file(folder / f"{stem}.json") as part:
+            part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
         files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
         wrong = [f"{r.workload} under {r.protocol}" for r in comparison.failures]
         out.append(

@@ -46,6 +46,12 @@ def stride_scratchpad(stride: gpucoh.i32, rounds: gpucoh.i32, sums: gpucoh.Buffe
     sums[gpucoh.lane_id()] = total
 
 
+@gpucoh.kernel
+def stride_scratchpad_2048(stride: gpucoh.i32, sums: gpucoh.Buffer[gpucoh.u32]):
+    tile = gpucoh.shared(gpucoh.u32, 2112)
+    sums[gpucoh.lane_id()] = tile[gpucoh.lane_id() * stride]
+
+
 def ring(stride_words: int) -> np.ndarray:
     """Links that visit HOPS words, ``stride_words`` apart, and come back to word 0."""
     links = np.zeros(HOPS * stride_words, np.int32)
@@ -105,6 +111,23 @@ def scratchpad_conflict_cycles(stride: int, banks: int, rounds: int) -> int:
 )
 def test_lanes_on_one_bank_take_turns(stride: int, ways: int) -> None:
     assert scratchpad_conflict_cycles(stride, 32, rounds=10) == 10 * (ways - 1)
+
+
+@pytest.mark.parametrize(("stride", "ways"), [(1, 2), (2, 4), (16, 32), (32, 64), (33, 2)])
+def test_64_lanes_on_32_banks_take_two_turns_and_more(stride: int, ways: int) -> None:
+    gpu = gpucoh.GPU(machine="gcn3", protocol="ideal")
+    sums = gpu.zeros(64, np.uint32)
+    gpu.launch(stride_scratchpad_2048, grid=1, block=64, args=(stride, sums))
+    assert gpu.stats().to_dict()["core"]["shared_conflict_cycles"] == ways - 1
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32])
+def test_64_lanes_make_one_request_a_distinct_line(stride: int) -> None:
+    machine = gpucoh.machine("gcn3")
+    gpu = gpucoh.GPU(machine=machine, protocol="ideal")
+    data, sums = gpu.zeros(64 * 32, np.uint32), gpu.zeros(64, np.uint32)
+    gpu.launch(stride_loads, grid=1, block=64, args=(data, stride, sums))
+    assert gpu.stats().l1.loads == min(64 * stride * 4 // machine.line_bytes, 64)
 
 
 def test_lanes_on_one_word_share_it() -> None:

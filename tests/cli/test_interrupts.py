@@ -1,0 +1,170 @@
+"""Does Ctrl-C bring the prompt back at once, without a traceback and with nothing half-written?"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh.files import results_folder, whole_file
+from gpucoh.interrupts import interruptible
+
+# 0.2 s on a machine that does nothing else; tests may share theirs.
+AT_ONCE = 1.0
+
+# The program, telling on standard error when its first kernel is launched.
+PROGRAM = """
+import sys
+from gpucoh import cli, gpu
+
+def launch(self, *arguments, original=gpu.GPU.launch, **named):
+    print("launched", file=sys.stderr, flush=True)
+    original(self, *arguments, **named)
+
+gpu.GPU.launch = launch
+sys.argv[0] = "gpucoh"
+cli.main()
+"""
+
+
+def interrupted(folder, *arguments):
+    """Press Ctrl-C a moment after the first launch: (exit status, output, other words, seconds to the prompt)."""
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr.readline() == "launched\n"
+        time.sleep(0.3)
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, told = process.communicate(timeout=20)
+        taken = time.perf_counter() - start
+    return process.returncode, out, told.replace("launched\n", ""), taken
+
+
+LONG = ("--scale", "paper", "--set", "budget=1e12")
+
+
+def test_a_run_ends_at_once(tmp_path):
+    status, out, told, taken = interrupted(
+        tmp_path, "run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000"
+    )
+    assert (status, out, told) == (130, "", "")
+    assert taken < AT_ONCE
+
+
+def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
+    matrix = ("-w", "stn,spm_g", "-p", "no-l1,ideal", "--jobs", "2", "--out", "a/b")
+    status, out, told, taken = interrupted(tmp_path, "compare", *matrix, *LONG)
+    assert (status, out, told) == (130, "", "")
+    assert taken < AT_ONCE
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- what the commands are made of
+
+
+@pytest.fixture
+def ctrl_c():
+    """Press Ctrl-C in this process after some seconds; gives the times at which it was."""
+    pressed = []
+
+    def press():
+        pressed.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timers = []
+
+    def after(seconds):
+        timers.append(threading.Timer(seconds, press))
+        timers[-1].start()
+        return pressed
+
+    yield after
+    for timer in timers:
+        timer.cancel()
+
+
+@gpucoh.kernel
+def add_up(x: gpucoh.Buffer[gpucoh.i32], rounds: gpucoh.i32):
+    i = gpucoh.global_id()
+    for _ in range(rounds):
+        gpucoh.atomic_add(x, i, 1)
+
+
+def test_a_launch_in_python_ends_at_once_and_the_gpu_is_usable(ctrl_c):
+    gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
+    x = gpu.zeros(4096, np.int32)
+    pressed = ctrl_c(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        gpu.launch(add_up, grid=32, block=128, args=(x, 10**8))
+    assert time.perf_counter() - pressed[0] < AT_ONCE
+    gpu.verify()
+    x[:] = 5
+    gpu.launch(add_up, grid=32, block=128, args=(x, 3))
+    assert (x.numpy() == 8).all()
+
+
+def test_work_that_looks_for_no_signal_is_not_waited_for(ctrl_c):
+    told_to_stop = []
+
+    def work(stop):
+        time.sleep(1.5)
+        told_to_stop.append(stop.is_set())
+
+    pressed = ctrl_c(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work)
+    assert time.perf_counter() - pressed[0] < AT_ONCE
+    assert told_to_stop == []
+    time.sleep(1.6)
+    assert told_to_stop == [True]
+
+
+def test_what_work_gives_and_raises_comes_through():
+    assert interruptible(lambda stop: 42) == 42
+    with pytest.raises(gpucoh.ConfigError, match="unknown"):
+        interruptible(lambda stop: gpucoh.machine("unknown"))
+
+
+def interrupted_write(path):
+    path.write_text("half")
+    raise KeyboardInterrupt
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("before")
+    with pytest.raises(KeyboardInterrupt), whole_file(path) as part:
+        interrupted_write(part)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    with whole_file(path) as part:
+        part.write_text("after")
+    assert path.read_text() == "after"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with (
+        pytest.raises(gpucoh.ConfigError, match="cannot be written: No such file"),
+        whole_file(tmp_path / "none" / "f.csv") as part,
+    ):
+        part.write_text("x")
+
+
+def test_a_folder_made_for_nothing_goes_again(tmp_path):
+    with pytest.raises(KeyboardInterrupt), results_folder(tmp_path / "a" / "b"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_holds_something_stays(tmp_path):
+    with pytest.raises(KeyboardInterrupt), results_folder(tmp_path / "a" / "b") as folder:
+        interrupted_write(folder / "figure.png")
+    assert (tmp_path / "a" / "b" / "figure.png").exists()
