@@ -1,0 +1,124 @@
+/* gpu_launch.c: methods of a GPU that begin, carry out and end a launch. */
+#include "python/gpu_object.h"
+
+typedef struct {
+    PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid,
+        *block;
+    PyObject *placement;
+} launch_objects_t;
+
+/* The numbers and the program; constants and buffers are the caller's, who must give them back. */
+static int
+get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc_launch_t *out)
+{
+    uint64_t vector_registers = 0, uniform_registers = 0, placement = 0;
+
+    if (!PyBytes_Check(objects->program) ||
+        PyBytes_GET_SIZE(objects->program) % (Py_ssize_t) sizeof(gpc_instruction_t) != 0) {
+        gpc_raise_argument(state, "program must be bytes, %zu an instruction", sizeof(gpc_instruction_t));
+        return -1;
+    }
+    if (gpc_get_text(state, objects->kernel, "kernel", &out->kernel) != 0 ||
+        gpc_get_u64(state, objects->vector_registers, "vector_registers", UINT16_MAX, &vector_registers) != 0 ||
+        gpc_get_u64(state, objects->uniform_registers, "uniform_registers", UINT16_MAX, &uniform_registers) != 0 ||
+        gpc_get_u32(state, objects->shared_words, "shared_words", &out->program.shared_words) != 0 ||
+        gpc_get_extent(state, objects->grid, "grid", out->grid) != 0 ||
+        gpc_get_extent(state, objects->block, "block", out->block) != 0 ||
+        gpc_get_u64(state, objects->placement, "placement", GPC_PLACE_FIRST_FREE, &placement) != 0) {
+        return -1;
+    }
+    out->program.instructions = (const gpc_instruction_t *) (const void *) PyBytes_AS_STRING(objects->program);
+    out->program.count = (uint32_t) ((size_t) PyBytes_GET_SIZE(objects->program) / sizeof(gpc_instruction_t));
+    out->program.vector_registers = (uint16_t) vector_registers;
+    out->program.uniform_registers = (uint16_t) uniform_registers;
+    out->placement = (gpc_placement_t) placement;
+    return 0;
+}
+
+static PyObject *
+begin_launch(PyObject *object, const gpc_launch_t *launch)
+{
+    gpc_gpu_object_t *self = gpc_enter(object);
+    int code = 0;
+
+    if (self == NULL) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS code = gpc_gpu_launch(self->gpu, launch);
+    Py_END_ALLOW_THREADS return gpc_leave(self, code, Py_NewRef(Py_None));
+}
+
+PyObject *
+gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {
+        "kernel",
+        "program",
+        "vector_registers",
+        "uniform_registers",
+        "shared_words",
+        "constants",
+        "buffers",
+        "grid",
+        "block",
+        "placement",
+        NULL,
+    };
+    const gpc_module_state_t *state = gpc_state_of(object);
+    launch_objects_t o;
+    gpc_buffers_argument_t buffers = {0};
+    gpc_launch_t launch = {0};
+    PyObject *result = NULL;
+    Py_buffer constants;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO:launch", (char **) (uintptr_t) names, &o.kernel,
+                                     &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
+                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement)) {
+        return NULL;
+    }
+    if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
+        return NULL;
+    }
+    if (gpc_get_buffers(state, o.buffers, &buffers) == 0) {
+        launch.constants = constants.buf;
+        launch.num_constants = (uint32_t) ((size_t) constants.len / 4);
+        launch.buffers = buffers.buffers;
+        launch.num_buffers = buffers.count;
+        launch.program.constants = launch.num_constants;
+        launch.program.buffers = launch.num_buffers;
+        result = begin_launch(object, &launch);
+    }
+    gpc_buffers_argument_free(&buffers);
+    PyBuffer_Release(&constants);
+    return result;
+}
+
+PyObject *
+gpc_method_run(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"events", NULL};
+    PyObject *events_object;
+    uint64_t events = 0;
+    gpc_gpu_object_t *self = NULL;
+    int code = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:run", (char **) (uintptr_t) names, &events_object) ||
+        gpc_get_u64(gpc_state_of(object), events_object, "events", UINT64_MAX, &events) != 0 ||
+        (self = gpc_enter(object)) == NULL) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS code = gpc_gpu_run(self->gpu, events);
+    Py_END_ALLOW_THREADS return gpc_leave(self, code, PyBool_FromLong(code == GPC_RUN_DONE));
+}
+
+PyObject *
+gpc_method_abort(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    gpc_gpu_object_t *self = gpc_enter(object);
+
+    if (self == NULL) {
+        return NULL;
+    }
+    gpc_gpu_abort(self->gpu);
+    return gpc_leave(self, 0, Py_NewRef(Py_None));
+}

@@ -1,0 +1,130 @@
+/* gpu_memory.c: methods of a GPU that give, read and write its memory, and take and bring back its whole state. */
+#include "python/gpu_object.h"
+
+PyObject *
+gpc_method_allocate(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"words", NULL};
+    PyObject *words_object;
+    gpc_address_t address = 0;
+    uint64_t words = 0;
+    gpc_gpu_object_t *self = NULL;
+    int code = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate", (char **) (uintptr_t) names, &words_object) ||
+        gpc_get_u64(gpc_state_of(object), words_object, "words", UINT64_MAX, &words) != 0 ||
+        (self = gpc_enter(object)) == NULL) {
+        return NULL;
+    }
+    code = gpc_gpu_allocate(self->gpu, words, &address);
+    return gpc_leave(self, code, code == 0 ? PyLong_FromUnsignedLongLong(address) : NULL);
+}
+
+PyObject *
+gpc_method_release(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", NULL};
+    PyObject *address_object;
+    gpc_address_t address = 0;
+    gpc_gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:release", (char **) (uintptr_t) names, &address_object) ||
+        gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        (self = gpc_enter(object)) == NULL) {
+        return NULL;
+    }
+    return gpc_leave(self, gpc_gpu_release(self->gpu, address), Py_NewRef(Py_None));
+}
+
+PyObject *
+gpc_method_host_read(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", "out", NULL};
+    PyObject *address_object, *out, *result = NULL;
+    gpc_address_t address = 0;
+    gpc_gpu_object_t *self = NULL;
+    Py_buffer view;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_read", (char **) (uintptr_t) names, &address_object,
+                                     &out) ||
+        gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        gpc_get_words(gpc_state_of(object), out, "out", true, &view) != 0) {
+        return NULL;
+    }
+    self = gpc_enter(object);
+    if (self != NULL) {
+        int code = 0;
+
+        Py_BEGIN_ALLOW_THREADS code = gpc_gpu_host_read(self->gpu, address, (uint64_t) view.len / 4, view.buf);
+        Py_END_ALLOW_THREADS result = gpc_leave(self, code, Py_NewRef(Py_None));
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+PyObject *
+gpc_method_host_write(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", "data", NULL};
+    PyObject *address_object, *data, *result = NULL;
+    gpc_address_t address = 0;
+    gpc_gpu_object_t *self = NULL;
+    Py_buffer view;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:host_write", (char **) (uintptr_t) names, &address_object,
+                                     &data) ||
+        gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        gpc_get_words(gpc_state_of(object), data, "data", false, &view) != 0) {
+        return NULL;
+    }
+    self = gpc_enter(object);
+    if (self != NULL) {
+        int code = 0;
+
+        Py_BEGIN_ALLOW_THREADS code = gpc_gpu_host_write(self->gpu, address, (uint64_t) view.len / 4, view.buf);
+        Py_END_ALLOW_THREADS result = gpc_leave(self, code, Py_NewRef(Py_None));
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------------------------------ */
+
+PyObject *
+gpc_method_snapshot(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    PyTypeObject *type = gpc_state_of(object)->snapshot_type;
+    gpc_snapshot_object_t *result = NULL;
+    gpc_gpu_object_t *self = gpc_enter(object);
+
+    if (self == NULL) {
+        return NULL;
+    }
+    result = (gpc_snapshot_object_t *) type->tp_alloc(type, 0);
+    if (result == NULL) {
+        return gpc_leave(self, 0, NULL);
+    }
+    return gpc_leave(self, gpc_gpu_snapshot(self->gpu, &result->snapshot), (PyObject *) result);
+}
+
+PyObject *
+gpc_method_restore(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"snapshot", NULL};
+    const gpc_module_state_t *state = gpc_state_of(object);
+    PyObject *snapshot;
+    gpc_gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:restore", (char **) (uintptr_t) names, &snapshot)) {
+        return NULL;
+    }
+    if (!Py_IS_TYPE(snapshot, state->snapshot_type)) {
+        return gpc_raise_argument(state, "snapshot must come from GPU.snapshot(), got %s", Py_TYPE(snapshot)->tp_name);
+    }
+    self = gpc_enter(object);
+    if (self == NULL) {
+        return NULL;
+    }
+    return gpc_leave(self, gpc_gpu_restore(self->gpu, ((gpc_snapshot_object_t *) snapshot)->snapshot),
+                     Py_NewRef(Py_None));
+}
