@@ -152,6 +152,9 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
             }
             return status ? status : GPC_RUN_DONE;
         }
+        if (event.tick > gpu->state->limit && !gpu->state->finished) {
+            return over_budget(gpu);
+        }
         gpu->state->events++;
         int status = handle(gpu, &event);
         if (status) {
@@ -160,9 +163,6 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
         if (event.kind == GPC_EVENT_CORE || event.kind == GPC_EVENT_CONTROLLER ||
             event.kind == GPC_EVENT_NETWORK_ARRIVE) {
             note_finish(gpu);
-        }
-        if (event.tick > gpu->state->limit && !gpu->state->finished) {
-            return over_budget(gpu);
         }
     }
     return GPC_RUN_MORE;

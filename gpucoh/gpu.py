@@ -466,10 +466,9 @@ def _located(error: Error, program: Program) -> Error:
         return "at {}:{}".format(*first[-1])
 
     text = _LINE.sub(place, str(error))
-    if not first:
-        return error
     if isinstance(error, KernelError):
-        filename, line = first[0]
+        filename, line = first[0] if first else program.locate(0, 1)
+        text = text.replace(f" at {filename}:{line}:", ":", 1)  # told once, in front
         return KernelError(f"{filename}:{line}: {text}", filename, line)
     return type(error)(text)
 

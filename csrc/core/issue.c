@@ -203,6 +203,9 @@ issue_sleep(gpc_issue_t *x, const gpc_decoded_t *d)
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
     for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
         uint32_t cycles = a[gpc_lowest_bit(left)];
+        if (d->type == GPC_I32 && cycles >> 31 != 0) {
+            continue; /* negative: none */
+        }
         most = cycles > most ? cycles : most;
     }
     x->warp->not_before = x->now + most;

@@ -74,7 +74,7 @@ explain_access(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *o
     if (access == NULL) {
         return;
     }
-    gpc_text_add(out, "; its oldest access under way: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64,
+    gpc_text_add(out, " (its oldest access under way: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64 ")",
                  access->access.kind < 3 ? kinds[access->access.kind] : "?", access->line, access->issued);
 }
 
@@ -110,7 +110,6 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
             break;
     }
     explain_access(self, core, w, out);
-    gpc_text_add(out, "\n");
 }
 
 int
@@ -124,6 +123,7 @@ gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
     for (uint32_t core = 0; core < self->machine->cores; core++) {
         for (uint64_t left = self->parts->cores[core].resident; left != 0; left &= left - 1) {
             if (told < most) {
+                gpc_text_add(out, "%s", told == 0 ? "" : "; ");
                 explain_warp(self, core, gpc_lowest_bit(left), out);
                 told++;
             } else {
@@ -137,7 +137,7 @@ gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
         }
     }
     if (more != 0) {
-        gpc_text_add(out, "and %u more warps\n", more);
+        gpc_text_add(out, "; and %u more warps", more);
     }
     return code;
 }

@@ -96,7 +96,7 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
     *expected = gpc_operand_word(x, &d->b);
     if (*expected == 0 || *expected % x->lanes != 0 || *expected > x->launch->warps_per_block * x->lanes) {
         return fail_at_barrier(
-            x, "the count of a barrier must be a positive multiple of the warp's size and at most the block's",
+            x, "a barrier's count must be a multiple of the warp's size that the block's warps can reach; the count",
             *expected);
     }
     return 0;

@@ -108,6 +108,8 @@ sleep_lasts_for_the_longest_active_lane(void)
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
     CHECK(world.cores.statistics[0].stall_sleep >= 990);
+    world_reset();
+    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .type = GPC_I32, .a = C_MINUS1), OP(NOP)), 1); /* negative: none */
 }
 
 /* Each warp stores the clock of its first instruction. */
@@ -359,7 +361,7 @@ waiting_warps_are_explained(void)
     CHECK_EQUAL_TEXT(
         text.bytes,
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
-        "instruction; its oldest access under way: a load of line 0x0, issued at cycle 0\n");
+        "instruction (its oldest access under way: a load of line 0x0, issued at cycle 0)");
     gpc_text_free(&text);
 }
 

@@ -295,7 +295,7 @@ class CallLowerer(ExpressionLowerer):
         if not shape or any(extent < 1 for extent in shape):
             self.fail(node, f"the size of an array must be at least 1, got {shape}")
         if function is intrinsics.shared:
-            return self.make_shared(name, dtype.value, shape)
+            return self.make_shared(name, dtype.value, shape, node)
         return self.make_local(name, dtype.value, shape, node)
 
     # ---- warp and arithmetic --------------------------------------------------------------------

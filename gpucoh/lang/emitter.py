@@ -36,6 +36,7 @@ from gpucoh.lang.values import (
 
 #: Most words of one local array; each is a register of every thread.
 MAX_LOCAL_WORDS = 192
+MAX_SHARED_WORDS = 1 << 18  # of the largest scratchpad that a machine may have, 1 MiB
 
 
 class Emitter:
@@ -359,9 +360,14 @@ class Emitter:
             self.fail(node, f"{describe(array)} is readonly and cannot be written: "
                             f"annotate it Buffer[{array.type.name}] to write it")  # fmt: skip
 
-    def make_shared(self, name: str, type: Scalar, shape: tuple[int, ...]) -> SharedArray:
+    def make_shared(
+        self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST
+    ) -> SharedArray:
         """A scratchpad array."""
         words = math.prod(shape)
+        if self.function.shared_words + words > MAX_SHARED_WORDS:
+            self.fail(node, f"shared array '{name}' has {words} words; a block's have at most {MAX_SHARED_WORDS}: "
+                            "use a buffer")  # fmt: skip
         array = SharedArray(name, self.function.shared_words, type, shape, words)
         self.function.shared_words += words
         return array

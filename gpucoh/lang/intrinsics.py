@@ -222,7 +222,7 @@ def barrier_arrive(id: int, count: int) -> None:
 
 
 def sleep(cycles: int) -> None:
-    """The warp issues nothing for ``cycles`` core cycles (the largest of its active threads)."""
+    """The warp issues nothing for ``cycles`` core cycles (its active threads' largest; a negative i32 is none)."""
     _refuse("sleep")
 
 

@@ -39,6 +39,17 @@ def some_never_arrive(x: gpucoh.Buffer[gpucoh.i32]):
     x[0] = 1
 
 
+@gpucoh.kernel
+def long_sleep(cycles: gpucoh.i32):
+    gpucoh.sleep(cycles)
+
+
+@gpucoh.kernel
+def too_much_scratchpad(x: gpucoh.Buffer[gpucoh.i32]):
+    tile = gpucoh.shared(gpucoh.i32, 20000)
+    tile[0] = x[0]
+
+
 @pytest.fixture
 def gpu():
     return gpucoh.GPU(protocol="ideal")
@@ -190,7 +201,7 @@ def test_an_index_out_of_bounds_names_kernel_buffer_index_thread_and_line(gpu):
     assert caught.value.filename == __file__
     assert caught.value.line == line
     text = str(caught.value)
-    assert text.startswith(f"{__file__}:{line}: ")
+    assert text.startswith(f"{__file__}:{line}: kernel 'out_of_bounds': index ")
     for part in ("'out_of_bounds'", "'x'", "32", "thread (2,0,0)", "block (0,0,0)"):
         assert part in text
     assert "\n" not in text
@@ -207,8 +218,33 @@ def test_a_gpu_is_usable_after_a_kernel_failed(gpu):
 
 def test_an_endless_kernel_ends_with_its_budget():
     gpu = gpucoh.GPU(budget=20_000)
-    with pytest.raises(gpucoh.BudgetError, match="20000"):
-        gpu.launch(endless, grid=1, block=32, args=(gpu.zeros(1, np.int32),))
+    with pytest.raises(gpucoh.BudgetError, match="20000") as error:
+        gpu.launch(endless, grid=64, block=256, args=(gpu.zeros(1, np.int32),))
+    assert "'endless'" in str(error.value)
+    assert f"{__file__}:" in str(error.value)
+    assert "more warps" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_budget_is_not_slept_through():
+    gpu = gpucoh.GPU(budget=20_000)
+    with pytest.raises(gpucoh.BudgetError, match=r"sleep\(\)"):
+        gpu.launch(long_sleep, grid=1, block=32, args=(10**9,))
+    gpu.launch(long_sleep, grid=1, block=32, args=(19_000,))
+    before = gpu.stats().cycles
+    gpu.launch(long_sleep, grid=1, block=32, args=(-1,))
+    assert gpu.stats().cycles - before < 100
+
+
+def test_a_block_that_fits_no_core_is_refused_with_its_place(gpu):
+    with pytest.raises(
+        gpucoh.KernelError, match="80000 bytes of scratchpad; a core has 49152"
+    ) as error:
+        gpu.launch(too_much_scratchpad, grid=1, block=32, args=(gpu.zeros(1, np.int32),))
+    assert error.value.filename == __file__
+    assert str(error.value).startswith(
+        f"{__file__}:{error.value.line}: kernel 'too_much_scratchpad'"
+    )
 
 
 def test_a_barrier_that_some_threads_never_reach_is_told(gpu):

@@ -113,6 +113,8 @@ ARRAYS = {
     "t = shared(i32, n)": "must be a constant",
     "t = shared(i32, 0)": "at least 1",
     "t = shared(int, 4)": "the dtype must be",
+    "t = shared(i32, 10 ** 12)": "has 1000000000000 words; a block's have at most 262144",
+    "t = shared(i32, 200000)\ns = shared(i32, 200000)": "a block's have at most 262144",
     "t = local(f32, 1000)": "at most",
     "t = shared(i32, 4)\na = t[4]": "out of bounds",
     "t = shared(i32, (4, 5))\na = t[1]": "takes 2 index",
