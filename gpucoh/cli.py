@@ -276,11 +276,7 @@ def run_command(
     if explain and not as_json:
         choice = resolve(protocol)
         built, _ = wanted.machine_and_budget()
-        options = {
-            name: option.show(choice.options.get(name, option.default))
-            for name, option in choice.protocol.options.items()
-        }
-        tables.print_explanation(_console(), built, choice.text, choice.rule(consistency), options)
+        tables.print_explanation(_console(), built, choice, consistency)
     with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)

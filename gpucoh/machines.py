@@ -28,6 +28,23 @@ TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs")
 _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
+# How the numbers of Machine.derived follow, with their units.
+DERIVED = {
+    "l1_lines": ("", "l1_kib / line_bytes"),
+    "l1_sets": ("", "l1_lines / l1_ways"),
+    "l2_lines": ("", "l2_kib / line_bytes, a partition"),
+    "l2_sets": ("", "l2_lines / l2_ways, a partition"),
+    "l2_total_kib": ("KiB", "l2_kib x partitions"),
+    "threads": ("", "cores x warps_per_core x lanes_per_warp"),
+    "noc_gb_per_s": ("GB/s", "flit_bytes x noc_mhz x partitions, one way"),
+    "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x partitions"),
+    "beyond_l2_cycles": (
+        "core cycles",
+        "dram_round_trip - l2_round_trip: what memory takes, row closed",
+    ),
+    "clock_lcm_mhz": ("MHz", "common multiple of the four clocks: a tick is one of its cycles"),
+}
+
 # What somebody may write from habit, and the field that has it.
 _HINTS = {
     "l1_bytes": "l1_kib",
@@ -241,6 +258,7 @@ class Machine(BaseModel):
             "threads": self.cores * self.warps_per_core * self.lanes_per_warp,
             "noc_gb_per_s": self.flit_bytes * self.noc_mhz * self.partitions / 1000,
             "dram_gb_per_s": self.dram_bytes_per_cycle * self.dram_mhz * self.partitions / 1000,
+            "beyond_l2_cycles": self.dram_round_trip - self.l2_round_trip,
             "clock_lcm_mhz": math.lcm(self.core_mhz, self.l2_mhz, self.noc_mhz, self.dram_mhz),
         }
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.machines import Machine, description
-from gpucoh.protocols import Protocol
+from gpucoh.machines import DERIVED, Machine, description
+from gpucoh.protocols import Choice, Protocol
 from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.units import format_kib
 
@@ -266,8 +266,12 @@ def print_machine(console: Console, item: Machine) -> None:
     rows = [[name, value, unit, source] for name, value, unit, _, source in item.rows()]
     console.print(plain_table(["field", "value", "unit", "source"], rows, right=(1,)))
     console.print()
-    rows = [[name, f"{value:g}"] for name, value in item.derived.items()]
-    console.print(plain_table(["derived", ""], rows, right=(1,)))
+    _print_derived(console, item)
+
+
+def _print_derived(console: Console, item: Machine) -> None:
+    rows = [[name, f"{value:g}", *DERIVED[name]] for name, value in item.derived.items()]
+    console.print(plain_table(["derived", "value", "unit", "rule"], rows, right=(1,)))
 
 
 def print_workloads(console: Console, workloads: dict[str, Workload]) -> None:
@@ -309,10 +313,8 @@ def print_workload(console: Console, item: Workload) -> None:
         )
 
 
-def print_explanation(
-    console: Console, item: Machine, protocol: str, consistency: str, options: dict[str, str]
-) -> None:
-    """Where a run's numbers come from: machine, changes, protocol, options."""
+def print_explanation(console: Console, item: Machine, choice: Choice, asked: str | None) -> None:
+    """Where a run's numbers come from: machine, changes, what follows, protocol (``asked``: its consistency), options."""
     console.print(
         f"machine {item.name}: every number and its source with 'gpucoh machines {item.name}'",
         markup=False,
@@ -320,10 +322,23 @@ def print_explanation(
     changes = [[name, value] for name, value in item.changes.items()]
     if changes and len(changes) < 20:
         console.print(plain_table(["changed field", "value"], changes))
-    derived = [[name, f"{value:g}"] for name, value in item.derived.items()]
-    console.print(plain_table(["follows from the machine", ""], derived, right=(1,)))
-    console.print(f"protocol {protocol}, consistency {consistency}", markup=False)
-    if options:
-        console.print(
-            plain_table(["option", "value"], [[name, value] for name, value in options.items()])
-        )
+    _print_derived(console, item)
+    protocol, told = choice.protocol, choice.options
+    where = "asked for" if asked or choice.consistency else "the paper's own"
+    console.print(
+        f"protocol {choice.text}: consistency {choice.rule(asked)}, {where}; keeps {', '.join(protocol.models)}",
+        markup=False,
+        soft_wrap=True,
+    )
+    rows = [
+        [
+            name,
+            option.show(told.get(name, option.default)),
+            "asked for" if name in told else "default",
+            option.allowed(),
+            option.text,
+        ]
+        for name, option in protocol.options.items()
+    ]
+    if rows:
+        console.print(plain_table(["option", "value", "", "allowed", "what it is"], rows))

@@ -168,8 +168,21 @@ def test_set_and_param_reach_the_run(cli):
 def test_explain_tells_what_follows_from_the_machine(cli):
     status, out, _ = cli("run", "vec-cpy", "-p", "no-l1", *TINY, "--explain", "--set", "cores=2")
     assert status == 0
-    for part in ("changed field", "cores", "l2_sets", "consistency rc"):
+    for part in ("changed field", "cores", "l2_sets", "consistency rc, the paper's own"):
         assert part in out
+
+
+def test_explain_tells_every_rule_and_option(cli):
+    protocol = "gpu-vini[dir_ways=4]"
+    _, out, _ = cli("run", "vec-cpy", "-p", protocol, *TINY, "-c", "rc", "--explain")
+    for rule in (
+        r"l1_sets +64 +l1_lines / l1_ways",
+        r"beyond_l2_cycles +120 +core cycles +dram_round_trip - l2_round_trip",
+        r"dir_ways +4 +asked for +a whole number from 1 to 64",
+        r"dir_ratio +2 +default .* directory entries for each line of all L1s",
+        r"consistency rc, asked for",
+    ):
+        assert re.search(rule, out), rule
 
 
 def test_a_graph_from_a_file_is_used(cli, tmp_path):

@@ -17,10 +17,13 @@ from gpucoh.interrupts import interruptible
 # 0.2 s on a machine that does nothing else; tests may share theirs.
 AT_ONCE = 1.0
 
-# The program, telling on standard error when its first kernel is launched.
+# The program, telling on standard error when its first kernel is launched. What a shell runs in the background ignores
+# Ctrl-C, and so would its tests.
 PROGRAM = """
-import sys
+import signal, sys
 from gpucoh import cli, gpu
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def launch(self, *arguments, original=gpu.GPU.launch, **named):
     print("launched", file=sys.stderr, flush=True)
@@ -73,6 +76,7 @@ def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
 def ctrl_c():
     """Press Ctrl-C in this process after some seconds; gives the times at which it was."""
     pressed = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press():
         pressed.append(time.perf_counter())
@@ -88,6 +92,7 @@ def ctrl_c():
     yield after
     for timer in timers:
         timer.cancel()
+    signal.signal(signal.SIGINT, before)
 
 
 @gpucoh.kernel

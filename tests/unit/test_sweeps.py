@@ -179,7 +179,8 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     )
     out = tmp_path / "r.parquet"
     program = (
-        "import sys; from gpucoh import results, sweeps, cli; results.FLUSH_SECONDS = 0\n"
+        "import signal, sys; from gpucoh import results, sweeps, cli; results.FLUSH_SECONDS = 0\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = sweeps.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
         "cli.read_sweep = lambda path: [*original(path), long]\n"
