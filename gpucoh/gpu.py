@@ -112,8 +112,8 @@ class GPU:
         Of the choices that the machine leaves open. The same seed gives the same run.
     check : bool or {"protocol", "races"}, default False
         Run the protocol's monitors along (a violated invariant is a ProtocolError) and the race detector (a data
-        race is a SimulationError), or one of them: slower, with the same result. ``stats().check`` counts what
-        was checked.
+        race is a SimulationError; none are looked for under a protocol without a model), or one of them: slower,
+        with the same result. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Core cycles that one launch may take.
 
@@ -154,7 +154,7 @@ class GPU:
             dict(self.choice.options),
             self.seed,
             self.budget,
-            _checks(check),
+            _checks(check, self.protocol, self.model),
         )
         # Set it from another thread to end a launch: launch then raises SimulationError.
         self.stop: threading.Event | None = None
@@ -434,11 +434,18 @@ def _natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
     return int(value)
 
 
-def _checks(check: Any) -> int:
+def _checks(check: Any, protocol: str, model: str) -> int:
+    """The bits of what is checked. Without a model wrong values lead right programs into races: none are sought."""
     if isinstance(check, bool):
-        return sum(CHECKS.values()) if check else 0
+        wanted = CHECKS if model != "none" else ("protocol",)
+        return sum(CHECKS[name] for name in wanted) if check else 0
     if check not in CHECKS:
         raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
+    if check == "races" and model == "none":
+        raise ConfigError(
+            f"check = 'races' under {protocol}: it promises no model, and wrong values lead right programs into races; "
+            "look for races under a protocol that promises one"
+        )
     return CHECKS[check]
 
 

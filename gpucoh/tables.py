@@ -46,7 +46,7 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def checked(counts: Mapping[str, int]) -> str:
+def checked(counts: Mapping[str, int], model: str) -> str:
     """What ``--check`` looked at, in one line; a run that checked nothing shows it."""
     others = [
         f"{counts[name]:,} {text}"
@@ -64,6 +64,8 @@ def checked(counts: Mapping[str, int]) -> str:
         f"{counts['loads']:,} words of loads",
         *others,
     ]
+    if model == "none":
+        return ", ".join(told) + "; races: not looked for without a model"
     races = f"{counts['race_accesses']:,} plain and {counts['race_synchronising']:,} synchronising accesses to words"
     return ", ".join(told) + "; races: " + races
 
@@ -107,7 +109,7 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
             )
         )
     if check:
-        rows.append(("checked", checked(stats.check)))
+        rows.append(("checked", checked(stats.check, run.model)))
     rows.append(("wall clock", f"{run.wall_s:.2f} s"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for name, value in rows:

@@ -108,7 +108,7 @@ def carry_out(run: Run, counts: Counter[str]) -> str:
         return "" if run.workload == "synthetic" else str(error)
     counts["runs"] += 1
     counts.update(result.stats.check.to_dict())
-    excused = result.model == "none" and result.error not in ("ProtocolError", "SimulationError")
+    excused = result.model == "none" and result.error != "ProtocolError"
     if excused or (not result.error and result.correct is not False):
         return ""
     return f"{result.verdict} {result.error or ''} {result.where}"

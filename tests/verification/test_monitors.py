@@ -187,6 +187,14 @@ def test_check_may_name_what_is_checked():
     assert not other.stats.check.race_accesses
 
 
+def test_races_are_not_looked_for_without_a_model():
+    with pytest.raises(gpucoh.ConfigError, match="'races' under no-coh"):
+        gpucoh.GPU(protocol="no-coh", check="races")
+    assert not gpucoh.run(
+        "vec-cpy", protocol="no-coh", scale="tiny", check=True
+    ).stats.check.race_accesses
+
+
 @pytest.mark.parametrize("check", ["all", 2, None, "True"])
 def test_check_must_be_known(check):
     with pytest.raises(gpucoh.ConfigError, match=r"check = .* is not True, False"):
