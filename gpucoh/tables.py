@@ -316,7 +316,7 @@ def print_workload(console: Console, item: Workload) -> None:
 
 
 def print_explanation(console: Console, item: Machine, choice: Choice, asked: str | None) -> None:
-    """Where a run's numbers come from: machine, changes, what follows, protocol (``asked``: its consistency), options."""
+    """Where a run's numbers come from; ``asked`` is the consistency that was asked for, if any."""
     console.print(
         f"machine {item.name}: every number and its source with 'gpucoh machines {item.name}'",
         markup=False,

@@ -172,7 +172,8 @@ def test_explain_tells_what_follows_from_the_machine(cli):
         assert part in out
 
 
-def test_explain_tells_every_rule_and_option(cli):
+def test_explain_tells_every_rule_and_option(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     protocol = "gpu-vini[dir_ways=4]"
     _, out, _ = cli("run", "vec-cpy", "-p", protocol, *TINY, "-c", "rc", "--explain")
     for rule in (

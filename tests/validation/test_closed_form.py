@@ -89,6 +89,70 @@ def test_a_chase_through_closed_rows_takes_the_dram_round_trip_a_hop() -> None:
     assert trip - 1.5 <= measured <= trip * 1.05
 
 
+@gpucoh.kernel
+def chase_straight(links: gpucoh.Buffer[gpucoh.i32], times: gpucoh.Buffer[gpucoh.u32]):
+    at = 0
+    begin = gpucoh.clock()
+    for _ in (
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+    ):  # written out: no loop is left that would take time of its own
+        at = links[links[links[links[links[links[links[links[at]]]]]]]]
+    times[1] = gpucoh.u32(at)
+    times[0] = gpucoh.clock() - begin
+
+
+def straight_cycles_a_hop(name: str, protocol: str, stride_words: int, warm: bool) -> float:
+    """As :func:`cycles_a_hop`, on any machine, without a loop."""
+    gpu = gpucoh.GPU(machine=name, protocol=protocol)
+    links, times = gpu.array(ring(stride_words)), gpu.zeros(2, np.uint32)
+    for _ in range(2 if warm else 1):
+        gpu.launch(chase_straight, grid=1, block=1, args=(links, times))
+    return float(times.numpy()[0]) / HOPS
+
+
+MACHINES = ["fermi", "mesh15", "gcn3", "apu"]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_on_every_machine_a_hop_through_the_l1_takes_its_latency(name: str) -> None:
+    machine = gpucoh.machine(name)
+    measured = straight_cycles_a_hop(name, "ideal", machine.line_bytes // 4, warm=True)
+    assert machine.l1_latency <= measured <= machine.l1_latency + 0.7
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_on_every_machine_a_hop_through_the_nearest_l2_takes_its_round_trip(name: str) -> None:
+    machine = gpucoh.machine(name)
+    same_bank = machine.interleave_bytes // 4 * machine.partitions
+    measured = straight_cycles_a_hop(name, "no-l1", same_bank, warm=True)
+    assert machine.l2_round_trip <= measured <= machine.l2_round_trip + 1.5
+
+
+@pytest.mark.parametrize("name", ["mesh15", "gcn3"])
+def test_a_memory_of_fixed_latency_takes_its_round_trip_a_hop(name: str) -> None:
+    machine = gpucoh.machine(name)
+    same_bank = machine.interleave_bytes // 4 * machine.partitions
+    measured = straight_cycles_a_hop(name, "no-l1", same_bank, warm=False)
+    assert machine.dram_round_trip <= measured <= machine.dram_round_trip + 1.5
+
+
+def test_the_apu_s_open_rows_answer_sooner_and_other_rows_of_a_bank_later() -> None:
+    apu = gpucoh.machine("apu")
+    cycle = apu.core_mhz / apu.dram_mhz
+    in_a_row = straight_cycles_a_hop("apu", "no-l1", apu.line_bytes // 4, warm=False)
+    row_words = apu.dram_row_bytes // 4 * apu.partitions
+    other_rows = straight_cycles_a_hop("apu", "no-l1", row_words * apu.dram_banks, warm=False)
+    assert in_a_row == pytest.approx(apu.dram_round_trip - apu.dram_t_rcd * cycle, abs=2)
+    assert other_rows == pytest.approx(apu.dram_round_trip + apu.dram_t_rp * cycle, abs=2)
+
+
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 64])
 def test_a_warp_makes_one_request_a_distinct_line(stride: int) -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
