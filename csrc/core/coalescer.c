@@ -118,13 +118,15 @@ fail_capacity(const gpc_issue_t *x, const char *what)
                     what);
 }
 
-static int
-new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+/* A request for the line, at the end of the core's queue; NULL: *status is the error. */
+static gpc_core_request_t *
+new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_address_t line, int *status)
 {
     gpc_cores_t *self = x->cores;
     gpc_index_t i = gpc_pool_take(self->messages);
     if (i == GPC_NONE) {
-        return fail_capacity(x, "messages");
+        *status = fail_capacity(x, "messages");
+        return NULL;
     }
     gpc_msg_t *msg = gpc_msg_at(self->messages, i);
     fill_message(x, d, msg, line);
@@ -132,7 +134,8 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
         msg->lanes = gpc_pool_take(self->lane_lists);
         if (msg->lanes == GPC_NONE) {
             gpc_pool_give(self->messages, i);
-            return fail_capacity(x, "lane lists");
+            *status = fail_capacity(x, "lane lists");
+            return NULL;
         }
         gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, msg->lanes);
         list->next = GPC_NONE;
@@ -143,15 +146,26 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
     msg->request = i; /* how controllers name it; a load that merges takes over another's name */
     msg->access = gpc_pool_take(&self->parts->requests[x->core_index]);
     gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->access);
-    request->access = lines->access;
+    request->access = access;
     request->lanes = 0;
     request->parked = GPC_NONE;
     request->name = i;
-    lines->lines[lines->count] = line;
-    lines->messages[lines->count] = msg;
-    lines->requests[lines->count++] = request;
     gpc_list_push(&x->core->queue, self->messages, i);
     x->core->in_flight++;
+    return request;
+}
+
+static int
+new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+{
+    int status = 0;
+    gpc_core_request_t *request = new_request(x, d, lines->access, line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    lines->lines[lines->count] = line;
+    lines->messages[lines->count] = gpc_msg_at(x->cores->messages, request->name);
+    lines->requests[lines->count++] = request;
     return 0;
 }
 
@@ -200,6 +214,108 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
     }
 }
 
+static hand_over_t
+hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES])
+{
+    hand_over_t from = {{NULL, NULL, NULL, NULL}, NULL};
+    if (d->access.kind != GPC_ACCESS_LOAD) {
+        for (uint32_t k = 0; k < d->width; k++) {
+            gpc_operand_t value = gpc_operand_next(x, d->b, k);
+            from.values[k] = gpc_operand_lanes(x, &value, room[k]);
+        }
+        from.replacement = gpc_operand_lanes(x, &d->c, room[4]);
+    }
+    return from;
+}
+
+/* ---- the common case: all lanes in one line --------------------------------------------------------------------------------- */
+
+/* How the indices of an instruction's lanes lie. */
+typedef struct {
+    bool one_line; /* all active ones in one line */
+    bool straight; /* all lanes are active, and each has the word after the one before */
+} shape_t;
+
+/* Loops over all 32 lanes of a half, active or not, so that they become vector instructions. */
+static shape_t
+shape_of(const uint32_t *index, gpc_lanes_t lanes, uint32_t count, uint32_t word_mask)
+{
+    gpc_lanes_t all = count == 64 ? UINT64_MAX : UINT32_MAX;
+    uint32_t differ = 0, bent = 0, first = index[gpc_lowest_bit(lanes)];
+    if (lanes != all) {
+        for (; lanes != 0; lanes &= lanes - 1) {
+            differ |= index[gpc_lowest_bit(lanes)] ^ first;
+        }
+        return (shape_t){(differ & ~word_mask) == 0, false};
+    }
+    for (uint32_t half = 0; half < count; half += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            differ |= index[half + l] ^ first;
+            bent |= index[half + l] - (half + l) - first;
+        }
+    }
+    return (shape_t){(differ & ~word_mask) == 0, bent == 0};
+}
+
+static void
+fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask)
+{
+    for (uint32_t half = 0; half < count; half += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            access->word[half + l] = (uint8_t) (index[half + l] & word_mask);
+        }
+    }
+}
+
+/* One request for an instruction whose lanes all name words of one line that lies in the buffer as a whole. 1: done; 0: it is not of
+ * that kind; negative: an error. */
+int
+gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index)
+{
+    const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
+    uint32_t word_mask = x->cores->machine->line_bytes / 4u - 1u;
+    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 ||
+        (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
+        return 0;
+    }
+    uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room_index);
+    shape_t shape = shape_of(index, lanes, x->lanes, word_mask);
+    uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
+    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->words) {
+        return 0;
+    }
+    int status = 0;
+    gpc_address_t line = buffer->address + 4u * (gpc_address_t) start;
+    gpc_core_request_t *request = new_request(x, d, access_index, line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
+    gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
+    hand_over_t from = hand_over(x, d, room);
+    fill_words(access, index, x->lanes, word_mask);
+    if (shape.straight && d->access.kind != GPC_ACCESS_ATOMIC) {
+        msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
+        if (d->access.kind == GPC_ACCESS_STORE) {
+            memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
+        }
+    } else {
+        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+            uint32_t l = gpc_lowest_bit(left);
+            add_lane(x, d, msg, l, access->word[l], &from);
+        }
+    }
+    request->lanes = lanes;
+    request->words = request->missing = msg->mask;
+    access->straight = shape.straight;
+    access->remaining = access->to_offer = 1;
+    access->line = line;
+    return 1;
+}
+
+/* ---- any case ---------------------------------------------------------------------------------------------------------------- */
+
 int
 gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
                   gpc_index_t access_index)
@@ -208,16 +324,9 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;
-    uint32_t room[4][GPC_MAX_LANES], room_c[GPC_MAX_LANES];
+    uint32_t room[5][GPC_MAX_LANES];
     gpc_address_t line_mask = x->cores->machine->line_bytes - 1u;
-    hand_over_t from = {{NULL, NULL, NULL, NULL}, NULL};
-    if (d->access.kind != GPC_ACCESS_LOAD) {
-        for (uint32_t k = 0; k < d->width; k++) {
-            gpc_operand_t value = gpc_operand_next(x, d->b, k);
-            from.values[k] = gpc_operand_lanes(x, &value, room[k]);
-        }
-        from.replacement = gpc_operand_lanes(x, &d->c, room_c);
-    }
+    hand_over_t from = hand_over(x, d, room);
     memset(lines.slots, 0, sizeof lines.slots);
     gpc_address_t last_line = GPC_NEVER;
     int number = 0;
@@ -239,6 +348,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     for (uint32_t n = 0; n < lines.count; n++) {
         lines.requests[n]->words = lines.requests[n]->missing = lines.messages[n]->mask;
     }
+    access->straight = false;
     access->remaining = access->to_offer = lines.count;
     access->line = lines.lines[0];
     return 0;

@@ -3,11 +3,12 @@
  *
  * Nothing here can wait for ever on itself: a warp waits for places that only older accesses hold, and they need none. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/parts.h"
 
-static bool
-has_room(const gpc_cores_t *self, uint32_t core_index)
+bool
+gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
 {
     const gpc_core_t *core = &self->parts->cores[core_index];
     const gpc_pool_t *accesses = &self->parts->accesses[core_index];
@@ -16,20 +17,17 @@ has_room(const gpc_cores_t *self, uint32_t core_index)
            accesses->state->in_use < accesses->capacity;
 }
 
-/* Those that waited for room try again. */
-static void
+/* Those that waited for room are ready again. */
+static int
 wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->waits_queue == 0 || !has_room(self, core_index)) {
-        return;
+    if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
+        return 0;
     }
-    uint64_t waiters = core->waits_queue;
+    core->ready |= core->waits_queue;
     core->waits_queue = 0;
-    gpc_cycle_t now = self->hooks.now(self->hooks.world);
-    for (; waiters != 0; waiters &= waiters - 1) {
-        gpc_core_wake(self, core_index, gpc_lowest_bit(waiters), now, now);
-    }
+    return gpc_core_ask_turn(self, core_index, self->hooks.now(self->hooks.world));
 }
 
 static void
@@ -63,19 +61,11 @@ set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t
 int
 gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    if (!has_room(x->cores, x->core_index)) {
-        return gpc_core_block_warp(x, GPC_WARP_WAITS_QUEUE, GPC_STALL_load_store_queue, GPC_NEVER);
-    }
     int status = gpc_core_ask_order(x, d);
     if (status != GPC_ISSUED) {
         return status;
     }
-    gpc_address_t addresses[GPC_MAX_LANES];
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
-    status = gpc_core_find_addresses(x, d, lanes, addresses);
-    if (status != 0) {
-        return status;
-    }
     gpc_index_t i = gpc_pool_take(&x->parts->accesses[x->core_index]);
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
     access->next = GPC_NONE;
@@ -85,11 +75,16 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->width = d->width;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
-    status = gpc_core_coalesce(x, d, lanes, addresses, i);
-    if (status == 0 && x->cores->watch != NULL) {
-        status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
+    status = x->cores->watch == NULL ? gpc_core_coalesce_line(x, d, lanes, i) : 0; /* who watches is told addresses */
+    if (status == 0) {
+        gpc_address_t addresses[GPC_MAX_LANES];
+        status = gpc_core_find_addresses(x, d, lanes, addresses);
+        status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
+        if (status == 0 && x->cores->watch != NULL) {
+            status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
+        }
     }
-    if (status != 0) {
+    if (status < 0) {
         return status;
     }
     x->core->queued++;
@@ -153,7 +148,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
     }
     if (last) {
         core->queued--;
-        wake_queue_waiters(self, core_index);
+        return wake_queue_waiters(self, core_index);
     }
     return 0;
 }
@@ -175,6 +170,10 @@ static void
 deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, const uint32_t *words)
 {
     const gpc_operand_t *to = &access->destination;
+    if (access->straight && to->kind == GPC_VECTOR) {
+        memcpy(x->vectors + to->offset, words + access->word[0], x->lanes * sizeof *words);
+        return;
+    }
     for (uint32_t i = 0; i < access->width; i++) {
         if (to->kind == GPC_UNIFORM) {
             x->uniforms[to->number + i] = words[access->word[0] + i];
@@ -243,8 +242,7 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     if (warp->state == GPC_WARP_WAITS_ORDER) {
         gpc_core_wake(self, core_index, w, now, now);
     }
-    wake_queue_waiters(self, core_index);
-    return status;
+    return status ? status : wake_queue_waiters(self, core_index);
 }
 
 /* Into the list of those due, which is in order of time; latencies differ little, so that the end is nearly always right. */
@@ -374,6 +372,5 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     gpc_pool_give(requests, request_index);
     x.core->in_flight--;
     int status = --access->remaining == 0 ? finish_access(&x, access_index) : 0;
-    wake_queue_waiters(self, core_index);
-    return status;
+    return status ? status : wake_queue_waiters(self, core_index);
 }

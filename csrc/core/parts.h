@@ -82,7 +82,6 @@ typedef enum {
     GPC_WARP_WAITS_TIME,     /* wake_at is a cycle */
     GPC_WARP_WAITS_REGISTER, /* for a load or atomic of its own */
     GPC_WARP_WAITS_ORDER,    /* order.c has not let it; asks again when something of it completes, or at wake_at */
-    GPC_WARP_WAITS_QUEUE,    /* for room in the load-store queue */
     GPC_WARP_WAITS_BARRIER
 } gpc_warp_state_t;
 
@@ -120,6 +119,7 @@ typedef struct {
     uint8_t width;
     uint8_t warp;
     bool live;
+    bool straight;               /* all lanes, word after word, of one line */
     uint8_t word[GPC_MAX_LANES]; /* first word of each lane, in its line */
 } gpc_core_access_t;
 
@@ -152,7 +152,9 @@ typedef struct {
     uint64_t calendar[GPC_CALENDAR_SLOTS];
     uint64_t calendar_used; /* slots with a warp */
     uint64_t far;           /* warps that wake later than the calendar reaches */
-    uint64_t resident, ready, waits_queue, waits_barrier;
+    uint64_t resident, ready, waits_barrier;
+    uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
+    uint64_t waits_queue; /* of those, the ready ones that wait for room in it: not among `ready` */
     uint64_t ages;
     uint32_t last_warp; /* issued last */
     uint32_t in_flight; /* line requests */
@@ -234,9 +236,13 @@ gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *
         return x->launch->spread + operand->offset;
     }
     uint32_t word = operand->kind == GPC_UNIFORM ? x->uniforms[operand->number] : 0;
-    for (uint32_t l = 0; l < x->lanes; l++) {
-        room[l] = word;
-    }
+    uint32_t half = 0;
+    do { /* a warp has 32 or 64 lanes */
+        for (uint32_t l = 0; l < 32; l++) {
+            room[half + l] = word;
+        }
+        half += 32;
+    } while (half < x->lanes);
     return room;
 }
 
@@ -306,6 +312,9 @@ void gpc_warp_end_lanes(gpc_issue_t *x); /* the active ones; the warp goes on wi
 /* coalescer.c: byte addresses of the lanes, checked against the buffer. */
 GPC_MUST_CHECK int gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
                                            gpc_address_t *addresses);
+/* The same in one go for the lanes of one line: 1 done, 0 not of that kind, negative an error. */
+GPC_MUST_CHECK int gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
+                                          gpc_index_t access);
 /* One request a distinct line, at the end of the core's queue; the access learns how many and the first one's line. */
 GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
                                      const gpc_address_t *addresses, gpc_index_t access);
@@ -314,6 +323,7 @@ GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc
 /* Tells who watches: addresses, or words of the scratchpad. */
 GPC_MUST_CHECK int gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
                                  const gpc_address_t *addresses, const uint32_t *words);
+bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-store queue, for one more instruction */
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d);

@@ -95,6 +95,7 @@ gpc_core_settle(gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;
     const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
+    uint64_t bit = UINT64_C(1) << x->warp_index;
     gpc_cycle_t at = warp->not_before;
     bool sleeps = at > x->now + 1;
     for (uint32_t i = 0; i < d->num_waits; i++) {
@@ -105,6 +106,7 @@ gpc_core_settle(gpc_issue_t *x)
         }
     }
     warp->reason = (uint8_t) (sleeps ? GPC_STALL_sleep : GPC_STALL_scoreboard);
+    x->core->memory_next = (x->core->memory_next & ~bit) | (d->group == GPC_GROUP_MEMORY ? bit : 0);
     if (at == GPC_NEVER) {
         warp->state = GPC_WARP_WAITS_REGISTER;
         warp->wake_at = GPC_NEVER;
@@ -121,9 +123,7 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
     warp->state = (uint8_t) state;
     warp->reason = (uint8_t) reason;
     warp->wake_at = until;
-    if (state == GPC_WARP_WAITS_QUEUE) {
-        x->core->waits_queue |= UINT64_C(1) << x->warp_index;
-    } else if (until != GPC_NEVER) {
+    if (until != GPC_NEVER) {
         put_in_calendar(x->core, x->warp_index, until);
     }
     return GPC_BLOCKED;
@@ -285,12 +285,25 @@ account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 
 /* ---- the turn -------------------------------------------------------------------------------------------------------------- */
 
+/* Those whose turn it is only to find the load-store queue full step aside, all at once. */
+static void
+set_aside(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint64_t warps = core->ready & core->memory_next;
+    if (warps != 0 && !gpc_core_has_room(self, core_index)) {
+        core->ready &= ~warps;
+        core->waits_queue |= warps;
+    }
+}
+
 /* One warp instruction on one port; false when nobody could. */
 static int
 issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     *issued = false;
+    set_aside(self, core_index);
     while (core->ready != 0 && !*issued) {
         uint32_t w = first_in_order(self, core_index, core->ready);
         gpc_issue_t x;
@@ -389,7 +402,9 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
         return status;
     }
     if (core->resident != 0) {
-        core->idle_reason = gpc_core_warp(self, core_index, first_in_order(self, core_index, core->resident))->reason;
+        uint32_t first = first_in_order(self, core_index, core->resident);
+        core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
+                                                                  : gpc_core_warp(self, core_index, first)->reason;
     }
     if (active) {
         gpc_core_statistics_t *statistics = &self->statistics[core_index];

@@ -6,6 +6,7 @@
 #include "engine/wheel.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/errors.h"
 
@@ -22,6 +23,7 @@ struct gpc_wheel_state {
     gpc_tick_t first_far; /* the earliest of them, GPC_NEVER when there is none */
     uint32_t num_near;
     uint32_t num_far;
+    uint32_t current; /* the list that events are taken from; its bit may stand though it is empty */
     uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */
     uint64_t bits[NUM_WORDS];        /* a bit a list that is not empty */
 };
@@ -52,6 +54,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
         return GPC_ERROR_MEMORY;
     }
     self->state->first_far = GPC_NEVER;
+    memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
     return 0;
 }
 
@@ -69,11 +72,15 @@ gpc_wheel_clear(gpc_wheel_t *self)
             gpc_pool_give(&self->events, i);
             i = next;
         }
+        self->slots[2 * slot] = GPC_NONE;
     }
     for (uint32_t i = 0; i < state->num_far; i++) {
         gpc_pool_give(&self->events, self->heap[i]);
     }
-    *state = (gpc_wheel_state_t){.now = state->now, .sequence = state->sequence, .first_far = GPC_NEVER};
+    *state = (gpc_wheel_state_t){.now = state->now,
+                                 .sequence = state->sequence,
+                                 .first_far = GPC_NEVER,
+                                 .current = (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES};
 }
 
 gpc_tick_t
@@ -90,6 +97,20 @@ gpc_wheel_count(const gpc_wheel_t *self)
 
 /* ---- near events ---------------------------------------------------------------------------------------------------- */
 
+/* An empty list's bit falls. */
+static inline void
+forget_if_empty(gpc_wheel_t *self, uint32_t slot)
+{
+    gpc_wheel_state_t *state = self->state;
+
+    if (self->slots[(size_t) 2 * slot] == GPC_NONE) {
+        state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+        if (state->bits[slot / 64] == 0) {
+            state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
+        }
+    }
+}
+
 static inline void
 near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
 {
@@ -99,16 +120,20 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
     gpc_index_t *list = &self->slots[(size_t) slot * 2];
 
     /* Whether the list was empty is as good as random: no branch on it. */
-    gpc_index_t *link = state->bits[slot / 64] & bit ? &entry_at(self, list[1])->next : &list[0];
+    gpc_index_t *link = list[0] != GPC_NONE ? &entry_at(self, list[1])->next : &list[0];
     entry->next = GPC_NONE;
     *link = i;
     list[1] = i;
     state->bits[slot / 64] |= bit;
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
+    if (slot < state->current && entry->tick == state->now) { /* it goes before what was being taken */
+        forget_if_empty(self, state->current);
+        state->current = slot;
+    }
 }
 
-/* The first list that is not empty at or after slot `from`, going round; there is one. */
+/* The first list whose bit stands at or after slot `from`, going round; there is one. */
 static inline uint32_t
 first_slot(const gpc_wheel_state_t *state, uint32_t from)
 {
@@ -226,35 +251,45 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
     return 0;
 }
 
+/* The list that was taken from is empty: the next one that is not, and now with it. */
+__attribute__((noinline)) static bool
+move_on(gpc_wheel_t *self)
+{
+    gpc_wheel_state_t *state = self->state;
+
+    if (state->num_near == 0 && state->num_far == 0) {
+        return false;
+    }
+    forget_if_empty(self, state->current);
+    if (state->num_near == 0) {
+        advance(self, state->first_far);
+    }
+    uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
+    state->current = slot;
+    advance(self, entry_at(self, self->slots[2 * slot])->tick);
+    return true;
+}
+
 bool
 gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
 {
     gpc_wheel_state_t *state = self->state;
 
-    if (state->num_near == 0) {
-        if (state->num_far == 0) {
-            return false;
-        }
-        advance(self, state->first_far);
+    if (self->slots[2 * state->current] == GPC_NONE && !move_on(self)) {
+        return false;
     }
-    uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
-    gpc_index_t *list = &self->slots[(size_t) slot * 2];
+    gpc_index_t *list = &self->slots[(size_t) 2 * state->current];
     gpc_index_t i = list[0];
     const entry_t *entry = entry_at(self, i);
 
-    *out = (gpc_event_t){.tick = entry->tick,
+    *out = (gpc_event_t){.tick = state->now,
                          .kind = entry->kind,
                          .priority = entry->priority,
                          .target = entry->target,
                          .argument = entry->argument};
-    uint64_t emptied = entry->next == GPC_NONE;
     list[0] = entry->next;
-    state->bits[slot / 64] &= ~(emptied << (slot % 64));
-    emptied = state->bits[slot / 64] == 0;
-    state->summary[slot / 4096] &= ~(emptied << (slot / 64 % 64));
     state->num_near--;
     gpc_pool_give(&self->events, i);
-    advance(self, out->tick);
     return true;
 }
 
