@@ -119,6 +119,7 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
         gpu->bank_ticks -= gpu->l2_clock.period;
         back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
     }
+    gpu->bank_stages = (uint32_t) (gpu->bank_ticks / gpu->l2_clock.period);
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
     return derive_memory(gpu, dram);
 }
@@ -129,6 +130,7 @@ static int
 make_fabric(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
+    gpu->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     gpc_network_config_t network = {.topology = (gpc_topology_t) m->topology,
                                     .cores = m->cores,
                                     .banks = m->partitions,

@@ -58,8 +58,10 @@ struct gpc_gpu {
     uint32_t check;
     uint32_t num_networks;
 
+    gpc_interleaving_t interleaving; /* of lines over banks */
     gpc_clock_t core_clock, l2_clock, noc_clock, dram_clock;
     gpc_tick_t bank_ticks;   /* from a bank's step to its messages at the network */
+    uint32_t bank_stages;    /* the same in whole L2 cycles */
     gpc_cycle_t fill_cycles; /* from an answer's arrival at the L1 to its use */
 
     gpc_failure_t failure;
@@ -99,7 +101,7 @@ gpc_gpu_is_core(const gpc_gpu_t *gpu, gpc_node_t node)
 static inline gpc_controller_t *
 gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
 {
-    return &gpu->controllers[gpu->machine.cores + line / gpu->machine.interleave_bytes % gpu->machine.partitions];
+    return &gpu->controllers[gpu->machine.cores + gpc_bank_of(gpu->interleaving, line)];
 }
 
 /* How often the protocol's timestamps have begun again since the launch began; 0 for a protocol without any. */

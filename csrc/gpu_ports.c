@@ -67,11 +67,10 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 /* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
 
 /* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
-static uint32_t
+static inline uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return GPC_OUTBOX_LIMIT +
-           (gpc_gpu_is_core(gpu, node) ? 0 : (uint32_t) gpc_clock_cycles(gpu->l2_clock, gpu->bank_ticks));
+    return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
 }
 
 static bool
@@ -150,6 +149,14 @@ has_input(const gpc_gpu_t *gpu, gpc_node_t node)
     return station->inbox.count || gpu->controllers[node].replay->count;
 }
 
+/* The core may offer again what the L1 did not take. */
+static int
+kick(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    gpu->stations[node].offer_held = false;
+    return gpc_cores_kick(&gpu->cores, node, gpc_clock_past(gpu->core_clock, tick_now(gpu)) == 0);
+}
+
 /* Who could not go on because the outbox was full may now. */
 static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
@@ -158,8 +165,7 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
         if (!gpu->stations[node].offer_held || outbox_full(gpu, node, 0)) {
             return GPC_OK;
         }
-        gpu->stations[node].offer_held = false;
-        return gpc_cores_kick(&gpu->cores, node);
+        return kick(gpu, node);
     }
     return has_input(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
@@ -333,8 +339,7 @@ kick_core(gpc_gpu_t *gpu, gpc_node_t node)
     if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node, 0)) {
         return GPC_OK;
     }
-    station->offer_held = false;
-    return gpc_cores_kick(&gpu->cores, node);
+    return kick(gpu, node);
 }
 
 static int

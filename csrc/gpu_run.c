@@ -160,8 +160,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
         if (status) {
             return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "an event was held");
         }
-        if (event.kind == GPC_EVENT_CORE || event.kind == GPC_EVENT_CONTROLLER ||
-            event.kind == GPC_EVENT_NETWORK_ARRIVE) {
+        if (event.kind == GPC_EVENT_CORE) { /* warps end in turns of their cores */
             note_finish(gpu);
         }
     }

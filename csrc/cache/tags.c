@@ -15,7 +15,10 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .line_words = map.line_bytes / 4,
                          .fields_size = (fields_size + 7u) / 8u * 8u,
                          .has_words = has_words,
-                         .map = map};
+                         .by_line = gpc_divider(map.line_bytes),
+                         .by_piece = gpc_divider(map.banks <= 1 ? map.line_bytes : map.interleave_bytes),
+                         .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
+                         .by_sets = gpc_divider(sets)};
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
@@ -36,37 +39,6 @@ gpc_tags_clear(gpc_tags_t *self)
         self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
     }
     *self->state = (gpc_tags_state_t){0};
-}
-
-uint32_t
-gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
-{
-    const gpc_index_map_t *map = &self->map;
-    uint64_t number;
-
-    if (map->banks <= 1) {
-        number = line / map->line_bytes;
-    } else {
-        uint64_t lines_a_piece = map->interleave_bytes / map->line_bytes;
-        uint64_t piece = line / map->interleave_bytes / map->banks;
-        number = piece * lines_a_piece + line % map->interleave_bytes / map->line_bytes;
-    }
-    return (uint32_t) (number % self->sets);
-}
-
-gpc_index_t
-gpc_tags_find(const gpc_tags_t *self, gpc_address_t line)
-{
-    gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
-    uint32_t generation = self->state->generation;
-
-    for (gpc_index_t way = first; way < first + self->ways; way++) {
-        const gpc_tag_t *tag = &self->tags[way];
-        if (tag->line == line && tag->valid && tag->generation == generation) {
-            return way;
-        }
-    }
-    return GPC_NONE;
 }
 
 void

@@ -6,6 +6,7 @@
 #define GPC_CACHE_TAGS_H
 
 #include "base/arena.h"
+#include "base/divide.h"
 
 /* Which line of which set: banks hold every (banks * interleave)-th piece only and index with what is left. */
 typedef struct {
@@ -29,7 +30,7 @@ typedef struct {
 typedef struct {
     uint32_t sets, ways, line_words, fields_size;
     bool has_words;
-    gpc_index_map_t map;
+    gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_t *tags;      /* [sets * ways] */
     uint8_t *fields;      /* [sets * ways * fields_size] */
@@ -46,8 +47,29 @@ gpc_tags_flash(gpc_tags_t *self) /* O(1): nothing is present any more; no way ma
     self->state->generation++;
 }
 
-uint32_t gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line);
-gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
+/* A bank counts its own lines: whole pieces before this one, then the lines of the piece. */
+static inline uint32_t
+gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
+{
+    uint64_t pieces = gpc_quotient(self->by_banks, gpc_quotient(self->by_piece, line));
+    uint64_t bytes = pieces * self->by_piece.divisor + gpc_remainder(self->by_piece, line);
+    return (uint32_t) gpc_remainder(self->by_sets, gpc_quotient(self->by_line, bytes));
+}
+
+static inline gpc_index_t
+gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE */
+{
+    gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
+    uint32_t generation = self->state->generation;
+
+    for (gpc_index_t way = first; way < first + self->ways; way++) {
+        const gpc_tag_t *tag = &self->tags[way];
+        if (tag->line == line && tag->valid && tag->generation == generation) {
+            return way;
+        }
+    }
+    return GPC_NONE;
+}
 
 static inline bool
 gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)

@@ -128,8 +128,8 @@ GPC_MUST_CHECK int gpc_cores_turn(gpc_cores_t *self, uint32_t core); /* one cycl
  * an atomic. It counts as complete `delay` core cycles from now. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
                                       gpc_cycle_t delay);
-/* The L1 may take a held request now. */
-GPC_MUST_CHECK int gpc_cores_kick(gpc_cores_t *self, uint32_t core);
+/* The L1 may take a held request now. at_edge: now is an edge of the core's clock, so that it may be offered in this call. */
+GPC_MUST_CHECK int gpc_cores_kick(gpc_cores_t *self, uint32_t core, bool at_edge);
 /* A warp that waits for a time or a release part may ask again now (cycle: at that core cycle). */
 GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
 /* The name (gpc_core_event_t) of the access that a core's request in flight is part of. */

@@ -12,7 +12,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
-    core->far_at = core->turn_asked = GPC_NEVER;
+    core->far_at = core->turn_asked = core->port_used = GPC_NEVER;
     core->last_warp = GPC_MAX_WARPS - 1; /* warp 0 comes first */
     core->due_head = core->due_tail = GPC_NONE;
     gpc_list_clear(&core->queue);

@@ -121,10 +121,10 @@ gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *req
 /* ---- the L1 port ---------------------------------------------------------------------------------------------------------- */
 
 int
-gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
+gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->queue.count == 0 || core->held) {
+    if (core->queue.count == 0 || core->held || core->port_used == now) {
         return 0;
     }
     gpc_list_t before = core->queue;
@@ -146,6 +146,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
         core->held = true;
         return 0;
     }
+    core->port_used = now;
     if (last) {
         core->queued--;
         return wake_queue_waiters(self, core_index);
@@ -154,14 +155,22 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index)
 }
 
 int
-gpc_cores_kick(gpc_cores_t *self, uint32_t core_index)
+gpc_cores_kick(gpc_cores_t *self, uint32_t core_index, bool at_edge)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
     if (!core->held) {
         return 0;
     }
     core->held = false;
-    return gpc_core_ask_turn(self, core_index, self->hooks.now(self->hooks.world));
+    if (core->in_turn || !at_edge || core->port_used == now) {
+        return gpc_core_ask_turn(self, core_index, now);
+    }
+    int status = gpc_core_offer(self, core_index, now); /* what a turn of its own would do in this cycle */
+    if (status == 0 && core->queue.count != 0 && !core->held) {
+        status = gpc_core_ask_turn(self, core_index, now + 1);
+    }
+    return status;
 }
 
 /* ---- the way back --------------------------------------------------------------------------------------------------------- */

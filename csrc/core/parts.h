@@ -143,6 +143,7 @@ typedef struct {
 typedef struct {
     gpc_cycle_t accounted;     /* every cycle before this one has been counted */
     gpc_cycle_t calendar_next; /* first cycle whose calendar slot has not been emptied */
+    gpc_cycle_t port_used;     /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
     gpc_cycle_t turn_allowed;  /* one turn a cycle */
     gpc_cycle_t turn_asked;    /* GPC_NEVER: none */
     gpc_cycle_t empty_since;
@@ -329,7 +330,8 @@ GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
 GPC_MUST_CHECK int gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Asks order.c; GPC_ISSUED: go on. */
 GPC_MUST_CHECK int gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d);
-GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core); /* the load-store stage's cycle */
+/* The load-store stage's cycle, unless the L1 port was used in it already. */
+GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 GPC_MUST_CHECK int gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
 /* dispatch.c */

@@ -394,7 +394,7 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
         status = issue(self, core_index, now, &any);
     }
     if (status == 0) {
-        status = gpc_core_offer(self, core_index);
+        status = gpc_core_offer(self, core_index, now);
     }
     core->in_turn = false;
     core->turn_allowed = now + 1;

@@ -6,6 +6,7 @@
 #ifndef GPC_FABRIC_DRAM_H
 #define GPC_FABRIC_DRAM_H
 
+#include "base/divide.h"
 #include "base/message.h"
 #include "engine/wheel.h"
 #include "fabric/memory.h"
@@ -44,6 +45,7 @@ typedef struct {
     gpc_dram_channel_t *state;                       /* config.channels of them, in the arena */
     gpc_dram_request_t *requests;                    /* gpc_dram_places a channel, in the arena */
     gpc_dram_statistics_t *statistics;               /* one a channel, in the arena */
+    gpc_divider_t by_piece, by_channels, by_row, by_banks; /* model 1: from address to bank and row */
     uint32_t burst_cycles, spacing_cycles, accesses; /* model 1: of a column access, between two, in a line */
     gpc_pool_t *messages;                            /* borrowed */
     gpc_memory_t *memory;                            /* borrowed */

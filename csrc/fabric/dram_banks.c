@@ -64,6 +64,10 @@ void
 gpc_dram_banks_derive(gpc_dram_t *self)
 {
     if (self->config.model == 1) {
+        self->by_piece = gpc_divider(self->config.interleave_bytes);
+        self->by_channels = gpc_divider(self->config.channels);
+        self->by_row = gpc_divider(self->config.row_bytes);
+        self->by_banks = gpc_divider(self->config.banks);
         self->burst_cycles = burst_cycles(&self->config);
         self->spacing_cycles = spacing_cycles(&self->config);
         self->accesses = accesses(&self->config);
@@ -94,14 +98,13 @@ first_hit(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank,
 void
 gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 {
-    const gpc_dram_config_t *config = &self->config;
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-    uint64_t piece = line / config->interleave_bytes / config->channels;
-    uint64_t row = (piece * config->interleave_bytes + line % config->interleave_bytes) / config->row_bytes;
+    uint64_t piece = gpc_quotient(self->by_channels, gpc_quotient(self->by_piece, line));
+    uint64_t row = gpc_quotient(self->by_row, piece * self->by_piece.divisor + gpc_remainder(self->by_piece, line));
 
-    request->bank = (uint32_t) (row % config->banks);
-    request->row = row / config->banks;
+    request->bank = (uint32_t) gpc_remainder(self->by_banks, row);
+    request->row = gpc_quotient(self->by_banks, row);
     request->age = state->accepted++;
     request->bank_next = GPC_NONE;
     gpc_dram_bank_t *bank = &state->banks[request->bank];

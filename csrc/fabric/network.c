@@ -219,7 +219,7 @@ static inline uint32_t
 output_of(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     const gpc_network_parts_t *parts = self->parts;
-    gpc_node_t target = is_relayed(self, msg) ? gpc_network_home(&self->config, msg->line) : msg->destination;
+    gpc_node_t target = is_relayed(self, msg) ? gpc_network_home(self, msg->line) : msg->destination;
     return parts->routes[parts->inputs[parts->injection[msg->source]].router * parts->num_nodes + target];
 }
 

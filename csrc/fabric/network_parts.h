@@ -4,6 +4,7 @@
 #ifndef GPC_FABRIC_NETWORK_PARTS_H
 #define GPC_FABRIC_NETWORK_PARTS_H
 
+#include "base/divide.h"
 #include "fabric/network.h"
 
 /* Wiring, which never changes. */
@@ -68,6 +69,7 @@ typedef struct {
 struct gpc_network_parts {
     uint32_t num_routers, num_inputs, num_outputs, num_nodes;
     uint32_t num_queues;
+    gpc_interleaving_t interleaving; /* of lines over banks */
     uint32_t request_words;       /* 64-bit words of a set of a router's inputs or outputs */
     gpc_input_wiring_t *inputs;   /* owned */
     gpc_output_wiring_t *outputs; /* owned */
@@ -119,16 +121,16 @@ gpc_network_is_core(const gpc_network_config_t *config, gpc_node_t node)
 
 /* The bank that a line lives in. */
 static inline gpc_node_t
-gpc_network_home(const gpc_network_config_t *config, gpc_address_t line)
+gpc_network_home(const gpc_network_t *self, gpc_address_t line)
 {
-    return (gpc_node_t) (config->cores + line / config->interleave_bytes % config->banks);
+    return (gpc_node_t) (self->config.cores + gpc_bank_of(self->parts->interleaving, line));
 }
 
 /* The output port of a router that the message takes next; a relayed one goes to its line's home bank first. */
 static inline uint32_t
 gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
-    gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(&self->config, msg->line) : msg->destination;
+    gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(self, msg->line) : msg->destination;
     return self->parts->routes[router * self->parts->num_nodes + target];
 }
 

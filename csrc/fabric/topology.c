@@ -286,6 +286,9 @@ gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_ar
         return GPC_ERROR_MACHINE;
     }
     self->parts = calloc(1, sizeof(*self->parts));
+    if (self->parts) {
+        self->parts->interleaving = gpc_interleaving(config->interleave_bytes, config->banks);
+    }
     self->traffic = GPC_ARENA_TAKE(arena, 256, gpc_traffic_t);
     if (!self->parts || !self->traffic) {
         return GPC_ERROR_MEMORY;

@@ -6,7 +6,7 @@
 gpc_node_t
 gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
 {
-    return (gpc_node_t) (unit->first_bank + line / unit->machine->interleave_bytes % unit->machine->partitions);
+    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
 }
 
 gpc_node_t

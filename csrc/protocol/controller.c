@@ -385,6 +385,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
 
     self->type = type;
     self->first_bank = m->cores;
+    self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     int status = init_arrays(self, arena);
     if (status == 0) {
         status = gpc_parts_init(self, arena);

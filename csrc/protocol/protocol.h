@@ -276,6 +276,7 @@ struct gpc_controller {
     gpc_node_t node;
     uint32_t index; /* number of the core or bank */
     uint32_t first_bank;
+    gpc_interleaving_t interleaving; /* of lines over banks */
     /* Borrowed; [GPC_NUM_POSITIONS]: where the one global, memory-side and host controller is; NULL: the machine has none. */
     const gpc_node_t *places;
     gpc_tags_t arrays[GPC_MAX_ARRAYS];

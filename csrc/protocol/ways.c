@@ -19,15 +19,41 @@ victim_step(const gpc_step_t *x, uint8_t array, gpc_index_t way, gpc_step_t *vic
                            .kept = true};
 }
 
-/* The way to take: a free one, else the lowest rank, least recently used, among those that the table lets go. None while a
- * victim of this set is still leaving: its way will do. */
+/* The lowest rank, least recently used, of the ways that are in no transaction and behind (rank, used) in this order: so the next
+ * one to ask after that one was refused. GPC_NONE: there is none. */
+static gpc_index_t
+next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *used)
+{
+    const gpc_tags_t *tags = &unit->arrays[array];
+    gpc_index_t best = GPC_NONE;
+    uint32_t best_rank = 0;
+
+    for (gpc_index_t way = first; way < first + tags->ways; way++) {
+        const gpc_tag_t *tag = &tags->tags[way];
+        if (tag->mshr != GPC_NONE) {
+            continue;
+        }
+        uint32_t its_rank = unit->type->victim_rank ? unit->type->victim_rank(unit, array, way) : 0;
+        bool is_behind = its_rank > *rank || (its_rank == *rank && tag->used > *used);
+        if (is_behind && (best == GPC_NONE || its_rank < best_rank ||
+                          (its_rank == best_rank && tag->used < tags->tags[best].used))) {
+            best = way;
+            best_rank = its_rank;
+        }
+    }
+    *rank = best_rank;
+    *used = best == GPC_NONE ? 0 : tags->tags[best].used;
+    return best;
+}
+
+/* The way to take: a free one, else the first victim that the table lets go. None while a victim of this set is still leaving:
+ * its way will do. */
 static gpc_index_t
 choose_way(const gpc_step_t *x, uint8_t array)
 {
     const gpc_controller_t *unit = x->unit;
     const gpc_tags_t *tags = &unit->arrays[array];
-    gpc_index_t first = gpc_tags_set_of(tags, x->line) * tags->ways, best = GPC_NONE;
-    uint32_t best_rank = UINT32_MAX;
+    gpc_index_t first = gpc_tags_set_of(tags, x->line) * tags->ways;
 
     for (gpc_index_t way = first; way < first + tags->ways; way++) {
         if (!gpc_tags_present(tags, way)) {
@@ -35,25 +61,24 @@ choose_way(const gpc_step_t *x, uint8_t array)
         }
     }
     for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        gpc_step_t victim;
-        if (tags->tags[way].mshr != GPC_NONE) { /* promised to a transaction */
-            if (gpc_mshr_at(&unit->mshrs, tags->tags[way].mshr)->leaving >> array & 1) {
-                return GPC_NONE;
-            }
-            continue;
-        }
-        victim_step(x, array, way, &victim);
-        if (!gpc_fsm_lets_go(&victim)) {
-            continue;
-        }
-        uint32_t rank = unit->type->victim_rank ? unit->type->victim_rank(unit, array, way) : 0;
-        if (best == GPC_NONE || rank < best_rank ||
-            (rank == best_rank && tags->tags[way].used < tags->tags[best].used)) {
-            best = way;
-            best_rank = rank;
+        gpc_index_t mshr = tags->tags[way].mshr;
+        if (mshr != GPC_NONE && gpc_mshr_at(&unit->mshrs, mshr)->leaving >> array & 1) {
+            return GPC_NONE;
         }
     }
-    return best;
+    uint32_t rank = 0;
+    uint64_t used = 0; /* stamps begin with 1 */
+    for (;;) {
+        gpc_index_t way = next_victim(unit, array, first, &rank, &used);
+        gpc_step_t victim;
+        if (way == GPC_NONE) {
+            return GPC_NONE;
+        }
+        victim_step(x, array, way, &victim);
+        if (gpc_fsm_lets_go(&victim)) {
+            return way;
+        }
+    }
 }
 
 bool

@@ -1,0 +1,48 @@
+/* divide.h: division by what the machine description says: mostly a power of two, and a shift then. */
+#ifndef GPC_BASE_DIVIDE_H
+#define GPC_BASE_DIVIDE_H
+
+#include "base/types.h"
+
+typedef struct {
+    uint32_t divisor;
+    uint8_t shift;
+    bool is_power; /* of two */
+} gpc_divider_t;
+
+static inline gpc_divider_t
+gpc_divider(uint32_t divisor) /* not 0 */
+{
+    return (gpc_divider_t){divisor, (uint8_t) __builtin_ctz(divisor), (divisor & (divisor - 1)) == 0};
+}
+
+static inline uint64_t
+gpc_quotient(gpc_divider_t by, uint64_t number)
+{
+    return by.is_power ? number >> by.shift : number / by.divisor;
+}
+
+static inline uint64_t
+gpc_remainder(gpc_divider_t by, uint64_t number)
+{
+    return by.is_power ? number & (by.divisor - 1) : number % by.divisor;
+}
+
+/* Which of several banks has a line: pieces of consecutive bytes go round. */
+typedef struct {
+    gpc_divider_t piece, banks;
+} gpc_interleaving_t;
+
+static inline gpc_interleaving_t
+gpc_interleaving(uint32_t piece_bytes, uint32_t banks)
+{
+    return (gpc_interleaving_t){gpc_divider(piece_bytes), gpc_divider(banks)};
+}
+
+static inline uint32_t
+gpc_bank_of(gpc_interleaving_t map, gpc_address_t line)
+{
+    return (uint32_t) gpc_remainder(map.banks, gpc_quotient(map.piece, line));
+}
+
+#endif
