@@ -405,12 +405,16 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
 
     if (outbox_full(gpu, (gpc_node_t) core, 0)) {
         station->offer_held = true;
-        return GPC_HOLD;
+        return GPC_OFFER_HELD;
     }
     int status = gpc_controller_take(&gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {
         station->offer_held = true;
-        return GPC_HOLD;
+        return GPC_OFFER_HELD;
+    }
+    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core, 0)) {
+        station->offer_held = true;
+        return GPC_OFFER_LAST;
     }
     return status;
 }

@@ -236,32 +236,44 @@ typedef struct {
     bool straight; /* all lanes are active, and each has the word after the one before */
 } shape_t;
 
-/* Loops over all 32 lanes of a half, active or not, so that they become vector instructions. */
+/* Each lane has the word after the one before. Over all 32 lanes of a half at once, so that it becomes vector instructions. */
+static bool
+is_straight(const uint32_t *index, uint32_t count)
+{
+    uint32_t bent = 0;
+    for (uint32_t half = 0; half < count; half += 32) {
+        uint32_t first = index[0] + half;
+        for (uint32_t l = 0; l < 32; l++) {
+            bent |= (index[half + l] - l) ^ first;
+        }
+    }
+    return bent == 0;
+}
+
 static shape_t
 shape_of(const uint32_t *index, gpc_lanes_t lanes, uint32_t count, uint32_t word_mask)
 {
     gpc_lanes_t all = count == 64 ? UINT64_MAX : UINT32_MAX;
-    uint32_t differ = 0, bent = 0, first = index[gpc_lowest_bit(lanes)];
-    if (lanes != all) {
-        for (; lanes != 0; lanes &= lanes - 1) {
-            differ |= index[gpc_lowest_bit(lanes)] ^ first;
-        }
-        return (shape_t){(differ & ~word_mask) == 0, false};
+    uint32_t differ = 0, first = index[gpc_lowest_bit(lanes)];
+    if (lanes == all && is_straight(index, count)) {
+        return (shape_t){(first & word_mask) + count <= word_mask + 1, true};
     }
-    for (uint32_t half = 0; half < count; half += 32) {
-        for (uint32_t l = 0; l < 32; l++) {
-            differ |= index[half + l] ^ first;
-            bent |= index[half + l] - (half + l) - first;
-        }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        differ |= index[gpc_lowest_bit(lanes)] ^ first;
     }
-    return (shape_t){(differ & ~word_mask) == 0, bent == 0};
+    return (shape_t){(differ & ~word_mask) == 0, false};
 }
 
+/* The word of each lane in its line. */
 static void
-fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask)
+fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask, bool straight)
 {
+    uint8_t first = (uint8_t) (index[0] & word_mask);
     for (uint32_t half = 0; half < count; half += 32) {
-        for (uint32_t l = 0; l < 32; l++) {
+        for (uint32_t l = 0; l < 32 && straight; l++) {
+            access->word[half + l] = (uint8_t) (first + half + l);
+        }
+        for (uint32_t l = 0; l < 32 && !straight; l++) {
             access->word[half + l] = (uint8_t) (index[half + l] & word_mask);
         }
     }
@@ -294,7 +306,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
     gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
     hand_over_t from = hand_over(x, d, room);
-    fill_words(access, index, x->lanes, word_mask);
+    fill_words(access, index, x->lanes, word_mask, shape.straight);
     if (shape.straight && d->access.kind != GPC_ACCESS_ATOMIC) {
         msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
         if (d->access.kind == GPC_ACCESS_STORE) {

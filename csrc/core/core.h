@@ -57,10 +57,16 @@ typedef struct {
 #undef X
 } gpc_core_statistics_t;
 
+/* What becomes of a request that is offered. */
+typedef enum {
+    GPC_OFFER_TAKEN, /* the L1 side owns the message */
+    GPC_OFFER_HELD,  /* offer it again after gpc_cores_kick */
+    GPC_OFFER_LAST   /* taken, and no other one before gpc_cores_kick */
+} gpc_offer_t;
+
 /* What a core asks of the machine around it. */
 typedef struct {
-    /* Offers a request to the core's L1 port in this cycle: 0 taken (the L1 side owns the message), 1 held (offer it again
-     * after gpc_cores_kick), negative an error. */
+    /* Offers a request to the core's L1 port in this cycle; negative: an error. */
     int (*offer)(void *world, uint32_t core, gpc_index_t message);
     /* The core wants its turn at that cycle (the earliest of all it asked for counts). */
     int (*schedule)(void *world, uint32_t core, gpc_cycle_t at);

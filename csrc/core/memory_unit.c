@@ -139,7 +139,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     if (status < 0) {
         return status;
     }
-    if (status != 0) {
+    if (status == GPC_OFFER_HELD) {
         access->to_offer++;
         core->queue = before;
         gpc_msg_at(self->messages, i)->next = next;
@@ -147,6 +147,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         return 0;
     }
     core->port_used = now;
+    core->held = status == GPC_OFFER_LAST;
     if (last) {
         core->queued--;
         return wake_queue_waiters(self, core_index);

@@ -118,6 +118,9 @@ able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tic
     uint32_t word = from / 64;
     uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
 
+    if (words == 1 && requests[0] == 0) {
+        return GPC_NONE;
+    }
     for (uint32_t turn = 0; turn <= words; turn++) {
         for (; bits; bits &= bits - 1) {
             uint32_t input = wiring->first_input + word * 64 + (uint32_t) __builtin_ctzll(bits);
