@@ -87,7 +87,7 @@ visit_controller(const host_access_t *access, const gpc_controller_t *unit, visi
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         const gpc_tags_t *tags = &unit->arrays[i];
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-            int status = gpc_tags_present(tags, way) ? visit_line(access, tags->tags[way].line, visit) : 0;
+            int status = gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : 0;
             if (status) {
                 return status;
             }

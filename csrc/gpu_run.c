@@ -197,7 +197,7 @@ save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         const gpc_tags_t *tags = &unit->arrays[i];
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-            gpc_address_t line = tags->tags[way].line;
+            gpc_address_t line = gpc_tags_line(tags, way);
             if (!gpc_tags_present(tags, way) || tags->tags[way].mshr != GPC_NONE) {
                 continue;
             }

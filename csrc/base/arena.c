@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, SMALL_ALIGNMENT = 16, SMALL_BLOCK = 512 };
 
 void
 gpc_arena_init(gpc_arena_t *self, size_t chunk_size)
@@ -47,14 +47,10 @@ add_chunk(gpc_arena_t *self, size_t capacity)
     return &chunks[self->num_chunks++];
 }
 
-void *
-gpc_arena_take(gpc_arena_t *self, size_t count, size_t size)
+static void *
+take_aligned(gpc_arena_t *self, size_t bytes)
 {
-    if (size && count > (SIZE_MAX / 2) / size) {
-        self->failed = true;
-        return NULL;
-    }
-    size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     gpc_arena_chunk_t *chunk = self->num_chunks ? &self->chunks[self->num_chunks - 1] : NULL;
 
     if (!chunk || chunk->capacity - chunk->used < bytes) {
@@ -67,6 +63,34 @@ gpc_arena_take(gpc_arena_t *self, size_t count, size_t size)
     void *piece = aligned(chunk->bytes) + chunk->used;
     chunk->used += bytes;
     return piece;
+}
+
+static void *
+take_small(gpc_arena_t *self, size_t bytes)
+{
+    bytes = (bytes + SMALL_ALIGNMENT - 1) / SMALL_ALIGNMENT * SMALL_ALIGNMENT;
+    if (self->small_left < bytes) {
+        self->small = take_aligned(self, SMALL_BLOCK);
+        self->small_left = self->small ? SMALL_BLOCK : 0;
+        if (!self->small) {
+            return NULL;
+        }
+    }
+    uint8_t *piece = self->small;
+    self->small += bytes;
+    self->small_left -= bytes;
+    return piece;
+}
+
+void *
+gpc_arena_take(gpc_arena_t *self, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2) / size) {
+        self->failed = true;
+        return NULL;
+    }
+    size_t bytes = count * size;
+    return bytes > 0 && bytes < ALIGNMENT ? take_small(self, bytes) : take_aligned(self, bytes);
 }
 
 size_t

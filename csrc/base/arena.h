@@ -16,12 +16,15 @@ typedef struct {
     gpc_arena_chunk_t *chunks; /* owned */
     size_t num_chunks;
     size_t chunk_size; /* of ordinary chunks; a larger piece gets one of its own */
+    uint8_t *small;    /* where the next small piece goes, inside a chunk */
+    size_t small_left;
     bool failed;       /* a piece could not be had: checked once, after building */
 } gpc_arena_t;
 
 void gpc_arena_init(gpc_arena_t *self, size_t chunk_size);
 void gpc_arena_free(gpc_arena_t *self);
-/* Zeroed, aligned to 64 bytes; NULL (and `failed`) when memory ran out or count * size overflows. */
+/* Zeroed, aligned to 64 bytes, or to 16 when it is smaller than that: small pieces taken one after another, a controller's
+ * counters and lists for instance, share cache lines. NULL (and `failed`) when memory ran out or count * size overflows. */
 void *gpc_arena_take(gpc_arena_t *self, size_t count, size_t size);
 #define GPC_ARENA_TAKE(arena, count, type) ((type *) gpc_arena_take((arena), (count), sizeof(type)))
 

@@ -40,7 +40,7 @@ enum {
 };
 
 typedef struct {
-    gpc_index_t next; /* link in the list that holds it */
+    _Alignas(64) gpc_index_t next; /* link in the list that holds it; the header, down to `issued`, is one cache line of the host */
     uint8_t type;
     uint8_t flags;
     uint8_t order, scope; /* of a core's request: gpc_memory_order_t, gpc_scope_t */
@@ -61,6 +61,8 @@ typedef struct {
     uint64_t fields[4];    /* a protocol's own, described by it */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
+
+_Static_assert(offsetof(gpc_msg_t, fields) == 64, "the header fills its cache line");
 
 /* The lanes of an atomic request: performed in this order, each getting its own old value. */
 typedef struct {

@@ -20,11 +20,12 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
                          .by_sets = gpc_divider(sets)};
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
+    self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
     self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
     self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
-    if (!self->state || !self->tags || !self->fields || !self->data || (has_words && !self->word_states)) {
+    if (!self->state || !self->keys || !self->tags || !self->fields || !self->data || (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
     gpc_tags_clear(self);
@@ -36,20 +37,26 @@ gpc_tags_clear(gpc_tags_t *self)
 {
     size_t lines = (size_t) self->sets * self->ways;
     for (size_t i = 0; i < lines; i++) {
+        self->keys[i] = GPC_TAG_FREE;
         self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
     }
     *self->state = (gpc_tags_state_t){0};
 }
 
 void
+gpc_tags_flash(gpc_tags_t *self)
+{
+    if (++self->state->generation == GPC_TAG_GENERATIONS) { /* the numbers go round: nothing old may look new */
+        memset(self->keys, 0xFF, (size_t) self->sets * self->ways * sizeof *self->keys);
+        self->state->generation = 0;
+    }
+}
+
+void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {
-    self->tags[way] = (gpc_tag_t){.line = line,
-                                  .used = ++self->state->clock,
-                                  .generation = self->state->generation,
-                                  .mshr = GPC_NONE,
-                                  .state = state,
-                                  .valid = true};
+    self->keys[way] = line | self->state->generation;
+    self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     memset(gpc_tags_fields(self, way), 0, self->fields_size);
     if (self->has_words) {
         memset(gpc_tags_word_states(self, way), 0, self->line_words);

@@ -14,13 +14,17 @@ typedef struct {
 } gpc_index_map_t;
 
 typedef struct {
-    gpc_address_t line;
-    uint64_t used; /* LRU stamp */
-    uint32_t generation;
+    uint64_t used;    /* LRU stamp */
     gpc_index_t mshr; /* the transaction that holds this way, or GPC_NONE */
     uint8_t state;
-    bool valid;
 } gpc_tag_t;
+
+/* What a look-up compares, a word a way, so that a set is one or two lines of the host's cache: the line's address with the
+ * array's generation in the bits below a line. The last generation is nobody's: a way whose line is not there has it. */
+typedef uint64_t gpc_tag_key_t;
+#define GPC_TAG_GENERATIONS 31u
+#define GPC_TAG_GENERATION_BITS 31u
+#define GPC_TAG_FREE UINT64_MAX
 
 typedef struct {
     uint64_t clock;
@@ -32,6 +36,7 @@ typedef struct {
     bool has_words;
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
+    gpc_tag_key_t *keys;  /* [sets * ways] */
     gpc_tag_t *tags;      /* [sets * ways] */
     uint8_t *fields;      /* [sets * ways * fields_size] */
     uint32_t *data;       /* [sets * ways * line_words] */
@@ -41,11 +46,8 @@ typedef struct {
 GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways,
                                  gpc_index_map_t map, uint32_t fields_size, bool has_words);
 void gpc_tags_clear(gpc_tags_t *self);
-static inline void
-gpc_tags_flash(gpc_tags_t *self) /* O(1): nothing is present any more; no way may be held by a transaction */
-{
-    self->state->generation++;
-}
+/* Nothing is present any more; no way may be held by a transaction. O(1) but for every 31st time. */
+void gpc_tags_flash(gpc_tags_t *self);
 
 /* A bank counts its own lines: whole pieces before this one, then the lines of the piece. */
 static inline uint32_t
@@ -60,11 +62,10 @@ static inline gpc_index_t
 gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE */
 {
     gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
-    uint32_t generation = self->state->generation;
+    gpc_tag_key_t key = line | self->state->generation;
 
     for (gpc_index_t way = first; way < first + self->ways; way++) {
-        const gpc_tag_t *tag = &self->tags[way];
-        if (tag->line == line && tag->valid && tag->generation == generation) {
+        if (self->keys[way] == key) {
             return way;
         }
     }
@@ -74,7 +75,12 @@ gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE 
 static inline bool
 gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)
 {
-    return self->tags[way].valid && self->tags[way].generation == self->state->generation;
+    return (self->keys[way] & GPC_TAG_GENERATION_BITS) == self->state->generation;
+}
+static inline gpc_address_t
+gpc_tags_line(const gpc_tags_t *self, gpc_index_t way) /* of a way that is present */
+{
+    return self->keys[way] & ~(gpc_address_t) GPC_TAG_GENERATION_BITS;
 }
 static inline void
 gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)
@@ -86,7 +92,7 @@ void gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8
 static inline void
 gpc_tags_drop(gpc_tags_t *self, gpc_index_t way)
 {
-    self->tags[way].valid = false;
+    self->keys[way] = GPC_TAG_FREE;
     self->tags[way].mshr = GPC_NONE;
 }
 static inline void *

@@ -97,8 +97,8 @@ typedef struct {
     gpc_cycle_t wake_at;   /* GPC_NEVER: woken by an event */
     gpc_cycle_t not_before;
     uint64_t age;         /* of its block, smaller is older */
-    uint32_t depth;       /* entries below the top */
-    uint32_t outstanding; /* accesses */
+    uint16_t depth;       /* entries below the top */
+    uint16_t outstanding; /* accesses */
     uint32_t barrier_pc;  /* while it waits at one */
     uint16_t block;       /* slot on the core */
     uint16_t index;       /* in its block */

@@ -236,7 +236,7 @@ gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause)
     uint8_t table = gpc_table_over(self, array);
     for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
         if (gpc_tags_present(tags, way)) {
-            int status = cause_at(self, table, cause, tags->tags[way].line);
+            int status = cause_at(self, table, cause, gpc_tags_line(tags, way));
             if (status) {
                 return status;
             }

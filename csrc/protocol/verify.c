@@ -25,16 +25,16 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
         if (!gpc_tags_present(tags, way)) {
             continue;
         }
-        if (gpc_tags_set_of(tags, tag->line) != way / tags->ways) {
-            return wrong(self, tag->line, "is in a wrong set");
+        if (gpc_tags_set_of(tags, gpc_tags_line(tags, way)) != way / tags->ways) {
+            return wrong(self, gpc_tags_line(tags, way), "is in a wrong set");
         }
         if (tag->mshr != GPC_NONE) {
             const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, tag->mshr);
-            if (at_rest || !entry->live || entry->line != tag->line) {
-                return wrong(self, tag->line, "its way is promised to no transaction");
+            if (at_rest || !entry->live || entry->line != gpc_tags_line(tags, way)) {
+                return wrong(self, gpc_tags_line(tags, way), "its way is promised to no transaction");
             }
         } else if (tag->state >= table->num_states || table->states[tag->state].kind != GPC_STABLE) {
-            return wrong(self, tag->line, "is in a transient state without a transaction");
+            return wrong(self, gpc_tags_line(tags, way), "is in a transient state without a transaction");
         }
     }
     return GPC_OK;
@@ -112,7 +112,7 @@ encode_way(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_index_t way
 {
     const gpc_tag_t *tag = &tags->tags[way];
 
-    gpc_encode_u64(out, tag->line + 1);
+    gpc_encode_u64(out, gpc_tags_line(tags, way) + 1);
     gpc_encode_u64(out, out->ages ? age_of(tags, way) : 0);
     gpc_encode_u64(out, tag->mshr == GPC_NONE ? 1u + tag->state : 0);
     if (info->line) {
@@ -132,8 +132,8 @@ next_way(const gpc_tags_t *tags, gpc_address_t from)
 {
     gpc_index_t next = GPC_NONE;
     for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-        if (gpc_tags_present(tags, way) && tags->tags[way].line >= from &&
-            (next == GPC_NONE || tags->tags[way].line < tags->tags[next].line)) {
+        if (gpc_tags_present(tags, way) && gpc_tags_line(tags, way) >= from &&
+            (next == GPC_NONE || gpc_tags_line(tags, way) < gpc_tags_line(tags, next))) {
             next = way;
         }
     }
@@ -145,7 +145,7 @@ static void
 encode_array(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_encoder_t *out)
 {
     gpc_address_t from = 0;
-    for (gpc_index_t way; (way = next_way(tags, from)) != GPC_NONE; from = tags->tags[way].line + 1) {
+    for (gpc_index_t way; (way = next_way(tags, from)) != GPC_NONE; from = gpc_tags_line(tags, way) + 1) {
         encode_way(info, tags, way, out);
     }
     gpc_encode_u64(out, 0);
@@ -237,7 +237,7 @@ gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
             if (gpc_tags_present(tags, way) && tags->tags[way].mshr == GPC_NONE) {
                 gpc_text_add(out, "%s %u %s line 0x%llx %s ", self->type->name, self->index, self->type->arrays[i].name,
-                             (unsigned long long) tags->tags[way].line, table->states[tags->tags[way].state].name);
+                             (unsigned long long) gpc_tags_line(tags, way), table->states[tags->tags[way].state].name);
                 gpc_print_described(out, self->type->arrays[i].line(), gpc_tags_fields(tags, way));
                 gpc_text_add(out, "\n");
             }

@@ -11,7 +11,7 @@ victim_step(const gpc_step_t *x, uint8_t array, gpc_index_t way, gpc_step_t *vic
                            .cause = GPC_MSG_EVICT,
                            .state = x->unit->arrays[array].tags[way].state,
                            .message = GPC_NONE,
-                           .line = x->unit->arrays[array].tags[way].line,
+                           .line = gpc_tags_line(&x->unit->arrays[array], way),
                            .mask = gpc_all_words(x->unit),
                            .way = way,
                            .mshr = GPC_NONE,
