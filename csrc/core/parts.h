@@ -140,32 +140,35 @@ typedef struct {
     bool resident;
 } gpc_block_t;
 
-typedef struct {
-    gpc_cycle_t accounted;     /* every cycle before this one has been counted */
-    gpc_cycle_t calendar_next; /* first cycle whose calendar slot has not been emptied */
-    gpc_cycle_t port_used;     /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
+typedef struct { /* what every turn looks at comes first */
     gpc_cycle_t turn_allowed;  /* one turn a cycle */
     gpc_cycle_t turn_asked;    /* GPC_NEVER: none */
-    gpc_cycle_t empty_since;
-    gpc_cycle_t port_free[4];
-    gpc_cycle_t unit_free[GPC_NUM_UNITS];
-    gpc_cycle_t far_at; /* earliest of `far` */
-    uint64_t calendar[GPC_CALENDAR_SLOTS];
-    uint64_t calendar_used; /* slots with a warp */
-    uint64_t far;           /* warps that wake later than the calendar reaches */
-    uint64_t resident, ready, waits_barrier;
+    gpc_cycle_t accounted;     /* every cycle before this one has been counted */
+    gpc_cycle_t calendar_next; /* first cycle whose calendar slot has not been emptied */
+    uint64_t calendar_used;    /* slots with a warp */
+    uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
+
     uint64_t waits_queue; /* of those, the ready ones that wait for room in it: not among `ready` */
-    uint64_t ages;
-    uint32_t last_warp; /* issued last */
-    uint32_t in_flight; /* line requests */
-    uint32_t queued;    /* memory instructions with requests not yet taken by the L1 */
-    uint32_t blocks_resident;
-    gpc_list_t queue; /* requests in order */
+    gpc_cycle_t far_at;   /* earliest of `far` */
+    gpc_cycle_t port_used; /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
+    gpc_list_t queue;      /* requests in order */
+    uint32_t queued;       /* memory instructions with requests not yet taken by the L1 */
+    uint32_t in_flight;    /* line requests */
+    uint32_t last_warp;    /* issued last */
     gpc_index_t due_head, due_tail;
     uint8_t idle_reason; /* gpc_stall_t */
-    bool held;           /* the L1 did not take the queue's head */
+    bool held;           /* the L1 takes no request before it kicks */
     bool in_turn;
+
+    gpc_cycle_t port_free[4];
+    gpc_cycle_t unit_free[GPC_NUM_UNITS];
+    uint64_t far; /* warps that wake later than the calendar reaches */
+    uint64_t waits_barrier;
+    uint64_t ages;
+    gpc_cycle_t empty_since;
+    uint32_t blocks_resident;
+    uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 
 struct gpc_core_parts {

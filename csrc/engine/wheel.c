@@ -28,14 +28,19 @@ struct gpc_wheel_state {
     uint64_t bits[NUM_WORDS];        /* a bit a list that is not empty */
 };
 
+/* Of a near event: the list that it is in says when. */
 typedef struct {
     gpc_index_t next; /* in its list, or in the pool's */
+    uint32_t target, argument;
     uint8_t kind, priority;
     uint16_t spare;
-    uint32_t target, argument;
+} entry_t;
+
+struct gpc_wheel_far {
     gpc_tick_t tick;
     uint64_t sequence;
-} entry_t;
+    gpc_index_t event;
+};
 
 static inline entry_t *
 entry_at(const gpc_wheel_t *self, gpc_index_t i)
@@ -48,7 +53,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
 {
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_wheel_state_t);
     self->slots = GPC_ARENA_TAKE(arena, (size_t) NUM_SLOTS * 2, gpc_index_t);
-    self->heap = GPC_ARENA_TAKE(arena, capacity, gpc_index_t);
+    self->heap = GPC_ARENA_TAKE(arena, capacity, gpc_wheel_far_t);
     int status = gpc_pool_init(&self->events, arena, capacity, sizeof(entry_t));
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
@@ -75,7 +80,7 @@ gpc_wheel_clear(gpc_wheel_t *self)
         self->slots[2 * slot] = GPC_NONE;
     }
     for (uint32_t i = 0; i < state->num_far; i++) {
-        gpc_pool_give(&self->events, self->heap[i]);
+        gpc_pool_give(&self->events, self->heap[i].event);
     }
     *state = (gpc_wheel_state_t){.now = state->now,
                                  .sequence = state->sequence,
@@ -112,10 +117,10 @@ forget_if_empty(gpc_wheel_t *self, uint32_t slot)
 }
 
 static inline void
-near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
+near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
 {
     gpc_wheel_state_t *state = self->state;
-    uint32_t slot = (uint32_t) (entry->tick % WINDOW) * GPC_WHEEL_PRIORITIES + entry->priority;
+    uint32_t slot = (uint32_t) (tick % WINDOW) * GPC_WHEEL_PRIORITIES + entry->priority;
     uint64_t bit = UINT64_C(1) << (slot % 64);
     gpc_index_t *list = &self->slots[(size_t) slot * 2];
 
@@ -127,7 +132,7 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry)
     state->bits[slot / 64] |= bit;
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
-    if (slot < state->current && entry->tick == state->now) { /* it goes before what was being taken */
+    if (slot < state->current && tick == state->now) { /* it goes before what was being taken */
         forget_if_empty(self, state->current);
         state->current = slot;
     }
@@ -157,35 +162,36 @@ first_slot(const gpc_wheel_state_t *state, uint32_t from)
 /* ---- far events: a binary heap by (tick, sequence) -------------------------------------------------------------------- */
 
 static inline bool
-before(const gpc_wheel_t *self, gpc_index_t a, gpc_index_t b)
+before(const gpc_wheel_far_t *a, const gpc_wheel_far_t *b)
 {
-    const entry_t *first = entry_at(self, a), *second = entry_at(self, b);
-    return first->tick != second->tick ? first->tick < second->tick : first->sequence < second->sequence;
+    return a->tick != b->tick ? a->tick < b->tick : a->sequence < b->sequence;
 }
 
 __attribute__((noinline)) static void
-far_push(gpc_wheel_t *self, gpc_index_t i)
+far_push(gpc_wheel_t *self, gpc_index_t event, gpc_tick_t tick)
 {
+    gpc_wheel_far_t far = {.tick = tick, .sequence = self->state->sequence++, .event = event};
     uint32_t at = self->state->num_far++;
+
     while (at > 0) {
         uint32_t parent = (at - 1) / 2;
-        if (!before(self, i, self->heap[parent])) {
+        if (!before(&far, &self->heap[parent])) {
             break;
         }
         self->heap[at] = self->heap[parent];
         at = parent;
     }
-    self->heap[at] = i;
-    self->state->first_far = entry_at(self, self->heap[0])->tick;
+    self->heap[at] = far;
+    self->state->first_far = self->heap[0].tick;
 }
 
-static gpc_index_t
+static gpc_wheel_far_t
 far_pop(gpc_wheel_t *self)
 {
-    gpc_index_t *heap = self->heap;
-    gpc_index_t first = heap[0];
+    gpc_wheel_far_t *heap = self->heap;
+    gpc_wheel_far_t first = heap[0];
     uint32_t count = --self->state->num_far;
-    gpc_index_t last = heap[count];
+    gpc_wheel_far_t last = heap[count];
     uint32_t at = 0;
 
     for (;;) {
@@ -193,17 +199,17 @@ far_pop(gpc_wheel_t *self)
         if (child >= count) {
             break;
         }
-        if (child + 1 < count && before(self, heap[child + 1], heap[child])) {
+        if (child + 1 < count && before(&heap[child + 1], &heap[child])) {
             child++;
         }
-        if (!before(self, heap[child], last)) {
+        if (!before(&heap[child], &last)) {
             break;
         }
         heap[at] = heap[child];
         at = child;
     }
     heap[at] = last;
-    self->state->first_far = count ? entry_at(self, heap[0])->tick : GPC_NEVER;
+    self->state->first_far = count ? heap[0].tick : GPC_NEVER;
     return first;
 }
 
@@ -212,8 +218,8 @@ __attribute__((noinline)) static void
 bring_near(gpc_wheel_t *self)
 {
     while (self->state->first_far - self->state->now < WINDOW) {
-        gpc_index_t i = far_pop(self);
-        near_push(self, i, entry_at(self, i));
+        gpc_wheel_far_t far = far_pop(self);
+        near_push(self, far.event, entry_at(self, far.event), far.tick);
     }
 }
 
@@ -241,12 +247,11 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
         return GPC_ERROR_CAPACITY;
     }
     entry_t *entry = entry_at(self, i);
-    *entry = (entry_t){.kind = kind, .priority = priority, .target = target, .argument = argument, .tick = tick};
+    *entry = (entry_t){.kind = kind, .priority = priority, .target = target, .argument = argument};
     if (tick - state->now < WINDOW) {
-        near_push(self, i, entry);
+        near_push(self, i, entry, tick);
     } else {
-        entry->sequence = state->sequence++;
-        far_push(self, i);
+        far_push(self, i, tick);
     }
     return 0;
 }
@@ -266,7 +271,7 @@ move_on(gpc_wheel_t *self)
     }
     uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
     state->current = slot;
-    advance(self, entry_at(self, self->slots[2 * slot])->tick);
+    advance(self, state->now + (slot / GPC_WHEEL_PRIORITIES - (uint32_t) state->now) % WINDOW);
     return true;
 }
 

@@ -30,12 +30,13 @@ typedef struct {
 } gpc_event_t;
 
 typedef struct gpc_wheel_state gpc_wheel_state_t;
+typedef struct gpc_wheel_far gpc_wheel_far_t;
 
 typedef struct {
     gpc_wheel_state_t *state; /* in the arena */
     gpc_pool_t events;        /* all scheduled events, near and far */
     gpc_index_t *slots;       /* heads and tails a near tick and priority */
-    gpc_index_t *heap;        /* far events, ordered by (tick, sequence) */
+    gpc_wheel_far_t *heap;    /* far events, ordered by (tick, sequence) */
 } gpc_wheel_t;
 
 GPC_MUST_CHECK int gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity);
