@@ -73,15 +73,10 @@ outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
 }
 
-static bool
+static inline bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
 {
-    for (uint32_t network = from_network; network < gpu->num_networks; network++) {
-        if (gpu->stations[node].queued[network] >= outbox_places(gpu, node)) {
-            return true;
-        }
-    }
-    return false;
+    return gpu->stations[node].full >> from_network != 0;
 }
 
 static inline gpc_list_t *
@@ -91,11 +86,16 @@ waiting_at(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, uint32_t lan
 }
 
 static int
-enter_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc_index_t message)
 {
-    gpu->stations[node].queued[gpc_msg_at(&gpu->messages, message)->network]--;
+    gpc_station_t *station = &gpu->stations[node];
+    uint8_t network = gpc_msg_at(&gpu->messages, message)->network;
+
+    if (--station->queued[network] < outbox_places(gpu, node)) {
+        station->full &= (uint8_t) ~(1u << network);
+    }
     gpu->state->sent++;
-    return gpc_network_send(&gpu->network, message);
+    return gpc_network_send_by(&gpu->network, way, message);
 }
 
 /* The message's time has come: it enters the network or waits behind those before it on its lane. */
@@ -103,10 +103,11 @@ static int
 offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_list_t *waiting = waiting_at(gpu, node, msg->network, gpc_network_lane(&gpu->network, msg));
+    gpc_network_way_t way = gpc_network_way(&gpu->network, msg);
+    gpc_list_t *waiting = waiting_at(gpu, node, msg->network, way.lane);
 
-    if (waiting->count == 0 && gpc_network_has_room(&gpu->network, msg)) {
-        return enter_network(gpu, node, message);
+    if (waiting->count == 0 && gpc_network_way_has_room(&gpu->network, &way, msg)) {
+        return enter_network(gpu, node, &way, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room takes it from there */
     return GPC_OK;
@@ -136,17 +137,25 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OK;
 }
 
-/* Something waits to be taken, other than behind a hook that will tell. */
+/* A request may add to any outbox and to the memory queue. */
 static bool
-has_input(const gpc_gpu_t *gpu, gpc_node_t node)
+may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
+        return false;
+    }
+    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+}
+
+/* Something can be taken; what waits for room in the network or in the memory queue is told when that comes. */
+static bool
+can_take(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_station_t *station = &gpu->stations[node];
-    for (uint32_t network = 0; network < gpu->num_networks; network++) {
-        if (station->input[network] != GPC_NONE || gpc_network_peek(&gpu->network, node, network) != GPC_NONE) {
-            return true;
-        }
+    if (station->inbox.count || station->inputs & ~1u) {
+        return true;
     }
-    return station->inbox.count || gpu->controllers[node].replay->count;
+    return (station->inputs & 1u || gpu->controllers[node].replay->count) && may_take_request(gpu, node);
 }
 
 /* The core may offer again what the L1 did not take. */
@@ -167,7 +176,7 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
         }
         return kick(gpu, node);
     }
-    return has_input(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    return can_take(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
 int
@@ -190,12 +199,17 @@ gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
     if (waiting->count == 0) {
         return GPC_OK;
     }
-    while (waiting->count && gpc_network_has_room(&gpu->network, gpc_msg_at(&gpu->messages, waiting->head))) {
-        int status = enter_network(gpu, node, gpc_list_pop(waiting, &gpu->messages));
+    do {
+        const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
+        gpc_network_way_t way = gpc_network_way(&gpu->network, msg);
+        if (!gpc_network_way_has_room(&gpu->network, &way, msg)) {
+            break;
+        }
+        int status = enter_network(gpu, node, &way, gpc_list_pop(waiting, &gpu->messages));
         if (status) {
             return status;
         }
-    }
+    } while (waiting->count);
     return after_drain(gpu, node);
 }
 
@@ -210,7 +224,9 @@ port_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    station->queued[msg->network]++;
+    if (++station->queued[msg->network] >= outbox_places(gpu, from->node)) {
+        station->full |= (uint8_t) (1u << msg->network);
+    }
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
     if (msg->ready == tick_now(gpu) && outbox->count == 0) {
         return offer_to_network(gpu, from->node, message);
@@ -246,26 +262,20 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* A request may add to any outbox and to the memory queue. */
-static bool
-may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
-{
-    if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
-        return false;
-    }
-    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
-}
-
 /* A message leaves its buffer for the input register, since a step may free it; when the step holds it, it stays there. */
 static int
 fill_register(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
 {
-    gpc_index_t *input = &gpu->stations[node].input[network];
-    if (*input != GPC_NONE || gpc_network_peek(&gpu->network, node, network) == GPC_NONE) {
+    gpc_station_t *station = &gpu->stations[node];
+    if (station->input[network] != GPC_NONE) {
+        return GPC_OK;
+    }
+    if (gpc_network_peek(&gpu->network, node, network) == GPC_NONE) {
+        station->inputs &= (uint8_t) ~(1u << network);
         return GPC_OK;
     }
     gpu->state->received++;
-    return gpc_network_take(&gpu->network, node, network, input);
+    return gpc_network_take(&gpu->network, node, network, &station->input[network]);
 }
 
 static int
@@ -290,9 +300,6 @@ static int
 serve_inbox(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
     gpc_index_t message = gpc_list_pop(&gpu->stations[node].inbox, &gpu->messages);
-    if (message == GPC_NONE) {
-        return GPC_OK;
-    }
     *served = true;
     int status = gpc_controller_take(&gpu->controllers[node], message);
     if (status == GPC_HELD_QUEUE) {
@@ -318,15 +325,21 @@ serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 static int
 serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
+    const gpc_station_t *station = &gpu->stations[node];
+    int status = GPC_OK;
     *served = false;
-    int status = serve_inbox(gpu, node, served);
-    for (uint32_t network = gpu->num_networks; network > 1 && status == GPC_OK && !*served; network--) {
-        status = serve_network(gpu, node, network - 1, served);
+    if (station->inbox.count) {
+        return serve_inbox(gpu, node, served);
+    }
+    for (uint32_t left = station->inputs & ~1u; left && status == GPC_OK && !*served;) {
+        uint32_t network = 31u - (uint32_t) __builtin_clz(left);
+        left &= ~(1u << network);
+        status = serve_network(gpu, node, network, served);
     }
     if (status == GPC_OK && !*served) {
         status = serve_replay(gpu, node, served);
     }
-    if (status == GPC_OK && !*served) {
+    if (status == GPC_OK && !*served && (station->inputs & 1u)) {
         status = serve_network(gpu, node, 0, served);
     }
     return status;
@@ -355,7 +368,7 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
         status = kick_core(gpu, node);
     }
     /* what was not served waits for room in the network or in the memory queue, or for a step: those bring it a turn */
-    if (status == GPC_OK && served && has_input(gpu, node)) {
+    if (status == GPC_OK && served && can_take(gpu, node)) {
         status = schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
@@ -378,7 +391,7 @@ int
 gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 {
     gpc_gpu_t *gpu = world;
-    (void) network;
+    gpu->stations[node].inputs |= (uint8_t) (1u << network);
     if (gpc_gpu_is_core(gpu, node) && may_turn_at_once(gpu, node)) {
         return take_turn(gpu, node);
     }
@@ -433,7 +446,7 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
 {
     gpc_gpu_t *gpu = world;
     gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
-    return has_input(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    return can_take(gpu, node) ? schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
 int
@@ -590,6 +603,7 @@ gpc_gpu_clear_stations(gpc_gpu_t *gpu)
             station->input[network] = GPC_NONE;
         }
         gpc_list_clear(&station->inbox);
+        station->inputs = station->full = 0;
         station->turn = station->outbox_turn = station->taken = GPC_NEVER;
         station->offer_held = false;
     }

@@ -111,22 +111,15 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
                           gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
-/* The output port that a message of a node takes first. */
-static inline uint32_t
-first_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
-{
-    return gpc_network_route(self, self->parts->inputs[self->parts->injection[node]].router, msg);
-}
-
 static int
-inject(gpc_network_t *self, gpc_node_t node, gpc_index_t message)
+inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint32_t input = self->parts->injection[node], output = first_output(self, node, msg);
     gpc_queue_t *queue = gpc_network_queue(self, input, msg->network, output);
+    uint32_t flits = gpc_network_credits_needed(self, msg);
 
-    assert(queue->room >= gpc_network_credits_needed(self, msg));
-    queue->room -= gpc_network_credits_needed(self, msg);
+    assert(queue->room >= flits);
+    queue->room -= flits;
     return enter(self, input, output, message, gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
@@ -155,7 +148,7 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
         if (status == 0) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
             self->parts->node_states[node].own_turn[network] = true;
-            status = inject(self, node, message);
+            status = inject(self, input, output, message);
         }
         if (status) {
             return status;
@@ -215,14 +208,6 @@ is_relayed(const gpc_network_t *self, const gpc_msg_t *msg)
            gpc_network_is_core(&self->config, msg->destination);
 }
 
-static inline uint32_t
-output_of(const gpc_network_t *self, const gpc_msg_t *msg)
-{
-    const gpc_network_parts_t *parts = self->parts;
-    gpc_node_t target = is_relayed(self, msg) ? gpc_network_home(self, msg->line) : msg->destination;
-    return parts->routes[parts->inputs[parts->injection[msg->source]].router * parts->num_nodes + target];
-}
-
 uint32_t
 gpc_network_lanes(const gpc_network_t *self)
 {
@@ -234,38 +219,62 @@ gpc_network_lanes(const gpc_network_t *self)
     return most;
 }
 
-uint32_t
-gpc_network_lane(const gpc_network_t *self, const gpc_msg_t *msg)
+gpc_network_way_t
+gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
 {
-    bool by_output = self->parts->inputs[self->parts->injection[msg->source]].by_output;
-    return by_output ? self->parts->outputs[output_of(self, msg)].bit : 0;
+    const gpc_network_parts_t *parts = self->parts;
+    bool relayed = is_relayed(self, msg);
+    gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
+    uint32_t input = parts->injection[msg->source];
+    const gpc_input_wiring_t *wiring = &parts->inputs[input];
+    uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
+
+    return (gpc_network_way_t){.input = input,
+                               .output = output,
+                               .lane = wiring->by_output ? output - wiring->first_output : 0,
+                               .relayed = relayed};
+}
+
+bool
+gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg)
+{
+    return gpc_network_queue(self, way->input, msg->network, way->output)->room >=
+           gpc_network_credits_needed(self, msg);
 }
 
 bool
 gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
 {
-    const gpc_queue_t *queue =
-        gpc_network_queue(self, self->parts->injection[msg->source], msg->network, output_of(self, msg));
-    return queue->room >= gpc_network_credits_needed(self, msg);
+    gpc_network_way_t way = gpc_network_way(self, msg);
+    return gpc_network_way_has_room(self, &way, msg);
 }
 
 int
-gpc_network_send(gpc_network_t *self, gpc_index_t message)
+gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_traffic_t *traffic = &self->traffic[msg->type];
 
     assert(msg->flits > 0 && msg->network < self->config.networks);
+    msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
+    msg->flags |= way->relayed ? GPC_MSG_FLAG_RELAY : 0;
+    traffic->messages++;
+    traffic->flits += msg->flits;
+    self->parts->state->standing++;
+    return inject(self, way->input, way->output, message);
+}
+
+int
+gpc_network_send(gpc_network_t *self, gpc_index_t message)
+{
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+
     assert(msg->source < self->parts->num_nodes && msg->destination < self->parts->num_nodes);
     /* the crossbar pair has no way from bank to bank */
     assert(self->config.topology != GPC_TOPOLOGY_CROSSBAR || gpc_network_is_core(&self->config, msg->source) ||
            gpc_network_is_core(&self->config, msg->destination));
-    msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
-    msg->flags |= is_relayed(self, msg) ? GPC_MSG_FLAG_RELAY : 0;
-    traffic->messages++;
-    traffic->flits += msg->flits;
-    self->parts->state->standing++;
-    return inject(self, msg->source, message);
+    gpc_network_way_t way = gpc_network_way(self, msg);
+    return gpc_network_send_by(self, &way, message);
 }
 
 gpc_index_t

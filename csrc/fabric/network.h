@@ -71,9 +71,18 @@ void gpc_network_clear(gpc_network_t *self); /* empties every buffer, all credit
 /* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
 uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);
 
-/* A node's queues of a virtual network, its lanes: how many there are at most, and which one the message would enter. */
+/* A node's queues of a virtual network are its lanes: how many there are at most. */
 uint32_t gpc_network_lanes(const gpc_network_t *self);
-uint32_t gpc_network_lane(const gpc_network_t *self, const gpc_msg_t *msg);
+/* Where a message enters: source, destination, line and network are set. */
+typedef struct {
+    uint32_t input, output; /* ports */
+    uint32_t lane;
+    bool relayed; /* core to core by the line's home bank */
+} gpc_network_way_t;
+gpc_network_way_t gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg);
+/* The same two as below for a message whose way is known. */
+bool gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message);
 /* Whether the message may be sent now (one longer than its buffer: when that is empty): source, destination, line, network
  * and flits are set. */
 bool gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg);
