@@ -371,6 +371,16 @@ next_turn(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     return at <= now ? now + 1 : at;
 }
 
+void
+gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    __builtin_prefetch(core);
+    __builtin_prefetch((const char *) core + 64);
+    __builtin_prefetch((const char *) core + 128);
+    __builtin_prefetch(&self->statistics[core_index]);
+}
+
 int
 gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
 {

@@ -298,6 +298,20 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
     return true;
 }
 
+bool
+gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument)
+{
+    gpc_index_t i = self->slots[(size_t) 2 * self->state->current];
+    if (i == GPC_NONE) {
+        return false;
+    }
+    const entry_t *entry = entry_at(self, i);
+    *kind = entry->kind;
+    *target = entry->target;
+    *argument = entry->argument;
+    return true;
+}
+
 /* ---- clocks ----------------------------------------------------------------------------------------------------------- */
 
 uint64_t

@@ -47,6 +47,9 @@ GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_
                                       uint32_t target, uint32_t argument);
 /* Takes the next event and moves now to its tick; false when there is none. */
 bool gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out);
+/* Kind and target of the event behind the one just taken, when it stands at the same tick and priority: what it will touch can
+ * be fetched meanwhile. */
+bool gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument);
 uint32_t gpc_wheel_count(const gpc_wheel_t *self);
 
 /* ---- clocks --------------------------------------------------------------------------------------------------------- */
