@@ -15,14 +15,14 @@
 #define GPC_OUTBOX_LIMIT 8u
 
 /* What changes about a controller's surroundings; in the arena. */
-typedef struct { /* what every turn looks at comes first */
+typedef struct {     /* what every turn looks at comes first */
     gpc_tick_t turn; /* when its next turn is scheduled; GPC_NEVER: none */
     gpc_tick_t outbox_turn;
-    gpc_tick_t taken;  /* when it took its last input: a bank takes one a cycle; GPC_NEVER: none yet */
-    gpc_list_t inbox;  /* fills and timers */
-    uint8_t inputs;    /* bit: a network with a message to take, in the register or in its buffer */
-    uint8_t full;      /* bit: a network with no place more in the outbox */
-    bool offer_held;   /* the core's oldest request was not taken, or is not to be offered yet */
+    gpc_tick_t taken; /* when it took its last input: a bank takes one a cycle; GPC_NEVER: none yet */
+    gpc_list_t inbox; /* fills and timers */
+    uint8_t inputs;   /* bit: a network with a message to take, in the register or in its buffer */
+    uint8_t full;     /* bit: a network with no place more in the outbox */
+    bool offer_held;  /* the core's oldest request was not taken, or is not to be offered yet */
     /* The input register of a network: taken from its buffer, not yet taken by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
     uint32_t queued[GPC_MAX_NETWORKS];   /* messages in the outbox and those that wait for room in the network */

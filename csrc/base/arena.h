@@ -18,7 +18,7 @@ typedef struct {
     size_t chunk_size; /* of ordinary chunks; a larger piece gets one of its own */
     uint8_t *small;    /* where the next small piece goes, inside a chunk */
     size_t small_left;
-    bool failed;       /* a piece could not be had: checked once, after building */
+    bool failed; /* a piece could not be had: checked once, after building */
 } gpc_arena_t;
 
 void gpc_arena_init(gpc_arena_t *self, size_t chunk_size);

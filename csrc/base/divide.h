@@ -13,7 +13,7 @@ typedef struct {
 static inline gpc_divider_t
 gpc_divider(uint32_t divisor) /* not 0 */
 {
-    return (gpc_divider_t){divisor, (uint8_t) __builtin_ctz(divisor), (divisor & (divisor - 1)) == 0};
+    return (gpc_divider_t) {divisor, (uint8_t) __builtin_ctz(divisor), (divisor & (divisor - 1)) == 0};
 }
 
 static inline uint64_t
@@ -36,7 +36,7 @@ typedef struct {
 static inline gpc_interleaving_t
 gpc_interleaving(uint32_t piece_bytes, uint32_t banks)
 {
-    return (gpc_interleaving_t){gpc_divider(piece_bytes), gpc_divider(banks)};
+    return (gpc_interleaving_t) {gpc_divider(piece_bytes), gpc_divider(banks)};
 }
 
 static inline uint32_t

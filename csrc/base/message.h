@@ -40,7 +40,8 @@ enum {
 };
 
 typedef struct {
-    _Alignas(64) gpc_index_t next; /* link in the list that holds it; the header, down to `issued`, is one cache line of the host */
+    _Alignas(64) gpc_index_t
+        next; /* link in the list that holds it; the header, down to `issued`, is one cache line of the host */
     uint8_t type;
     uint8_t flags;
     uint8_t order, scope; /* of a core's request: gpc_memory_order_t, gpc_scope_t */

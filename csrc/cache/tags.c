@@ -25,7 +25,8 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
     self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
     self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
-    if (!self->state || !self->keys || !self->tags || !self->fields || !self->data || (has_words && !self->word_states)) {
+    if (!self->state || !self->keys || !self->tags || !self->fields || !self->data ||
+        (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
     gpc_tags_clear(self);
@@ -55,7 +56,7 @@ gpc_tags_flash(gpc_tags_t *self)
 void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {
-    self->keys[way] = line | self->state->generation;
+    self->keys[way] = gpc_tags_key(self, line);
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     memset(gpc_tags_fields(self, way), 0, self->fields_size);
     if (self->has_words) {

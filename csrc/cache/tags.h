@@ -20,15 +20,15 @@ typedef struct {
 } gpc_tag_t;
 
 /* What a look-up compares, a word a way, so that a set is one or two lines of the host's cache: the line's address with the
- * array's generation in the bits below a line. The last generation is nobody's: a way whose line is not there has it. */
+ * array's generation in the highest bits, which no address has. The last generation is nobody's: a free way has it. */
 typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u
-#define GPC_TAG_GENERATION_BITS 31u
+#define GPC_TAG_GENERATION_SHIFT 59u
 #define GPC_TAG_FREE UINT64_MAX
 
 typedef struct {
     uint64_t clock;
-    uint32_t generation;
+    uint64_t generation;
 } gpc_tags_state_t;
 
 typedef struct {
@@ -58,11 +58,17 @@ gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
     return (uint32_t) gpc_remainder(self->by_sets, gpc_quotient(self->by_line, bytes));
 }
 
+static inline gpc_tag_key_t
+gpc_tags_key(const gpc_tags_t *self, gpc_address_t line)
+{
+    return line | self->state->generation << GPC_TAG_GENERATION_SHIFT;
+}
+
 static inline gpc_index_t
 gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE */
 {
     gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
-    gpc_tag_key_t key = line | self->state->generation;
+    gpc_tag_key_t key = gpc_tags_key(self, line);
 
     for (gpc_index_t way = first; way < first + self->ways; way++) {
         if (self->keys[way] == key) {
@@ -75,12 +81,12 @@ gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE 
 static inline bool
 gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)
 {
-    return (self->keys[way] & GPC_TAG_GENERATION_BITS) == self->state->generation;
+    return self->keys[way] >> GPC_TAG_GENERATION_SHIFT == self->state->generation;
 }
 static inline gpc_address_t
 gpc_tags_line(const gpc_tags_t *self, gpc_index_t way) /* of a way that is present */
 {
-    return self->keys[way] & ~(gpc_address_t) GPC_TAG_GENERATION_BITS;
+    return self->keys[way] & ((UINT64_C(1) << GPC_TAG_GENERATION_SHIFT) - 1);
 }
 static inline void
 gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)

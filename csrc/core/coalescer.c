@@ -286,8 +286,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
     uint32_t word_mask = x->cores->machine->line_bytes / 4u - 1u;
-    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 ||
-        (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
+    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
         return 0;
     }
     uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];

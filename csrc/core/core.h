@@ -129,7 +129,7 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
                                        const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
-void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core); /* its turn is near: into the host's cache */
+void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core);        /* its turn is near: into the host's cache */
 GPC_MUST_CHECK int gpc_cores_turn(gpc_cores_t *self, uint32_t core); /* one cycle of one core, now */
 /* The L1 has carried out a request: words of the line for a load (its masked words are valid), old values in the lane list for
  * an atomic. It counts as complete `delay` core cycles from now. Frees the message and its lane list. */

@@ -140,7 +140,7 @@ typedef struct {
     bool resident;
 } gpc_block_t;
 
-typedef struct { /* what every turn looks at comes first */
+typedef struct {               /* what every turn looks at comes first */
     gpc_cycle_t turn_allowed;  /* one turn a cycle */
     gpc_cycle_t turn_asked;    /* GPC_NEVER: none */
     gpc_cycle_t accounted;     /* every cycle before this one has been counted */
@@ -149,8 +149,8 @@ typedef struct { /* what every turn looks at comes first */
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 
-    uint64_t waits_queue; /* of those, the ready ones that wait for room in it: not among `ready` */
-    gpc_cycle_t far_at;   /* earliest of `far` */
+    uint64_t waits_queue;  /* of those, the ready ones that wait for room in it: not among `ready` */
+    gpc_cycle_t far_at;    /* earliest of `far` */
     gpc_cycle_t port_used; /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
     gpc_list_t queue;      /* requests in order */
     uint32_t queued;       /* memory instructions with requests not yet taken by the L1 */

@@ -94,10 +94,9 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
                  block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
     switch (warp->state) {
         case GPC_WARP_READY:
-            gpc_text_add(out, "%s%s",
-                         (self->parts->cores[core].waits_queue >> w & 1u) != 0 ? "waits for " : "is ready to issue",
-                         (self->parts->cores[core].waits_queue >> w & 1u) != 0 ? stalls[GPC_STALL_load_store_queue]
-                                                                              : "");
+            gpc_text_add(
+                out, "%s%s", (self->parts->cores[core].waits_queue >> w & 1u) != 0 ? "waits for " : "is ready to issue",
+                (self->parts->cores[core].waits_queue >> w & 1u) != 0 ? stalls[GPC_STALL_load_store_queue] : "");
             break;
         case GPC_WARP_WAITS_ORDER:
             gpc_text_add(out, "%s", gpc_order_verdict_text((gpc_order_verdict_t) warp->verdict));

@@ -414,7 +414,7 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     if (core->resident != 0) {
         uint32_t first = first_in_order(self, core_index, core->resident);
         core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
-                                                                  : gpc_core_warp(self, core_index, first)->reason;
+                                                                   : gpc_core_warp(self, core_index, first)->reason;
     }
     if (active) {
         gpc_core_statistics_t *statistics = &self->statistics[core_index];

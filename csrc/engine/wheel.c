@@ -23,7 +23,7 @@ struct gpc_wheel_state {
     gpc_tick_t first_far; /* the earliest of them, GPC_NEVER when there is none */
     uint32_t num_near;
     uint32_t num_far;
-    uint32_t current; /* the list that events are taken from; its bit may stand though it is empty */
+    uint32_t current;                /* the list that events are taken from; its bit may stand though it is empty */
     uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */
     uint64_t bits[NUM_WORDS];        /* a bit a list that is not empty */
 };

@@ -42,14 +42,14 @@ typedef struct gpc_dram_channel gpc_dram_channel_t;
 typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
     gpc_dram_config_t config;
-    gpc_dram_channel_t *state;                       /* config.channels of them, in the arena */
-    gpc_dram_request_t *requests;                    /* gpc_dram_places a channel, in the arena */
-    gpc_dram_statistics_t *statistics;               /* one a channel, in the arena */
+    gpc_dram_channel_t *state;                             /* config.channels of them, in the arena */
+    gpc_dram_request_t *requests;                          /* gpc_dram_places a channel, in the arena */
+    gpc_dram_statistics_t *statistics;                     /* one a channel, in the arena */
     gpc_divider_t by_piece, by_channels, by_row, by_banks; /* model 1: from address to bank and row */
-    uint32_t burst_cycles, spacing_cycles, accesses; /* model 1: of a column access, between two, in a line */
-    gpc_pool_t *messages;                            /* borrowed */
-    gpc_memory_t *memory;                            /* borrowed */
-    gpc_wheel_t *wheel;                              /* borrowed */
+    uint32_t burst_cycles, spacing_cycles, accesses;       /* model 1: of a column access, between two, in a line */
+    gpc_pool_t *messages;                                  /* borrowed */
+    gpc_memory_t *memory;                                  /* borrowed */
+    gpc_wheel_t *wheel;                                    /* borrowed */
     gpc_dram_answer_t answer;
     int (*room)(void *world, uint32_t channel); /* optional, set after init: a request has left the full queue */
     gpc_dram_watch_t watch;                     /* optional, set after init */

@@ -70,11 +70,11 @@ struct gpc_network_parts {
     uint32_t num_routers, num_inputs, num_outputs, num_nodes;
     uint32_t num_queues;
     gpc_interleaving_t interleaving; /* of lines over banks */
-    uint32_t request_words;       /* 64-bit words of a set of a router's inputs or outputs */
-    gpc_input_wiring_t *inputs;   /* owned */
-    gpc_output_wiring_t *outputs; /* owned */
-    uint32_t *injection;          /* owned; a node's input port */
-    uint32_t *routes;             /* owned; output port by router and node */
+    uint32_t request_words;          /* 64-bit words of a set of a router's inputs or outputs */
+    gpc_input_wiring_t *inputs;      /* owned */
+    gpc_output_wiring_t *outputs;    /* owned */
+    uint32_t *injection;             /* owned; a node's input port */
+    uint32_t *routes;                /* owned; output port by router and node */
     /* borrowed from the arena */
     gpc_input_state_t *input_states;
     gpc_output_state_t *output_states;
