@@ -70,10 +70,11 @@ tc_l1_timestamp(const gpc_step_t *x)
 
 /* Pending requests that the answer in hand serves: a load and those merged with it, or one. */
 uint32_t tc_served(const gpc_step_t *x);
-/* Whether nothing else is outstanding for the line. */
 /* A load of the same warp has merged with another's. If that read's data comes expired it asks again, and must not find this store
- * or atomic then: so that waits until the line's open requests are over (coherence; found by the random tester). */
+ * or atomic then, nor more than a later load that has asked by itself (litmus test CoRR+merged): so these wait until the line's
+ * open requests are over (coherence; found by the random tester). */
 bool tc_is_behind_merged(const gpc_step_t *x);
+/* Whether nothing else is outstanding for the line. */
 bool tc_is_last(const gpc_step_t *x);
 /* `type` with the request's words or lanes, a timestamp and more flags; the request is then pending. */
 GPC_MUST_CHECK int tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags);

@@ -24,7 +24,7 @@
     X(L1_LOAD, "a warp's coalesced load")                                                     \
     X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
     X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
-    X(L1_BEHIND, "a store or atomic of a warp whose own load has merged with another's")      \
+    X(L1_BEHIND, "an access that would overtake its warp's load, merged with another's")      \
     X(L1_EVICT, "the replacement policy wants this way")                                      \
     X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")               \
     X(L1_READ, "data of a load, other requests outstanding")                                  \
@@ -104,8 +104,8 @@ l1_classify(const gpc_step_t *x)
         return GPC_PRE_EVENT(L1_EXPIRE);
     }
     switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return L1_LOAD;
+        case GPC_MSG_LOAD: /* one that does not merge would overtake one that did and has to ask again */
+            return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
         case GPC_MSG_STORE:
             return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
         case GPC_MSG_ATOMIC:
