@@ -275,9 +275,26 @@ class GPU:
         if placement not in PLACEMENTS:
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
         program = kernel.compile(self.machine.lanes_per_warp)
+        self._note_occupancy(program, threads)
+        self.launch_program(program, grid3, block3, args, placement)
+
+    def launch_program(
+        self,
+        program: Program,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: Sequence[Any],
+        placement: str = "round_robin",
+    ) -> None:
+        """Run machine code to its end: what :meth:`launch` does once the kernel is compiled.
+
+        Raises
+        ------
+        ConfigError, KernelError, SimulationError
+            As :meth:`launch`.
+        """
         constants, buffers = program.bind(args)
         slots = self._slots(program, buffers)
-        self._note_occupancy(program, threads)
         try:
             self.core.launch(
                 program.name,
@@ -287,8 +304,8 @@ class GPU:
                 program.shared_words,
                 np.ascontiguousarray(constants, dtype=np.uint32),
                 slots,
-                grid3,
-                block3,
+                grid,
+                block,
                 PLACEMENTS.index(placement),
             )
             self._run()

@@ -1,0 +1,102 @@
+"""A writer of machine code: instructions with labels and constants, packed as the core takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpucoh.lang import isa
+from gpucoh.lang.program import Parameter, Program
+from gpucoh.lang.types import U32
+
+#: Buffers of every litmus program, by slot.
+BUFFERS = ("parameters", "memory", "results")
+PARAMETERS, MEMORY, RESULTS = range(3)
+MOST_REGISTERS = 255
+
+
+def uniform(number: int) -> int:
+    """The operand of a uniform register."""
+    return isa.OPERAND_UNIFORM | number
+
+
+@dataclass
+class Code:
+    """Machine code as it is written."""
+
+    rows: list[list[int]] = field(default_factory=list)
+    jumps: list[tuple[int, str]] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
+    highest: int = 0
+    line: int = 0
+    made: int = 0
+
+    def constant(self, value: int) -> int:
+        """The operand of a number."""
+        bits = value & 0xFFFFFFFF
+        return isa.OPERAND_CONSTANT | self.constants.setdefault(bits, len(self.constants))
+
+    def label(self, name: str) -> None:
+        """The next instruction's name."""
+        self.labels[name] = len(self.rows)
+
+    def fresh(self, stem: str) -> str:
+        """A name that no label has yet."""
+        self.made += 1
+        return f"{stem}.{self.made}"
+
+    def emit(
+        self,
+        op: str,
+        d: int = isa.OPERAND_NONE,
+        a: int = isa.OPERAND_NONE,
+        b: int = isa.OPERAND_NONE,
+        c: int = isa.OPERAND_NONE,
+        *,
+        immediate: int = 0,
+        order: str = "WEAK",
+        scope: str = "GPU",
+        flags: int = 0,
+        width: int = 1,
+        type: str = "I32",
+        target: str | None = None,
+    ) -> None:
+        """One instruction; operands as :func:`uniform` and :meth:`constant` give them."""
+        if target is not None:
+            self.jumps.append((len(self.rows), target))
+        if d != isa.OPERAND_NONE:
+            self.highest = max(self.highest, (d & isa.OPERAND_NUMBER) + width)
+        self.rows.append(
+            [isa.OPCODES[op], isa.TYPES[type], isa.ORDERS[order], isa.SCOPES[scope], width, 0, flags, d, a, b, c,
+             immediate, 0, 0, min(max(self.line - 1, 0), 0xFFFF), 0]
+        )  # fmt: skip
+
+    def branch(self, condition: int, target: str, *, if_zero: bool = False) -> None:
+        """Go to a label when the register is not zero (zero with ``if_zero``)."""
+        self.emit("BRANCH", a=condition, flags=isa.FLAG_IF_ZERO if if_zero else 0, target=target)
+
+    def jump(self, target: str) -> None:
+        """Go to a label."""
+        self.emit("JUMP", target=target)
+
+    def finish(self, name: str, source: str, lanes: int, shared_words: int) -> Program:
+        """The program; its last instruction is where branches that never part a warp would join."""
+        self.label("end")
+        self.emit("EXIT")
+        end = self.labels["end"]
+        for row, target in self.jumps:
+            self.rows[row][12] = self.labels[target]
+            if self.rows[row][0] == isa.OPCODES["BRANCH"]:
+                self.rows[row][13] = end
+        return Program(
+            name=name,
+            lanes=lanes,
+            code=b"".join(isa.PACKING.pack(*row) for row in self.rows),
+            vector_registers=0,
+            uniform_registers=self.highest,
+            shared_words=shared_words,
+            constants=tuple(self.constants) or (0,),
+            parameters=tuple(Parameter(name, "buffer", U32) for name in BUFFERS),
+            buffers=BUFFERS,
+            files=((source, 1),),
+        )

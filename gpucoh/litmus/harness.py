@@ -1,0 +1,206 @@
+"""Running a litmus test on a simulated GPU, many instances a launch, and counting final states."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpucoh.array import Array
+from gpucoh.errors import BudgetError, DeadlockError, KernelError, SimulationError
+from gpucoh.gpu import GPU
+from gpucoh.lang.program import Program
+from gpucoh.litmus import program as p
+from gpucoh.litmus.syntax import Test
+from gpucoh.litmus.variation import Plan, Planner, machines, most_instances
+from gpucoh.machines import Machine
+
+#: A full final state: every register of every thread, then every location.
+Final = tuple[int, ...]
+#: A launch may take this much longer than its threads may.
+BUDGET = 2 * p.LIMIT
+#: When the first launches give nothing but hung runs, no more are made.
+HUNG_LAUNCHES = 2
+
+
+@dataclass
+class Observations:
+    """What the runs of one test gave.
+
+    Attributes
+    ----------
+    runs : int
+        Instances run to their end or hung.
+    states : Counter
+        Final state -> how often.
+    hung : int
+        Runs that did not end.
+    error : str
+        What stopped the runs early: a protocol error, told in one line.
+    """
+
+    runs: int = 0
+    states: Counter[Final] = field(default_factory=Counter)
+    hung: int = 0
+    error: str = ""
+
+
+class Key:
+    """A test as a key: by what it is, not by what it says."""
+
+    def __init__(self, test: Test) -> None:
+        self.test = test
+
+    def __hash__(self) -> int:
+        return id(self.test)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and other.test is self.test
+
+
+@functools.lru_cache(maxsize=64)
+def _prepared(key: Key, machine: Machine, seed: int) -> tuple[Program, Planner]:
+    """What does not depend on the protocol."""
+    program = p.Compiler(key.test, machine.lanes_per_warp).compile()
+    return program, Planner(key.test, machine, seed)
+
+
+class Bench:
+    """One simulated GPU with the arrays of one test."""
+
+    def __init__(
+        self, test: Test, machine: Machine, protocol: str, rule: str | None, seed: int
+    ) -> None:
+        self.test, self.machine = test, machine
+        self.shape = p.shape_of(test)
+        self.program, self.planner = _prepared(Key(test), machine, seed)
+        self.gpu = GPU(machine, protocol, rule, seed=seed, budget=BUDGET)
+        self.memory_words = self.planner.end
+        self.memory: Array = self.gpu.zeros(self.memory_words, np.uint32)
+        most = most_instances(test, machine)
+        self.results: Array = self.gpu.zeros(
+            most * self.shape.roles * self.shape.results, np.uint32
+        )
+        slots = machine.cores * machine.blocks_per_core
+        self.table: Array = self.gpu.zeros(
+            slots * self.shape.warps * self.shape.parameters, np.uint32
+        )
+        self.initial = np.array(list(test.initial.values()), dtype=np.int64)
+
+    def launch(self, plan: Plan, into: Observations) -> None:
+        """Run one launch and count what its instances gave."""
+        memory = np.zeros(self.memory_words, dtype=np.uint32)
+        memory[plan.addresses] = (self.initial & 0xFFFFFFFF).astype(np.uint32)
+        table = np.zeros(self.table.size, dtype=np.uint32)
+        table[: len(plan.parameters)] = plan.parameters
+        self.memory[:] = memory
+        self.table[:] = table
+        self.results[:] = np.zeros(self.results.size, dtype=np.uint32)
+        threads = self.shape.warps * self.machine.lanes_per_warp
+        failed = False
+        try:
+            self.gpu.launch_program(
+                self.program,
+                (plan.blocks, 1, 1),
+                (threads, 1, 1),
+                (self.table, self.memory, self.results),
+            )
+        except (BudgetError, DeadlockError, KernelError):
+            # Somebody waits for ever: in the test (barriers whose counts disagree) or in the protocol.
+            failed = True
+        self._count(plan, into, failed)
+
+    def _count(self, plan: Plan, into: Observations, failed: bool) -> None:
+        shape, instances = self.shape, plan.instances
+        words = self.results.numpy()[: instances * shape.roles * shape.results]
+        left = words.reshape(instances, shape.roles, shape.results)
+        ended = (left[:, :, 0] == p.ENDED).all(axis=1)
+        into.runs += instances
+        into.hung += int((~ended).sum())
+        if failed:
+            # What stands in memory after a failed launch is what could be saved: it is not taken for a result.
+            into.runs -= int(ended.sum())
+            return
+        columns = [
+            left[:, index, 1 : 1 + len(thread.registers)]
+            for index, thread in enumerate(self.test.threads)
+        ]
+        columns.append(self.memory.numpy()[plan.addresses])
+        finals = np.concatenate(columns, axis=1)[ended].astype(np.uint32).view(np.int32)
+        if not len(finals):
+            return
+        if not finals.shape[1]:
+            into.states[()] += len(finals)
+            return
+        states, counts = np.unique(finals, axis=0, return_counts=True)
+        for state, count in zip(states.tolist(), counts.tolist(), strict=True):
+            into.states[tuple(state)] += count
+
+
+def names(test: Test) -> tuple[str, ...]:
+    """What stands where in a :data:`Final`."""
+    registers = [
+        f"P{thread.id}:{register}" for thread in test.threads for register in thread.registers
+    ]
+    return (*registers, *test.locations)
+
+
+def observe(
+    test: Test,
+    protocol: str,
+    rule: str | None,
+    machine: Machine,
+    runs: int,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Observations:
+    """Run a test.
+
+    Parameters
+    ----------
+    test : Test
+    protocol, rule : str
+        Id with options; core rule or None for the protocol's own.
+    machine : Machine
+        Its variants are used in turn.
+    runs : int
+        Runs to make.
+    seed : int
+        Of all variation. The same seed gives the same observations.
+    progress : callable, optional
+        Called with the number of runs made, after each launch.
+    stop : threading.Event, optional
+        Set it to end early.
+
+    Raises
+    ------
+    ConfigError
+        If protocol, rule and machine do not fit each other or the test.
+    """
+    out = Observations()
+    benches: list[Bench] = []
+    variants = machines(machine)
+    number = 0
+    while out.runs < runs and not (stop is not None and stop.is_set()):
+        which = number % len(variants)
+        if which >= len(benches):
+            benches.append(Bench(test, variants[which][1], protocol, rule, seed))
+        bench = benches[which]
+        before = out.runs
+        try:
+            bench.launch(bench.planner.plan(number, runs - out.runs), out)
+        except SimulationError as error:
+            out.error = " ".join(str(error).split())
+            break
+        number += 1
+        if progress is not None:
+            progress(out.runs)
+        all_hang = out.hung == out.runs and number >= HUNG_LAUNCHES
+        if all_hang or (out.runs == before and number > runs + HUNG_LAUNCHES):
+            break
+    return out

@@ -1,0 +1,282 @@
+"""Reading one instruction of a litmus thread. What the simulator does not model is refused by name, never guessed."""
+
+from __future__ import annotations
+
+import re
+
+from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, signed
+
+ORDERS = {
+    "weak": "WEAK",
+    "relaxed": "RELAXED",
+    "acquire": "ACQUIRE",
+    "release": "RELEASE",
+    "acq_rel": "ACQ_REL",
+    "sc": "SC",
+}
+SCOPES = {"cta": "CTA", "cu": "CU", "gpu": "GPU", "sys": "SYS"}
+# The old fences are the new ones of order sc.
+MEMBAR_SCOPES = {"cta": "CTA", "gl": "GPU", "gpu": "GPU", "sys": "SYS"}
+WORD_TYPES = {"b32", "u32", "s32"}
+ATOMICS = {"add", "sub", "min", "max", "and", "or", "xor", "exch", "cas"}
+ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "min", "max"}
+BRANCHES = {"beq": "==", "bne": "!=", "blt": "<", "bgt": ">", "ble": "<=", "bge": ">="}
+# Which orders make sense where; ld.release and st.acquire do not.
+FITTING = {
+    "ld": {"WEAK", "RELAXED", "ACQUIRE", "SC"},
+    "st": {"WEAK", "RELAXED", "RELEASE", "SC"},
+    "atom": {"WEAK", "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SC"},
+    "fence": {"ACQUIRE", "RELEASE", "ACQ_REL", "SC"},
+}
+NOT_MODELLED = {
+    "tld": "the texture proxy",
+    "suld": "the surface proxy",
+    "sust": "the surface proxy",
+    "suatom": "the surface proxy",
+    "sured": "the surface proxy",
+    "cold": "the constant proxy",
+    "cp": "asynchronous copies",
+    "mbarrier": "mbarrier objects",
+    "div": "division, whose rounding differs between languages",
+    "vote": "warp votes: a litmus thread is a warp",
+    "shfl": "shuffles: a litmus thread is a warp",
+    "redux": "warp reductions: a litmus thread is a warp",
+    "elect": "warp elections: a litmus thread is a warp",
+    "multimem": "multimem addresses",
+}
+REGISTER = re.compile(r"%?r\d+|%[A-Za-z_]\w*")
+NAME = re.compile(r"[A-Za-z_]\w*")
+NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
+
+
+class Cell:
+    """One instruction's text, taken apart.
+
+    Parameters
+    ----------
+    text : str
+        As it stands in its column, without label.
+    line : int
+        Line of the file, from 1.
+    """
+
+    def __init__(self, text: str, line: int) -> None:
+        self.line = line
+        self.text = " ".join(text.split())
+        mnemonic, _, rest = self.text.partition(" ")
+        self.parts = mnemonic.split(".")
+        self.operands = [item.strip() for item in rest.split(",")] if rest.strip() else []
+
+    def fail(self, what: str) -> UnsupportedError:
+        """The error that says what is not understood here."""
+        return UnsupportedError(f"{self.text!r}: {what}", self.line)
+
+    def count(self, *allowed: int) -> None:
+        """Refuse a wrong number of operands."""
+        if len(self.operands) not in allowed:
+            wanted = " or ".join(str(item) for item in allowed)
+            raise self.fail(f"{len(self.operands)} operands where {wanted} are expected")
+
+    def register(self, index: int) -> str:
+        """The operand as a register."""
+        name = self.operands[index]
+        if not REGISTER.fullmatch(name):
+            raise self.fail(f"{name!r} is no register (r0, r1, ..)")
+        return name.lstrip("%")
+
+    def value(self, index: int) -> Value:
+        """The operand as a number or register."""
+        text = self.operands[index]
+        if NUMBER.fullmatch(text):
+            number = text.rstrip("uU")
+            return signed(int(number, 16 if "x" in number.lower() else 10))
+        return self.register(index)
+
+    def location(self, index: int) -> str:
+        """The operand as a location, brackets or not."""
+        name = self.operands[index]
+        if name.startswith("[") and name.endswith("]"):
+            name = name[1:-1].strip()
+        if REGISTER.fullmatch(name):
+            raise self.fail(f"{name!r}: addresses in registers are not modelled")
+        if not NAME.fullmatch(name):
+            raise self.fail(f"{name!r} is no location")
+        return name
+
+    def qualifiers(
+        self, parts: list[str], order: str, scope: str, kind: str
+    ) -> tuple[str, str, list[str]]:
+        """Order, scope and what is left of a memory instruction's qualifiers."""
+        left = []
+        seen: set[str] = set()
+        for part in parts:
+            if part in ORDERS:
+                order = ORDERS[part]
+                seen.add("order")
+            elif part in SCOPES:
+                scope = SCOPES[part]
+                seen.add("scope")
+            elif part == "volatile":
+                order, scope = "RELAXED", "SYS"
+            elif part not in WORD_TYPES and part != "global":
+                left.append(part)
+        if order not in FITTING[kind]:
+            raise self.fail(f"order {order.lower()} does not fit {kind}")
+        return order, scope, left
+
+
+def read_instruction(cell: Cell, labels: dict[str, int]) -> Instruction:
+    """One instruction.
+
+    Parameters
+    ----------
+    cell : Cell
+    labels : dict
+        Label -> index of the instruction behind it.
+
+    Raises
+    ------
+    UnsupportedError
+        With the line, for what is not modelled or not understood.
+    """
+    head = cell.parts[0]
+    if head in NOT_MODELLED:
+        raise cell.fail(f"{NOT_MODELLED[head]} is not modelled")
+    if head.startswith("@"):
+        raise cell.fail("predicated instructions are not modelled: use a branch")
+    if head in ("ld", "st"):
+        return _load(cell) if head == "ld" else _store(cell)
+    if head in ("atom", "red"):
+        return _atomic(cell)
+    if head in ("fence", "membar"):
+        return _fence(cell)
+    if head in ("bar", "barrier"):
+        return _barrier(cell)
+    if head in ("mov", *ARITHMETIC):
+        return _arithmetic(cell)
+    if head in BRANCHES or head in ("goto", "bra"):
+        return _branch(cell, labels)
+    raise cell.fail("not an instruction that is read here")
+
+
+def _load(cell: Cell) -> Instruction:
+    cell.count(2)
+    order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "ld")
+    if left:
+        raise cell.fail(f".{left[0]} is not modelled")
+    dest, source = cell.register(0), cell.operands[1]
+    if NUMBER.fullmatch(source) or REGISTER.fullmatch(source):
+        return Instruction(op="move", line=cell.line, dest=dest, values=(cell.value(1),))
+    return Instruction(
+        op="ld", line=cell.line, order=order, scope=scope, dest=dest, location=cell.location(1)
+    )
+
+
+def _store(cell: Cell) -> Instruction:
+    cell.count(2)
+    order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "st")
+    if left:
+        raise cell.fail(f".{left[0]} is not modelled")
+    return Instruction(
+        op="st",
+        line=cell.line,
+        order=order,
+        scope=scope,
+        location=cell.location(0),
+        values=(cell.value(1),),
+    )
+
+
+def _atomic(cell: Cell) -> Instruction:
+    reduces = cell.parts[0] == "red"
+    order, scope, left = cell.qualifiers(cell.parts[1:], "RELAXED", "GPU", "atom")
+    if len(left) != 1 or left[0] not in ATOMICS or (reduces and left[0] in ("exch", "cas")):
+        raise cell.fail(f"the operation is none of {', '.join(sorted(ATOMICS))}")
+    function = left[0]
+    if function in ("min", "max") and "u32" in cell.parts:
+        raise cell.fail("unsigned min and max are not read here")
+    first = 0 if reduces else 1
+    cell.count(first + (3 if function == "cas" else 2))
+    return Instruction(
+        op="atom",
+        line=cell.line,
+        order=order,
+        scope=scope,
+        dest=None if reduces else cell.register(0),
+        location=cell.location(first),
+        function=function.upper(),
+        values=tuple(cell.value(index) for index in range(first + 1, len(cell.operands))),
+    )
+
+
+def _fence(cell: Cell) -> Instruction:
+    cell.count(0)
+    parts = cell.parts[1:]
+    if "proxy" in parts:
+        raise cell.fail("proxies are not modelled")
+    if cell.parts[0] == "membar":
+        if len(parts) != 1 or parts[0] not in MEMBAR_SCOPES:
+            raise cell.fail("membar is followed by one of " + ", ".join(MEMBAR_SCOPES))
+        return Instruction(op="fence", line=cell.line, order="SC", scope=MEMBAR_SCOPES[parts[0]])
+    order, scope, left = cell.qualifiers(parts, "ACQ_REL", "", "fence")
+    if left:
+        raise cell.fail(f".{left[0]} is not modelled")
+    if not scope:
+        raise cell.fail("a fence names its scope: cta, gpu or sys")
+    return Instruction(op="fence", line=cell.line, order=order, scope=scope)
+
+
+def _barrier(cell: Cell) -> Instruction:
+    parts = [part for part in cell.parts[1:] if part != "aligned"]
+    in_cta = "cta" in parts
+    parts = [part for part in parts if part != "cta"]
+    if parts not in (["sync"], ["arrive"]):
+        raise cell.fail("barriers are bar.cta.sync and bar.cta.arrive")
+    if not in_cta and len(cell.operands) > 1:
+        raise cell.fail(
+            "the second operand of PTX's own bar is a number of threads: write bar.cta.sync I, B, N"
+        )
+    cell.count(1, 2, 3)
+    values = [cell.value(index) for index in range(len(cell.operands))]
+    # One operand names the instruction and the barrier; of two or three the second is the barrier.
+    values = values if len(values) == 1 else values[1:]
+    return Instruction(op="bar", line=cell.line, function=parts[0], values=tuple(values))
+
+
+def _arithmetic(cell: Cell) -> Instruction:
+    if any(part not in WORD_TYPES and part != "lo" for part in cell.parts[1:]):
+        raise cell.fail("only 32-bit integers are modelled")
+    if cell.parts[0] == "mov":
+        cell.count(2)
+        return Instruction(
+            op="move", line=cell.line, dest=cell.register(0), values=(cell.value(1),)
+        )
+    cell.count(3)
+    if cell.parts[0] in ("min", "max") and "u32" in cell.parts:
+        raise cell.fail("unsigned min and max are not read here")
+    return Instruction(
+        op="alu",
+        line=cell.line,
+        dest=cell.register(0),
+        function=cell.parts[0].upper(),
+        values=(cell.value(1), cell.value(2)),
+    )
+
+
+def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
+    jumps = cell.parts[0] in ("goto", "bra")
+    if len(cell.parts) > 1 and cell.parts[1:] != ["uni"]:
+        raise cell.fail("not an instruction that is read here")
+    cell.count(1 if jumps else 3)
+    label = cell.operands[-1]
+    if label not in labels:
+        raise cell.fail(f"there is no label {label!r} in this thread")
+    if jumps:
+        return Instruction(op="jump", line=cell.line, target=labels[label])
+    return Instruction(
+        op="branch",
+        line=cell.line,
+        function=BRANCHES[cell.parts[0]],
+        values=(cell.value(0), cell.value(1)),
+        target=labels[label],
+    )

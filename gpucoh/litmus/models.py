@@ -1,0 +1,309 @@
+"""Memory models as axioms: which candidate executions a model allows. The definitions in words: docs/litmus.md.
+
+A candidate is a way of going for every thread, a source for every read, an order of the writes of every location, and
+the instances that barriers met in. A model draws a graph over it; it allows the candidate when the graph has no cycle.
+
+Two kinds of graph are enough. *Single copy* (SC, RC-MCA, RCsc): an access is one node, as a write reaches everybody
+at once. *Many copies* (RCpc): a write is a node for each thread that may see it, and one for the copy that atomics work
+on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpucoh.litmus.paths import Event
+
+#: The models that a protocol may promise.
+MODELS = ("SC", "RC-MCA", "RCsc", "RCpc", "DRF-SC", "HRF-indirect", "none")
+#: Those that promise something to race-free programs only.
+RACE_FREE = ("DRF-SC", "HRF-indirect")
+
+#: Thread and place in program order.
+Name = tuple[int, int]
+
+
+@dataclass
+class Candidate:
+    """One candidate execution.
+
+    Attributes
+    ----------
+    threads : list of tuple of Event
+    blocks : list of int
+        Block of each thread.
+    sources : dict
+        Read -> the write it reads from, None for the initial value.
+    orders : dict
+        Location -> its writes, first to last.
+    meetings : list of list of Name
+        Barrier events that met, instance by instance.
+    """
+
+    threads: list[tuple[Event, ...]]
+    blocks: list[int]
+    sources: dict[Name, Name | None] = field(default_factory=dict)
+    orders: dict[str, list[Name]] = field(default_factory=dict)
+    meetings: list[list[Name]] = field(default_factory=list)
+
+    def event(self, name: Name) -> Event:
+        """The event of a name."""
+        return self.threads[name[0]][name[1]]
+
+    def accesses(self) -> Iterator[tuple[Name, Event]]:
+        """Every event with its name, thread by thread."""
+        for thread, events in enumerate(self.threads):
+            for place, event in enumerate(events):
+                yield (thread, place), event
+
+    def next_write(self, read: Name) -> Name | None:
+        """The first write after the one that a read reads from."""
+        order = self.orders[self.event(read).location]
+        source = self.sources[read]
+        place = 0 if source is None else order.index(source) + 1
+        if place < len(order) and order[place] == read:
+            place += 1
+        return order[place] if place < len(order) else None
+
+
+class Graph:
+    """A directed graph over small numbers, in bit masks."""
+
+    def __init__(self) -> None:
+        self.edges: list[int] = []
+
+    def node(self) -> int:
+        """One more node."""
+        self.edges.append(0)
+        return len(self.edges) - 1
+
+    def edge(self, start: int, end: int) -> None:
+        """One more edge."""
+        self.edges[start] |= 1 << end
+
+    def has_cycle(self) -> bool:
+        """Whether following edges can come back."""
+        left = (1 << len(self.edges)) - 1
+        while left:
+            kept = 0
+            rest = left
+            while rest:
+                low = rest & -rest
+                rest ^= low
+                # A node from which nothing left can be reached is on no cycle.
+                if self.edges[low.bit_length() - 1] & left:
+                    kept |= low
+            if kept == left:
+                return True
+            left = kept
+        return False
+
+
+class Drawing:
+    """Draws the graph of one candidate.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    model : str
+        SC, RC-MCA, RCsc or RCpc.
+    """
+
+    def __init__(self, candidate: Candidate, model: str) -> None:
+        self.candidate, self.model = candidate, model
+        self.graph = Graph()
+        # The copies that a write reaches one by one: each thread's, and the memory's. None: all at once.
+        self.memory = len(candidate.threads)
+        self.views = range(self.memory + 1) if model == "RCpc" else range(1)
+        self.read_nodes: dict[Name, int] = {}
+        self.write_nodes: dict[Name, list[int]] = {}
+
+    def allowed(self) -> bool:
+        """Whether the model allows the candidate."""
+        self._make_nodes()
+        self._communication()
+        if self.model == "SC":
+            self._program_order()
+        else:
+            self._same_location()
+            self._preserved()
+        return not self.graph.has_cycle()
+
+    # ---- nodes
+
+    def _make_nodes(self) -> None:
+        for name, event in self.candidate.accesses():
+            if event.writes:
+                nodes = [self.graph.node() for _ in self.views]
+                self.write_nodes[name] = nodes
+                if event.reads:
+                    self.read_nodes[name] = nodes[-1]
+                if len(nodes) > 1:
+                    self._spread(name, event, nodes)
+            else:
+                self.read_nodes[name] = self.graph.node()  # fences and barriers too
+
+    def _spread(self, name: Name, event: Event, nodes: list[int]) -> None:
+        """Others see a write after memory has it; its own thread may see a store earlier, not an atomic."""
+        for view in self.views[:-1]:
+            if view != name[0] or event.reads:
+                self.graph.edge(nodes[self.memory], nodes[view])
+
+    def _view(self, name: Name) -> int:
+        """The copy that a read reads: its thread's, atomics the memory's."""
+        if len(self.views) == 1:
+            return 0
+        return self.memory if self.candidate.event(name).writes else name[0]
+
+    def _done(self, name: Name) -> list[int]:
+        """All of an access: nodes that are behind one who waits until it is complete and visible."""
+        return self.write_nodes.get(name) or [self.read_nodes[name]]
+
+    def _before(self, ends: list[int], start: int) -> None:
+        for node in ends:
+            self.graph.edge(node, start)
+
+    def _after(self, end: int, starts: list[int]) -> None:
+        for node in starts:
+            self.graph.edge(end, node)
+
+    # ---- what values say
+
+    def _communication(self) -> None:
+        candidate = self.candidate
+        for order in candidate.orders.values():
+            for first, second in itertools.pairwise(order):
+                for one, other in zip(
+                    self.write_nodes[first], self.write_nodes[second], strict=True
+                ):
+                    self.graph.edge(one, other)
+        for read, source in candidate.sources.items():
+            view, node = self._view(read), self.read_nodes[read]
+            if source is not None:
+                self.graph.edge(self.write_nodes[source][view], node)
+            following = candidate.next_write(read)
+            if following is not None:
+                self.graph.edge(node, self.write_nodes[following][view])
+
+    # ---- what program order says
+
+    def _program_order(self) -> None:
+        """SC: everything, in order; what met at a barrier is before what comes after it."""
+        for thread, events in enumerate(self.candidate.threads):
+            for place in range(1, len(events)):
+                self.graph.edge(self._done((thread, place - 1))[0], self._done((thread, place))[0])
+        self._meet()
+
+    def _meet(self) -> None:
+        for meeting in self.candidate.meetings:
+            node = self.graph.node()
+            for name in meeting:
+                self.graph.edge(self.read_nodes[name], node)
+                if self.candidate.event(name).location == "sync":
+                    for later in range(name[1] + 1, len(self.candidate.threads[name[0]])):
+                        self._after(node, self._done((name[0], later)))
+
+    def _same_location(self) -> None:
+        """Accesses of one thread to one location are in order."""
+        for thread, events in enumerate(self.candidate.threads):
+            last: dict[str, list[Name]] = {}
+            for place, event in enumerate(events):
+                if event.kind in "FB":
+                    continue
+                name = (thread, place)
+                for older in last.get(event.location, ()):
+                    self._in_place(older, name)
+                last.setdefault(event.location, []).append(name)
+
+    def _in_place(self, older: Name, younger: Name) -> None:
+        old_writes, new_writes = older in self.write_nodes, younger in self.write_nodes
+        if len(self.views) == 1:
+            self.graph.edge(self._done(older)[0], self._done(younger)[0])
+            return
+        own = older[0]
+        for view in (own, self.memory):
+            start = self.write_nodes[older][view] if old_writes else self.read_nodes[older]
+            end = self.write_nodes[younger][view] if new_writes else self.read_nodes[younger]
+            # A load looks at its own copy, which need not wait for memory's.
+            if new_writes or view == own:
+                self.graph.edge(start, end)
+
+    def _preserved(self) -> None:
+        for thread, events in enumerate(self.candidate.threads):
+            for place, event in enumerate(events):
+                name = (thread, place)
+                later = [(thread, other) for other in range(place + 1, len(events))]
+                if event.kind == "F":
+                    self._wait_for_older(name, self.read_nodes[name])
+                    for other in later:
+                        self._after(self.read_nodes[name], self._done(other))
+                elif event.kind == "B":
+                    self._arrive(name)
+                    for other in later:
+                        self._after(self.read_nodes[name], self._done(other))
+                if event.kind not in "FB":
+                    self._parts(name, event, later)
+        self._meet()
+
+    def _parts(self, name: Name, event: Event, later: list[Name]) -> None:
+        """Acquire, release, and writes that wait for the values they depend on."""
+        if event.release:
+            gate = self.graph.node()
+            self._wait_for_older(name, gate)
+            self._after(gate, self._done(name))
+        if event.acquire:
+            for other in later:
+                self._after(self.read_nodes[name], self._done(other))
+        for place in event.after:
+            self._after(self.read_nodes[(name[0], place)], self.write_nodes[name])
+        if event.release and self.model == "RCsc":
+            for other in later:
+                if self.candidate.event(other).acquire:
+                    self._after(self._done(name)[0], [self.read_nodes[other]])
+
+    def _wait_for_older(self, name: Name, gate: int) -> None:
+        """The release part: everything older of the thread, and what its barriers brought, everywhere visible."""
+        for other in self._covered(name, set()):
+            self._before(self._done(other), gate)
+
+    def _covered(self, name: Name, seen: set[Name]) -> set[Name]:
+        thread, end = name
+        out: set[Name] = set()
+        for place in range(end):
+            out.add((thread, place))
+            if self.candidate.event((thread, place)).kind != "B" or len(self.views) == 1:
+                continue
+            for meeting in self.candidate.meetings:
+                if (thread, place) in meeting:
+                    for other in meeting:
+                        if other not in seen and other[0] != thread:
+                            seen.add(other)
+                            out |= {
+                                item
+                                for item in self._covered(other, seen)
+                                if item in self.write_nodes
+                            }
+        return out
+
+    def _arrive(self, name: Name) -> None:
+        """A warp arrives when its older accesses are complete: in memory, and seen by its block."""
+        node, block = self.read_nodes[name], self.candidate.blocks[name[0]]
+        for place in range(name[1]):
+            older = (name[0], place)
+            if len(self.views) == 1 or older not in self.write_nodes:
+                self._before(self._done(older), node)
+                continue
+            nodes = self.write_nodes[older]
+            self.graph.edge(nodes[self.memory], node)
+            for view, other in enumerate(self.candidate.blocks):
+                if other == block:
+                    self.graph.edge(nodes[view], node)
+
+
+def allows(candidate: Candidate, model: str) -> bool:
+    """Whether a model allows a candidate that is coherent location by location."""
+    if model == "none":
+        return True
+    return Drawing(candidate, "RC-MCA" if model in RACE_FREE else model).allowed()

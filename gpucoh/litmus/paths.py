@@ -1,0 +1,360 @@
+"""The ways a litmus thread can go: events it performs, with the values it would read, and its last registers.
+
+Loops are unrolled. An iteration that writes nothing leaves no trace but registers that the next one overwrites, so that
+a few of them stand for any number; iterations that write are followed to a bound, and a thread that was cut there says
+so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from gpucoh.litmus.syntax import Instruction, Test, Value, compare, signed
+
+#: Iterations that wrote nothing, and that wrote something, which are followed in one loop.
+IDLE_ITERATIONS, WRITING_ITERATIONS = 1, 3
+#: No more ways than these are followed in one thread.
+MOST_PATHS = 20_000
+#: How a value came about: how many writes of each location, one fed by the other.
+Chain: TypeAlias = tuple[tuple[str, int], ...]
+#: Location -> values that other threads may have stored there -> the shortest chain that makes each.
+Domains: TypeAlias = Mapping[str, Mapping[int, Chain]]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one instruction does to memory, in one way of going.
+
+    Attributes
+    ----------
+    kind : str
+        ``R`` read, ``W`` write, ``U`` both at once (an atomic that writes), ``F`` fence, ``B`` barrier.
+    location : str
+        Of R, W, U. Of B: ``sync`` or ``arrive``.
+    read, written : int
+        Values. Of B: the barrier, and the count (-1: all live threads).
+    order, scope : str
+        As the instruction has them.
+    acquire, release : bool
+        Whether it has these parts.
+    after : frozenset of int
+        Earlier events of the thread whose values this write depends on, by data or by branches.
+    line : int
+    """
+
+    kind: str
+    location: str = ""
+    read: int = 0
+    written: int = 0
+    order: str = "WEAK"
+    scope: str = "GPU"
+    acquire: bool = False
+    release: bool = False
+    after: frozenset[int] = frozenset()
+    line: int = 0
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is R or U."""
+        return self.kind in "RU"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is W or U."""
+        return self.kind in "WU"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One way of going: events in program order, and the last values of the thread's registers."""
+
+    events: tuple[Event, ...]
+    registers: tuple[int, ...]
+
+
+@dataclass
+class Paths:
+    """All ways of one thread; ``cut`` when loops that write were followed to their bound."""
+
+    paths: list[Path] = field(default_factory=list)
+    cut: bool = False
+
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "MUL": lambda a, b: a * b,
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+    "XOR": lambda a, b: a ^ b,
+    "MIN": min,
+    "MAX": max,
+}
+
+
+@dataclass
+class _Place:
+    """Where a walk through a thread is."""
+
+    at: int
+    registers: dict[str, int]
+    # Events that each register's value, and the way taken so far, depend on.
+    origins: dict[str, frozenset[int]]
+    control: frozenset[int]
+    events: list[Event]
+    # Backward jump -> iterations that wrote nothing and something; how many events there were at the last one.
+    rounds: dict[int, tuple[int, int, int]]
+    # Event -> how the value that it read came about.
+    chains: dict[int, Chain]
+    # Location -> the thread's own last store (else the initial value), and how it came about.
+    own: dict[str, tuple[int, Chain]]
+
+    def fork(self) -> _Place:
+        return _Place(
+            self.at,
+            dict(self.registers),
+            dict(self.origins),
+            self.control,
+            list(self.events),
+            dict(self.rounds),
+            dict(self.chains),
+            dict(self.own),
+        )
+
+    def value(self, value: Value) -> int:
+        return self.registers[value] if isinstance(value, str) else value
+
+    def origin(self, *values: Value) -> frozenset[int]:
+        found = (self.origins[value] for value in values if isinstance(value, str))
+        return frozenset().union(*found)
+
+
+class Walker:
+    """Follows one thread.
+
+    Parameters
+    ----------
+    test : Test
+    index : int
+        Which thread.
+    domains : dict
+        Values that loads may find of other threads; else they find the thread's own last one.
+    """
+
+    def __init__(self, test: Test, index: int, domains: Domains) -> None:
+        self.thread = test.threads[index]
+        self.code = self.thread.code
+        self.names = self.thread.registers
+        self.domains = domains
+        self.out = Paths()
+        self.initial = {name: (signed(value), ()) for name, value in test.initial.items()}
+        self.made: dict[str, dict[int, Chain]] = {name: {} for name in test.locations}
+
+    def walk(self) -> Paths:
+        """Every way of going."""
+        start = _Place(
+            0,
+            {name: self.thread.initial.get(name, 0) for name in self.names},
+            dict.fromkeys(self.names, frozenset()),
+            frozenset(),
+            [],
+            {},
+            {},
+            dict(self.initial),
+        )
+        waiting = [start]
+        while waiting:
+            place = waiting.pop()
+            if place.at >= len(self.code):
+                if len(self.out.paths) >= MOST_PATHS:
+                    self.out.cut = True
+                    break
+                registers = tuple(place.registers[name] for name in self.names)
+                self.out.paths.append(Path(tuple(place.events), registers))
+                continue
+            waiting.extend(self._step(place))
+        # Ways that differ in nothing are one.
+        self.out.paths = list(dict.fromkeys(self.out.paths))
+        return self.out
+
+    def _step(self, place: _Place) -> list[_Place]:
+        item = self.code[place.at]
+        if item.op in ("branch", "jump"):
+            return self._branch(place, item)
+        place.at += 1
+        if item.op in ("move", "alu"):
+            self._compute(place, item)
+        elif item.op == "fence":
+            place.events.append(
+                Event("F", order=item.order, scope=item.scope, acquire=True, release=True,
+                      line=item.line)
+            )  # fmt: skip
+        elif item.op == "bar":
+            count = place.value(item.values[1]) if len(item.values) > 1 else -1
+            place.events.append(
+                Event("B", item.function, place.value(item.values[0]), count, line=item.line)
+            )
+        else:
+            if item.order == "SC":
+                place.events.append(
+                    Event("F", order="SC", scope=item.scope, acquire=True, release=True,
+                          line=item.line)
+                )  # fmt: skip
+            return self._access(place, item)
+        return [place]
+
+    def _compute(self, place: _Place, item: Instruction) -> None:
+        assert item.dest is not None
+        values = [place.value(value) for value in item.values]
+        result = values[0] if item.op == "move" else _ARITHMETIC[item.function](*values[:2])
+        place.registers[item.dest] = signed(result)
+        place.origins[item.dest] = place.origin(*item.values)
+
+    def _branch(self, place: _Place, item: Instruction) -> list[_Place]:
+        taken = item.op == "jump"
+        if item.op == "branch":
+            left, right = (place.value(value) for value in item.values)
+            taken = compare(item.function, left, right)
+            place.control |= place.origin(*item.values)
+        if not taken:
+            place.at += 1
+            return [place]
+        if item.target <= place.at:
+            idle, writing, before = place.rounds.get(place.at, (0, 0, 0))
+            wrote = any(event.writes or event.kind == "B" for event in place.events[before:])
+            # Writes before the loop count for its first round: one more iteration is followed, no harm.
+            idle, writing = idle + (not wrote), writing + wrote
+            place.rounds[place.at] = (idle, writing, len(place.events))
+            counts = any(other.op == "alu" for other in self.code[item.target : place.at])
+            if idle > IDLE_ITERATIONS * (3 if counts else 1) or writing > WRITING_ITERATIONS:
+                self.out.cut |= writing > WRITING_ITERATIONS or counts
+                return []
+        place.at = item.target
+        return [place]
+
+    def _access(self, place: _Place, item: Instruction) -> list[_Place]:
+        assert item.location is not None
+        order, number = item.order, len(place.events)
+        after = place.control | place.origin(*item.values)
+        acquire = item.op != "st" and order in ("ACQUIRE", "ACQ_REL", "SC")
+        release = item.op != "ld" and order in ("RELEASE", "ACQ_REL", "SC")
+        if item.op == "st":
+            written = place.value(item.values[0])
+            self._make(place, item, written, place.origin(*item.values))
+            place.events.append(
+                Event("W", item.location, 0, written, order, item.scope, False, release, after,
+                      item.line)
+            )  # fmt: skip
+            return [place]
+        out = []
+        own, chain = place.own[item.location]
+        values = {**self.domains[item.location], own: chain}
+        for value in sorted(values):
+            new = place.fork()
+            new.chains[number] = values[value]
+            kind, written = "R", 0
+            if item.op == "atom":
+                result = self._combine(new, item, value)
+                if result is not None:
+                    kind, written = "U", result
+                    sources = frozenset() if item.function == "EXCH" else frozenset([number])
+                    self._make(new, item, result, sources | new.origin(*item.values))
+            new.events.append(
+                Event(kind, item.location, value, written, order, item.scope, acquire, release,
+                      after if kind == "U" else frozenset(), item.line)
+            )  # fmt: skip
+            if item.dest is not None:
+                new.registers[item.dest] = value
+                new.origins[item.dest] = frozenset([number])
+            out.append(new)
+        return out
+
+    def _make(
+        self, place: _Place, item: Instruction, written: int, sources: frozenset[int]
+    ) -> None:
+        """Notes a value that a write makes, and how it came about."""
+        assert item.location is not None
+        longest: dict[str, int] = {}
+        for source in sources:
+            for name, count in place.chains[source]:
+                longest[name] = max(longest.get(name, 0), count)
+        longest[item.location] = longest.get(item.location, 0) + 1
+        chain = tuple(sorted(longest.items()))
+        place.own[item.location] = (written, chain)
+        known = self.made[item.location].get(written)
+        if known is None or _length(chain) < _length(known):
+            self.made[item.location][written] = chain
+
+    def _combine(self, place: _Place, item: Instruction, old: int) -> int | None:
+        """What an atomic writes over ``old``; None: a compare-and-swap that fails."""
+        values = [place.value(value) for value in item.values]
+        if item.function == "CAS":
+            return signed(values[1]) if old == signed(values[0]) else None
+        if item.function == "EXCH":
+            return signed(values[0])
+        return signed(_ARITHMETIC[item.function](old, values[0]))
+
+
+def _length(chain: Chain) -> int:
+    return sum(count for _, count in chain)
+
+
+def _most_writes(test: Test) -> dict[str, int]:
+    """Location -> how many writes of it an execution has at most, loops followed as far as they are."""
+    out = dict.fromkeys(test.locations, 0)
+    for thread in test.threads:
+        loops = [
+            (item.target, place)
+            for place, item in enumerate(thread.code)
+            if item.op in ("branch", "jump") and item.target <= place
+        ]
+        for place, item in enumerate(thread.code):
+            if item.op in ("st", "atom") and item.location is not None:
+                again = any(first <= place <= last for first, last in loops)
+                out[item.location] += WRITING_ITERATIONS + 1 if again else 1
+    return out
+
+
+def _possible(
+    made: Mapping[str, Mapping[int, Chain]], most: Mapping[str, int]
+) -> dict[str, dict[int, Chain]]:
+    """Without values that take more writes than there are."""
+    return {
+        name: {
+            value: chain
+            for value, chain in row.items()
+            if all(count <= most[other] for other, count in chain)
+        }
+        for name, row in made.items()
+    }
+
+
+def _values(rows: Mapping[str, Mapping[int, Chain]]) -> dict[str, set[int]]:
+    return {name: set(row) for name, row in rows.items()}
+
+
+def follow(test: Test) -> list[Paths]:
+    """All ways of all threads, over the values that writes of the test can make."""
+    most = _most_writes(test)
+    made: list[dict[str, dict[int, Chain]]] = [
+        {name: {} for name in test.locations} for _ in test.threads
+    ]
+    found: list[Paths] = []
+    for _ in range(2 + sum(most.values())):
+        found = []
+        new = []
+        for index in range(len(test.threads)):
+            foreign: dict[str, dict[int, Chain]] = {name: {} for name in test.locations}
+            for other, rows in enumerate(made):
+                if other != index:
+                    for name, row in rows.items():
+                        foreign[name] |= row
+            walker = Walker(test, index, foreign)
+            found.append(walker.walk())
+            new.append(_possible(walker.made, most))
+        if [_values(rows) for rows in new] == [_values(rows) for rows in made]:
+            break
+        made = new
+    return found

@@ -1,0 +1,438 @@
+"""From a litmus test to one program of the simulated machine.
+
+One launch holds many instances of the test. Each warp finds in a table of parameters which thread of which
+instance it is (its *role*), where its variables lie, which of them it reads beforehand, and when to begin; the roles'
+code stands in one program behind a dispatch. Two roles more: *stress*, a warp that keeps lines and networks busy, and
+*watch*, which lets a block go on whose barriers can never be complete, so that a test that hangs does not take the
+launch with it.
+
+Everything is held in uniform registers: a litmus thread is a warp, and each access is carried out once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpucoh.lang import isa
+from gpucoh.lang.program import Program
+from gpucoh.litmus.code import MEMORY, MOST_REGISTERS, PARAMETERS, RESULTS, Code, uniform
+from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value
+
+#: Core cycles, from the launch's first, after which a thread that has not ended counts as hung.
+LIMIT = 1_000_000
+#: What a thread leaves as its first result.
+ENDED, HUNG = 1, 2
+
+# Parameters of a warp. A stress warp's mean: role, begin, iterations, pause, -, addresses.
+ROLE, BEGIN, WARM_AT, FLAGS, RESULT, ADDRESSES = range(6)
+ITERATIONS, PAUSE = WARM_AT, FLAGS
+STRESS_ADDRESSES = 4
+MOST_WARMED = 30
+WAIT_FOR_WARM = 31
+
+# Scratchpad of a watched block.
+EXITED, RELEASED, COUNT, ARRIVED, WAITING = 0, 1, 2, 18, 34
+SCRATCHPAD_WORDS = 50
+BARRIERS = 16
+
+# Uniform registers that every role has.
+_START, _T0, _T1, _T2, _T3, _DUMMY, _PARAMETERS = 0, 1, 2, 3, 4, 5, 6
+
+_COMPARE = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a compiled test.
+
+    Attributes
+    ----------
+    roles : int
+        Litmus threads; the stress role has this number, the watch role the next.
+    warps : int
+        Warps a block: the largest block's threads, one of stress and, where needed, one that watches.
+    parameters : int
+        Words of the table a warp.
+    results : int
+        Words that a thread leaves: whether it ended, then its registers.
+    watched : bool
+        Whether blocks need a watching warp.
+    """
+
+    roles: int
+    warps: int
+    parameters: int
+    results: int
+    watched: bool
+
+
+def watched(test: Test) -> bool:
+    """Whether a barrier of the test might wait for ever, or for threads that have left.
+
+    Not where every thread of the block goes straight through the same barriers, all of them waited for by all threads.
+    """
+    for members in test.blocks.values():
+        threads = [test.threads[index] for index in members]
+        barriers = [[item for item in thread.code if item.op == "bar"] for thread in threads]
+        if not any(barriers):
+            continue
+        if any(item.op in ("branch", "jump") for thread in threads for item in thread.code):
+            return True
+        rows = [
+            [(item.function, item.values[0], *item.values[1:]) for item in row] for row in barriers
+        ]
+        everyone = {len(threads)}
+        for row in rows:
+            if row != rows[0] or any(
+                kind != "sync" or isinstance(name, str) or not set(count) <= everyone
+                for kind, name, *count in row
+            ):
+                return True
+    return False
+
+
+def shape_of(test: Test) -> Shape:
+    """Sizes of a test's program."""
+    most = max((len(thread.registers) for thread in test.threads), default=0)
+    largest = max(len(members) for members in test.blocks.values())
+    needs_watch = watched(test)
+    words = ADDRESSES + max(len(test.locations), STRESS_ADDRESSES)
+    return Shape(
+        roles=len(test.threads),
+        warps=largest + 1 + needs_watch,
+        parameters=-(-words // 4) * 4,
+        results=-(-(1 + most) // 4) * 4,
+        watched=needs_watch,
+    )
+
+
+class Compiler:
+    """Writes one test's program.
+
+    Parameters
+    ----------
+    test : Test
+    lanes : int
+        Threads a warp of the machine.
+    """
+
+    def __init__(self, test: Test, lanes: int) -> None:
+        self.test = test
+        self.lanes = lanes
+        self.shape = shape_of(test)
+        self.code = Code()
+        self.addresses = {
+            name: uniform(_PARAMETERS + ADDRESSES + number)
+            for number, name in enumerate(test.locations)
+        }
+        self.warmed = _PARAMETERS + self.shape.parameters
+        self.first = self.warmed + min(len(test.locations), MOST_WARMED)
+        if self.first + self.shape.results > MOST_REGISTERS:
+            raise UnsupportedError(
+                "more locations and registers than a warp of the simulated machine has room for"
+            )
+        self._check_barriers()
+
+    def compile(self) -> Program:
+        """The program."""
+        code = self.code
+        self._prologue()
+        for index in range(len(self.test.threads)):
+            self._thread(index)
+        self._stress()
+        if self.shape.watched:
+            for number, members in enumerate(self.test.blocks.values()):
+                self._watch(number, len(members))
+        words = SCRATCHPAD_WORDS if self.shape.watched else 0
+        return code.finish(self.test.name, self.test.name + ".litmus", self.lanes, words)
+
+    # ---- what every warp does first
+
+    def _prologue(self) -> None:
+        code, parameters = self.code, self.shape.parameters
+        t0, t1 = uniform(_T0), uniform(_T1)
+        code.emit("SPECIAL", uniform(_START), immediate=isa.SPECIALS["CLOCK"])
+        code.emit("SPECIAL", t0, immediate=isa.SPECIALS["BLOCK_X"])
+        code.emit("SPECIAL", t1, immediate=isa.SPECIALS["WARP"])
+        code.emit("MUL", t0, t0, code.constant(self.shape.warps * parameters))
+        code.emit("MUL", t1, t1, code.constant(parameters))
+        code.emit("ADD", t0, t0, t1)
+        for word in range(0, parameters, 4):
+            if word:
+                code.emit("ADD", t0, t0, code.constant(4))
+            code.emit("LOAD", uniform(_PARAMETERS + word), t0, immediate=PARAMETERS, width=4)
+        roles = self.shape.roles + 1 + len(self.test.blocks) * self.shape.watched
+        for role in range(roles):
+            code.emit("EQ", t0, uniform(_PARAMETERS + ROLE), code.constant(role))
+            code.branch(t0, f"role{role}")
+        code.emit("EXIT")
+
+    def _elapsed(self, to: int) -> None:
+        self.code.emit("SPECIAL", to, immediate=isa.SPECIALS["CLOCK"])
+        self.code.emit("SUB", to, to, uniform(_START))
+
+    def _sleep_until(self, parameter: int) -> None:
+        code, t0 = self.code, uniform(_T0)
+        self._elapsed(t0)
+        code.emit("SUB", t0, uniform(_PARAMETERS + parameter), t0)
+        code.emit("MAX", t0, t0, code.constant(0))
+        code.emit("SLEEP", a=t0)
+
+    def _longer_sleep(self, elapsed: int, to: int, least: int) -> None:
+        """A pause that grows with the time waited, so that what never ends costs little to simulate."""
+        code = self.code
+        code.emit("SHR", to, elapsed, code.constant(12), type="U32")
+        code.emit("SHL", to, to, code.constant(8))
+        if least:
+            code.emit("ADD", to, to, code.constant(least))
+        code.emit("SLEEP", a=to)
+
+    # ---- a litmus thread
+
+    def _thread(self, index: int) -> None:
+        code, thread = self.code, self.test.threads[index]
+        self.index = index
+        self.registers = {
+            name: uniform(self.first + 1 + number) for number, name in enumerate(thread.registers)
+        }
+        self.hang = f"hang{index}"
+        code.line = thread.code[0].line if thread.code else 0
+        code.label(f"role{index}")
+        for name, value in thread.initial.items():
+            if value:
+                code.emit("MOVE", self.registers[name], code.constant(value))
+        code.emit("MOVE", uniform(self.first), code.constant(ENDED))
+        self._warm()
+        self._sleep_until(BEGIN)
+        loops: list[tuple[str, str]] = []
+        for number, instruction in enumerate(thread.code):
+            code.label(f"at{index}.{number}")
+            code.line = instruction.line
+            self._instruction(number, instruction, loops)
+        code.label(f"at{index}.{len(thread.code)}")
+        self._epilogue()
+        for name, target in loops:
+            self._loop(name, target)
+        code.label(self.hang)
+        code.emit("MOVE", uniform(self.first), code.constant(HUNG))
+        code.jump(f"store{index}")
+
+    def _warm(self) -> None:
+        """Reads of variables before the test proper, so that copies are in caches or on their way."""
+        code, t0 = self.code, uniform(_T0)
+        flags = uniform(_PARAMETERS + FLAGS)
+        self._sleep_until(WARM_AT)
+        names = self.test.locations[:MOST_WARMED]
+        for number, name in enumerate(names):
+            past = code.fresh("cold")
+            code.emit("AND", t0, flags, code.constant(1 << number))
+            code.branch(t0, past, if_zero=True)
+            code.emit("LOAD", uniform(self.warmed + number), self.addresses[name], immediate=MEMORY)
+            code.label(past)
+        past = code.fresh("unfinished")
+        code.emit("AND", t0, flags, code.constant(1 << WAIT_FOR_WARM))
+        code.branch(t0, past, if_zero=True)
+        for number in range(len(names)):
+            code.emit("MOVE", uniform(_T1), uniform(self.warmed + number))
+        code.label(past)
+
+    def _epilogue(self) -> None:
+        code = self.code
+        code.label(f"store{self.index}")
+        for word in range(0, self.shape.results, 4):
+            code.emit("ADD", uniform(_T0), uniform(_PARAMETERS + RESULT), code.constant(word))
+            code.emit(
+                "STORE", a=uniform(_T0), b=uniform(self.first + word), immediate=RESULTS, width=4
+            )
+        code.highest = max(code.highest, self.first + self.shape.results)
+        if self.shape.watched:
+            self._count(EXITED, "ADD")
+        code.emit("EXIT")
+
+    def _loop(self, name: str, target: str) -> None:
+        """The way back of a loop: ends the thread when its time is over."""
+        code, t0, t1 = self.code, uniform(_T0), uniform(_T1)
+        code.label(name)
+        self._elapsed(t0)
+        code.emit("GT", t1, t0, code.constant(LIMIT), type="U32")
+        code.branch(t1, self.hang)
+        self._longer_sleep(t0, t1, 0)
+        code.jump(target)
+
+    # ---- instructions
+
+    def _operand(self, value: Value) -> int:
+        return self.registers[value] if isinstance(value, str) else self.code.constant(value)
+
+    def _instruction(self, number: int, item: Instruction, loops: list[tuple[str, str]]) -> None:
+        code = self.code
+        address = self.addresses[item.location] if item.location else isa.OPERAND_NONE
+        operands = [self._operand(value) for value in item.values]
+        dest = uniform(_DUMMY) if item.dest is None else self.registers[item.dest]
+        if item.op == "ld":
+            code.emit("LOAD", dest, address, immediate=MEMORY, order=item.order, scope=item.scope)
+        elif item.op == "st":
+            code.emit(
+                "STORE", a=address, b=operands[0], immediate=MEMORY, order=item.order,
+                scope=item.scope,
+            )  # fmt: skip
+        elif item.op == "atom":
+            flags = isa.ATOMICS[item.function] << isa.FLAG_ATOMIC_SHIFT
+            code.emit(
+                "ATOMIC", dest, address, *operands, immediate=MEMORY, order=item.order,
+                scope=item.scope, flags=flags,
+            )  # fmt: skip
+        elif item.op == "fence":
+            code.emit("FENCE", order=item.order, scope=item.scope)
+        elif item.op == "move":
+            code.emit("MOVE", dest, operands[0])
+        elif item.op == "alu":
+            code.emit(item.function, dest, *operands)
+        elif item.op == "bar":
+            self._barrier(item)
+        else:
+            target = f"at{self.index}.{item.target}"
+            if item.target <= number:
+                name = code.fresh("loop")
+                loops.append((name, target))
+                target = name
+            if item.op == "jump":
+                code.jump(target)
+            else:
+                code.emit(_COMPARE[item.function], uniform(_T0), *operands)
+                code.branch(uniform(_T0), target)
+
+    # ---- barriers
+
+    def _check_barriers(self) -> None:
+        for members in self.test.blocks.values():
+            counts: dict[Value, Value] = {}
+            for index in members:
+                for item in self.test.threads[index].code:
+                    if item.op != "bar":
+                        continue
+                    name = item.values[0]
+                    if isinstance(name, int) and not 0 <= name < BARRIERS:
+                        raise UnsupportedError(
+                            f"barrier {name}: there are 0 to {BARRIERS - 1}", item.line
+                        )
+                    count = item.values[1] if len(item.values) > 1 else len(members)
+                    known = isinstance(count, int) and isinstance(name, int)
+                    if known and counts.setdefault(name, count) != count:
+                        raise UnsupportedError(
+                            f"threads name different counts for barrier {name}", item.line
+                        )
+
+    def _count(self, base: int, function: str, index: int | None = None) -> None:
+        code = self.code
+        at = code.constant(0) if index is None else index
+        flags = isa.ATOMICS[function] << isa.FLAG_ATOMIC_SHIFT
+        code.emit("SHARED_ATOMIC", uniform(_T0), at, code.constant(1), immediate=base, flags=flags)
+
+    def _barrier(self, item: Instruction) -> None:
+        code = self.code
+        op = "BARRIER" if item.function == "sync" else "BARRIER_ARRIVE"
+        everyone = len(self.test.blocks[self.test.threads[self.index].block])
+        name = self._operand(item.values[0])
+        if not self.shape.watched:
+            code.emit(op, a=name, b=code.constant(everyone * self.lanes))
+            return
+        t1, t2 = uniform(_T1), uniform(_T2)
+        self._leave_if_released()
+        if isinstance(item.values[0], str):
+            code.emit("GE", t1, name, code.constant(BARRIERS), type="U32")
+            code.branch(t1, self.hang)
+        # A count that the block cannot reach is one that is waited for in vain.
+        count = self._operand(item.values[1]) if len(item.values) > 1 else code.constant(everyone)
+        code.emit("SUB", t1, count, code.constant(1))
+        code.emit("GE", t1, t1, code.constant(everyone), type="U32")
+        code.branch(t1, self.hang)
+        code.emit("SHARED_STORE", a=name, b=count, immediate=COUNT)
+        code.emit("MUL", t2, count, code.constant(self.lanes))
+        live = len(item.values) == 1
+        if live:
+            self._count(ARRIVED, "ADD", name)
+        if live and op == "BARRIER":
+            self._count(WAITING, "ADD", name)
+        code.emit(op, a=name, b=t2)
+        if live and op == "BARRIER":
+            self._count(WAITING, "SUB", name)
+        self._leave_if_released()
+
+    def _leave_if_released(self) -> None:
+        code, t1 = self.code, uniform(_T1)
+        code.emit("SHARED_LOAD", t1, code.constant(0), immediate=RELEASED)
+        code.branch(t1, self.hang)
+
+    def _watch(self, number: int, threads: int) -> None:
+        """The warp that arrives for threads which have left, and ends what can never be complete."""
+        code = self.code
+        t0, t1, t2, exited = uniform(_T0), uniform(_T1), uniform(_T2), uniform(_T3)
+        loop, release = f"watch{number}", f"release{number}"
+        code.label(f"role{self.shape.roles + 1 + number}")
+        code.label(loop)
+        code.emit("SHARED_LOAD", exited, code.constant(0), immediate=EXITED)
+        code.emit("GE", t0, exited, code.constant(threads))
+        code.branch(t0, "end")
+        self._elapsed(t0)
+        code.emit("GT", t0, t0, code.constant(LIMIT), type="U32")
+        code.branch(t0, release)
+        for name in range(BARRIERS):
+            self._arrive_for_those_gone(name, threads)
+        self._elapsed(t0)
+        self._longer_sleep(t0, t1, 64)
+        code.jump(loop)
+        code.label(release)
+        code.emit("SHARED_STORE", a=code.constant(0), b=code.constant(1), immediate=RELEASED)
+        for name in range(BARRIERS):
+            past = code.fresh("unused")
+            code.emit("SHARED_LOAD", t1, code.constant(name), immediate=COUNT)
+            code.branch(t1, past, if_zero=True)
+            code.emit("MUL", t2, t1, code.constant(self.lanes))
+            code.emit("BARRIER_ARRIVE", a=code.constant(name), b=t2)
+            code.label(past)
+        code.emit("SLEEP", a=code.constant(256))
+        code.jump(loop)
+
+    def _arrive_for_those_gone(self, name: int, threads: int) -> None:
+        """Without a count a barrier waits for the live threads: all of them are there, the others are made up for."""
+        code = self.code
+        t0, t1, t2, exited = uniform(_T0), uniform(_T1), uniform(_T2), uniform(_T3)
+        past, again = code.fresh("past"), code.fresh("again")
+        code.emit("SHARED_LOAD", t0, code.constant(name), immediate=WAITING)
+        code.branch(t0, past, if_zero=True)
+        code.emit("SUB", t1, code.constant(threads), exited)
+        code.emit("EQ", t0, t0, t1)
+        code.branch(t0, past, if_zero=True)
+        code.emit("SHARED_LOAD", t2, code.constant(name), immediate=ARRIVED)
+        code.emit("MOD", t2, t2, code.constant(threads))
+        code.emit("GE", t0, t2, t1)
+        code.branch(t0, past, if_zero=True)
+        code.label(again)
+        code.branch(t2, past, if_zero=True)
+        self._count(ARRIVED, "ADD", code.constant(name))
+        code.emit("BARRIER_ARRIVE", a=code.constant(name), b=code.constant(threads * self.lanes))
+        code.emit("ADD", t2, t2, code.constant(1))
+        code.emit("MOD", t2, t2, code.constant(threads))
+        code.jump(again)
+        code.label(past)
+
+    # ---- stress
+
+    def _stress(self) -> None:
+        code = self.code
+        code.label(f"role{self.shape.roles}")
+        self._sleep_until(BEGIN)
+        left, pause = uniform(_PARAMETERS + ITERATIONS), uniform(_PARAMETERS + PAUSE)
+        at = [uniform(_PARAMETERS + ADDRESSES + number) for number in range(STRESS_ADDRESSES)]
+        code.label("stress")
+        code.branch(left, "end", if_zero=True)
+        code.emit("LOAD", uniform(_T1), at[0], immediate=MEMORY)
+        code.emit("STORE", a=at[1], b=left, immediate=MEMORY)
+        code.emit("LOAD", uniform(_T2), at[2], immediate=MEMORY)
+        code.emit(
+            "ATOMIC", uniform(_T3), at[3], code.constant(1), immediate=MEMORY, order="RELAXED"
+        )
+        code.emit("SUB", left, left, code.constant(1))
+        code.emit("SLEEP", a=pause)
+        code.jump("stress")

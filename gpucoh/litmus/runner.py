@@ -1,0 +1,238 @@
+"""Running litmus tests and judging them: the functions that users call."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from gpucoh.errors import ConfigError
+from gpucoh.gpu import protocols, resolve
+from gpucoh.litmus.harness import Key, Observations, names, observe
+from gpucoh.litmus.parser import load, parse
+from gpucoh.litmus.results import HANG, Outcome, Result
+from gpucoh.litmus.syntax import Test, UnsupportedError
+from gpucoh.litmus.verdict import Verdicts
+from gpucoh.machines import Machine, machine
+from gpucoh.units import nearest
+
+RUNS = 1000
+MOST_RUNS = 10**9
+
+
+def _folder() -> importlib.resources.abc.Traversable:
+    return importlib.resources.files("gpucoh.litmus") / "tests"
+
+
+@functools.cache
+def builtins() -> tuple[str, ...]:
+    """Ids of the built-in tests."""
+    return tuple(
+        sorted(
+            item.name.removesuffix(".litmus")
+            for item in _folder().iterdir()
+            if item.name.endswith(".litmus")
+        )
+    )
+
+
+@functools.cache
+def builtin(name: str) -> Test:
+    """A built-in test.
+
+    Raises
+    ------
+    ConfigError
+        If there is none of this id.
+    """
+    if name not in builtins():
+        raise UnsupportedError(
+            f"{name!r} is neither a built-in litmus test nor a file{nearest(name, builtins())}"
+        )
+    return parse((_folder() / f"{name}.litmus").read_text(encoding="utf-8"), name)
+
+
+@functools.lru_cache(maxsize=512)
+def _verdicts(key: Key, model: str) -> Verdicts:
+    return Verdicts(key.test, model)
+
+
+def verdicts(test: Test, model: str) -> Verdicts:
+    """What a model allows a test; kept, so that asking for several protocols costs once."""
+    return _verdicts(Key(test), model)
+
+
+def allowed(test: Test | str | Path, model: str) -> bool:
+    """Whether a memory model allows what a test's condition is about.
+
+    Parameters
+    ----------
+    test : Test, str or Path
+        A test, a built-in id, or a file.
+    model : str
+        SC, RC-MCA, RCsc, RCpc, DRF-SC, HRF-indirect or none.
+
+    Examples
+    --------
+    >>> from gpucoh.litmus import allowed
+    >>> allowed("IRIW+fences", "RC-MCA"), allowed("IRIW+fences", "RCpc")
+    (False, True)
+    """
+    return verdicts(find(test), model).allowed()
+
+
+def find(test: Test | str | Path) -> Test:
+    """A test from what names it: a built-in id or a file.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither, or the file cannot be read or asks for what is not modelled.
+    """
+    if isinstance(test, Test):
+        return test
+    text = str(test)
+    if isinstance(test, str) and text in builtins():
+        return builtin(text)
+    if not isinstance(test, Path) and not text.endswith(".litmus") and not Path(text).exists():
+        return builtin(text)
+    return load(test)
+
+
+def run_test(
+    test: Test | str | Path,
+    protocol: str = "tc-weak",
+    consistency: str | None = None,
+    *,
+    machine: str | Path | Machine = "fermi",
+    runs: int = RUNS,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Result:
+    """Run one litmus test under one protocol and judge what is seen.
+
+    Parameters
+    ----------
+    test : Test, str or Path
+        A test, a built-in id (:func:`builtins`), or a file.
+    protocol : str
+        Id, options in brackets.
+    consistency : str, optional
+        Core rule; by default the paper's for the protocol.
+    machine : str, Path or Machine
+        Preset, TOML file or description; run on its variants with few cores, small caches, narrow buffers.
+    runs, seed : int
+        How many runs; the same seed gives the same ones.
+    progress : callable, optional
+        Called with the number of runs made so far.
+    stop : threading.Event, optional
+        Set it to end early.
+
+    Returns
+    -------
+    Result
+        A test that cannot be read or is not modelled gives ``status`` ``unsupported`` and the reason.
+
+    Raises
+    ------
+    ConfigError
+        If protocol, consistency, machine or numbers are not possible.
+
+    Examples
+    --------
+    >>> import gpucoh.litmus
+    >>> result = gpucoh.litmus.run_test("MP+rel+acq", "mesi", runs=100)
+    >>> result.status, result.observed, result.allowed, result.ok
+    ('ran', False, False, True)
+    """
+    if not 1 <= runs <= MOST_RUNS:
+        raise ConfigError(f"runs = {runs} is out of range: 1 to {MOST_RUNS}")
+    if not 0 <= seed < 2**63:
+        raise ConfigError(f"seed = {seed} is out of range: 0 to {2**63 - 1}")
+    choice = resolve(protocol)
+    rule = choice.rule(consistency)
+    model = choice.protocol.model(rule)
+    built = _machine(machine)
+    try:
+        found = find(test)
+        seen = observe(found, protocol, rule, built, runs, seed, progress, stop)
+    except UnsupportedError as error:
+        return unsupported(test, protocol, rule, model, str(error))
+    return _judge(found, protocol, rule, model, seen)
+
+
+def _machine(given: str | Path | Machine) -> Machine:
+    return given if isinstance(given, Machine) else machine(given)
+
+
+def unsupported(
+    test: Test | str | Path, protocol: str, rule: str, model: str, reason: str
+) -> Result:
+    """The result of a test that is not run."""
+    name = test.name if isinstance(test, Test) else Path(test).name.removesuffix(".litmus")
+    return Result(
+        test=name,
+        protocol=protocol,
+        consistency=rule,
+        model=model,
+        status="unsupported",
+        reason=reason,
+    )
+
+
+def _judge(test: Test, protocol: str, rule: str, model: str, seen: Observations) -> Result:
+    answers = verdicts(test, model)
+    listed = names(test)
+    counts: dict[str, list[int]] = {}
+    flags: dict[str, list[bool]] = {}
+    forbidden = []
+    observed = False
+    for final, count in seen.states.items():
+        state = dict(zip(listed, final, strict=True))
+        fine = answers.allows(final)
+        matches = test.condition.matches(state)
+        observed |= matches
+        if not fine:
+            forbidden.append("; ".join(f"{name}={value}" for name, value in state.items()))
+        text = test.describe(state)
+        counts.setdefault(text, []).append(count)
+        flags.setdefault(text, []).append(fine)
+        flags.setdefault(text + "\n", []).append(matches)
+    outcomes = [
+        Outcome(
+            state=text, count=sum(row), allowed=all(flags[text]), matches=any(flags[text + "\n"])
+        )
+        for text, row in counts.items()
+    ]
+    outcomes.sort(key=lambda item: (-item.count, item.state))
+    if seen.hung:
+        outcomes.append(Outcome(state=HANG, count=seen.hung))
+    return Result(
+        test=test.name,
+        protocol=protocol,
+        consistency=rule,
+        model=model,
+        status="hang" if seen.runs and seen.hung == seen.runs else "ran",
+        reason=seen.error,
+        runs=seen.runs,
+        outcomes=tuple(outcomes),
+        condition=str(test.condition),
+        observed=observed,
+        allowed=answers.allowed(),
+        ok=not forbidden and not seen.error,
+        forbidden=tuple(sorted(forbidden)),
+        about=test,
+    )
+
+
+def keeping(rule: str | None) -> list[str]:
+    """Ids of the protocols that keep a core rule; all of them for None."""
+    from gpucoh.protocols import rule_name
+
+    known = protocols()
+    if rule is None:
+        return list(known)
+    return [name for name, item in known.items() if rule_name(rule) in item.models]

@@ -1,0 +1,247 @@
+"""What a litmus test is, once read: threads of instructions, initial values, a condition on final states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from gpucoh.errors import ConfigError
+
+#: A number, or the name of a register.
+Value: TypeAlias = int | str
+#: Final values: ``"P1:r0"`` for registers, ``"x"`` for locations, as signed 32-bit numbers.
+State: TypeAlias = Mapping[str, int]
+
+
+class UnsupportedError(ConfigError):
+    """A test that cannot be read, or asks for what is not modelled.
+
+    Parameters
+    ----------
+    reason : str
+        What it is, without the place.
+    line : int, optional
+        Line of the file, from 1.
+    """
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(f"line {line}: {reason}" if line is not None else reason)
+        self.line = line
+
+
+def signed(value: int) -> int:
+    """A 32-bit word as a signed number."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instruction:
+    """One instruction of a litmus thread.
+
+    Attributes
+    ----------
+    op : str
+        ``ld st atom fence bar move alu branch jump``.
+    line : int
+        Line of the file, from 1.
+    order, scope : str
+        As the instruction set names them: ``WEAK`` .. ``SC``; ``CTA CU GPU SYS``.
+    dest : str, optional
+        Register written.
+    location : str, optional
+        Location accessed.
+    function : str
+        Of ``atom`` and ``alu``: the operation; of ``branch``: the comparison; of ``bar``: ``sync`` or ``arrive``.
+    values : tuple of Value
+        Operands. Of ``bar``: the barrier, then the count if there is one.
+    target : int
+        Of ``branch`` and ``jump``: index of the instruction to go to.
+    """
+
+    op: str
+    line: int
+    order: str = "WEAK"
+    scope: str = "GPU"
+    dest: str | None = None
+    location: str | None = None
+    function: str = ""
+    values: tuple[Value, ...] = ()
+    target: int = -1
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Registers read."""
+        return tuple(value for value in self.values if isinstance(value, str))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thread:
+    """One thread: a warp of its own, in the block that its cta is.
+
+    Attributes
+    ----------
+    id : int
+        The number behind the P.
+    cta, gpu : int
+        Threads of equal numbers are in one block; of different ``gpu`` on different cores.
+    cu : int, optional
+        Blocks of equal number stand on one core (an addition to the public format).
+    code : tuple of Instruction
+    initial : dict
+        Registers that do not start at 0.
+    """
+
+    id: int
+    cta: int
+    gpu: int
+    cu: int | None = None
+    code: tuple[Instruction, ...] = ()
+    initial: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """What tells its block from others."""
+        return self.gpu, self.cta
+
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """Registers it names, in the order of their first use."""
+        names = dict.fromkeys(self.initial)
+        for instruction in self.code:
+            if instruction.dest is not None:
+                names[instruction.dest] = None
+            names.update(dict.fromkeys(instruction.sources))
+        return tuple(names)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One side of a comparison: a register (``P0:r1``), a location (``x``) or a number."""
+
+    name: str | None
+    number: int = 0
+
+    def value(self, state: State) -> int:
+        """Its value in a final state; what is not named there is 0."""
+        return self.number if self.name is None else state.get(self.name, 0)
+
+    def __str__(self) -> str:
+        return str(self.number) if self.name is None else self.name
+
+
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+
+
+def compare(comparison: str, left: int, right: int) -> bool:
+    """Whether ``left comparison right`` holds."""
+    return {
+        "==": left == right,
+        "!=": left != right,
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+    }[comparison]
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """A condition on final states: a comparison, or others joined by and, or, not."""
+
+    kind: str
+    parts: tuple[Proposition, ...] = ()
+    left: Term = Term(None)
+    right: Term = Term(None)
+
+    def holds(self, state: State) -> bool:
+        """Whether a final state satisfies it."""
+        if self.kind == "and":
+            return all(part.holds(state) for part in self.parts)
+        if self.kind == "or":
+            return any(part.holds(state) for part in self.parts)
+        if self.kind == "not":
+            return not self.parts[0].holds(state)
+        return compare(self.kind, self.left.value(state), self.right.value(state))
+
+    def names(self) -> Iterator[str]:
+        """Registers and locations it speaks of."""
+        for part in self.parts:
+            yield from part.names()
+        for term in (self.left, self.right):
+            if term.name is not None:
+                yield term.name
+
+    def __str__(self) -> str:
+        if self.kind in ("and", "or"):
+            sign = " /\\ " if self.kind == "and" else " \\/ "
+            return "(" + sign.join(str(part) for part in self.parts) + ")"
+        if self.kind == "not":
+            return f"~{self.parts[0]}"
+        return f"{self.left} {self.kind} {self.right}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The last clause of a test: ``exists``, ``~exists`` or ``forall`` a proposition."""
+
+    quantifier: str
+    proposition: Proposition
+
+    def matches(self, state: State) -> bool:
+        """Whether a final state is one that `observed` is about: for ``forall`` one that violates it."""
+        return self.proposition.holds(state) != (self.quantifier == "forall")
+
+    def __str__(self) -> str:
+        text = str(self.proposition)
+        return f"{self.quantifier} {text if text.startswith('(') else f'({text})'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """One litmus test.
+
+    Attributes
+    ----------
+    name : str
+        The file's name without ``.litmus``.
+    title : str
+        The header's name.
+    text : str
+        What the file says about itself.
+    threads : tuple of Thread
+    initial : dict
+        Location -> first value; every location that the test names is here.
+    condition : Condition
+    shown : tuple of str
+        Registers and locations that outcomes name: those of the condition and of ``locations``.
+    """
+
+    # pytest takes classes named Test.. for tests of its own unless told not to.
+    __test__ = False
+
+    name: str
+    title: str
+    text: str
+    threads: tuple[Thread, ...]
+    initial: Mapping[str, int]
+    condition: Condition
+    shown: tuple[str, ...]
+
+    @property
+    def locations(self) -> tuple[str, ...]:
+        """Every location."""
+        return tuple(self.initial)
+
+    @property
+    def blocks(self) -> dict[tuple[int, int], list[int]]:
+        """Block -> indices of its threads."""
+        out: dict[tuple[int, int], list[int]] = {}
+        for index, thread in enumerate(self.threads):
+            out.setdefault(thread.block, []).append(index)
+        return out
+
+    def describe(self, state: State) -> str:
+        """The shown part of a final state, as outcomes name it."""
+        return "; ".join(f"{name}={state.get(name, 0)}" for name in self.shown)

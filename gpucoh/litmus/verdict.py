@@ -1,0 +1,298 @@
+"""What a memory model allows a litmus test to end with."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from gpucoh.litmus.meetings import meetings
+from gpucoh.litmus.models import MODELS, RACE_FREE, Candidate, Name, allows
+from gpucoh.litmus.paths import Event, Path, Paths, follow
+from gpucoh.litmus.races import has_race
+from gpucoh.litmus.syntax import Condition, State, Test, UnsupportedError
+
+#: Last registers of each thread.
+Registers: TypeAlias = tuple[tuple[int, ...], ...]
+#: A consistent way for one location: sources of its reads, order of its writes.
+_Part: TypeAlias = tuple[dict[Name, Name | None], list[Name]]
+#: Candidates looked at for one question; beyond, it stays open.
+MOST_CANDIDATES = 300_000
+
+
+class UndecidedError(Exception):
+    """The question has more candidates than are looked at."""
+
+
+class Verdicts:
+    """Answers about one test under one model.
+
+    Parameters
+    ----------
+    test : Test
+    model : str
+        One of :data:`gpucoh.litmus.models.MODELS`.
+
+    Examples
+    --------
+    >>> from gpucoh.litmus import builtin
+    >>> Verdicts(builtin("SB"), "SC").allowed()
+    False
+    """
+
+    def __init__(self, test: Test, model: str) -> None:
+        if model not in MODELS:
+            raise UnsupportedError(
+                f"unknown memory model {model!r}; models are {', '.join(MODELS)}"
+            )
+        self.test, self.model = test, model
+        order = list(test.blocks)
+        self.blocks = [order.index(thread.block) for thread in test.threads]
+        self.ways: list[Paths] = []
+        self.classes: list[dict[tuple[int, ...], list[Path]]] = []
+        self.known: dict[object, bool] = {}
+        self.parts: dict[object, list[_Part]] = {}
+        self.promises = model != "none"
+        self.looked = 0
+        # One question at a time: threads that run a test under several protocols share its answers.
+        self.lock = threading.Lock()
+        if self.promises:
+            self._follow()
+        if model in RACE_FREE:
+            self.promises = not self._racy()
+
+    def _follow(self) -> None:
+        self.ways = follow(self.test)
+        for paths in self.ways:
+            grouped: dict[tuple[int, ...], list[Path]] = {}
+            for path in paths.paths:
+                grouped.setdefault(path.registers, []).append(path)
+            self.classes.append(grouped)
+
+    @property
+    def cut(self) -> bool:
+        """Whether a loop that writes goes on for longer than it was followed."""
+        return any(paths.cut for paths in self.ways)
+
+    # ---- questions
+
+    def allowed(self, condition: Condition | None = None) -> bool:
+        """Whether a final state that the condition is about is allowed (``forall``: one that violates it)."""
+        if not self.promises:
+            return True
+        condition = condition or self.test.condition
+        key = ("condition", str(condition))
+        with self.lock:
+            if key not in self.known:
+                self.looked = 0
+                try:
+                    self.known[key] = any(True for _ in self._finals(condition.matches, condition))
+                except UndecidedError:
+                    self.known[key] = True
+            return self.known[key]
+
+    def states(self) -> set[tuple[int, ...]]:
+        """Every allowed final state: registers thread by thread, then locations.
+
+        Raises
+        ------
+        UndecidedError
+            If there are too many candidates to look at.
+        """
+        with self.lock:
+            self.looked = 0
+            return set(self._finals(lambda state: True))
+
+    def allows(self, final: tuple[int, ...]) -> bool:
+        """Whether one final state is allowed; where a bound was met first, it counts as allowed."""
+        if not self.promises:
+            return True
+        with self.lock:
+            if final not in self.known:
+                self.known[final] = self._search(final)
+            return self.known[final]
+
+    def _search(self, final: tuple[int, ...]) -> bool:
+        registers, at = [], 0
+        for thread in self.test.threads:
+            registers.append(final[at : at + len(thread.registers)])
+            at += len(thread.registers)
+        memory = dict(zip(self.test.locations, final[at:], strict=True))
+        choices = [
+            grouped.get(values, []) for grouped, values in zip(self.classes, registers, strict=True)
+        ]
+        self.looked = 0
+        try:
+            for paths in itertools.product(*choices):
+                for candidate in self._candidates(paths, memory):
+                    if allows(candidate, self.model):
+                        return True
+        except UndecidedError:
+            return True
+        return self.cut
+
+    # ---- candidates
+
+    def _finals(
+        self, wanted: Callable[[State], bool], condition: Condition | None = None
+    ) -> Iterator[tuple[int, ...]]:
+        """Allowed final states that are wanted, each once."""
+        early = condition is not None and not set(condition.proposition.names()) & set(
+            self.test.locations
+        )
+        given: set[tuple[int, ...]] = set()
+        names = [
+            [f"P{thread.id}:{register}" for register in thread.registers]
+            for thread in self.test.threads
+        ]
+        for values in itertools.product(*self.classes):
+            state = {
+                name: value
+                for listed, row in zip(names, values, strict=True)
+                for name, value in zip(listed, row, strict=True)
+            }
+            if early and not wanted(state):
+                continue
+            choices = [self.classes[index][row] for index, row in enumerate(values)]
+            for paths in itertools.product(*choices):
+                for candidate in self._candidates(paths, None):
+                    memory = self._memory(candidate)
+                    final = (*itertools.chain(*values), *memory.values())
+                    if final in given or not wanted(state | memory):
+                        continue
+                    if allows(candidate, self.model):
+                        given.add(final)
+                        yield final
+
+    def _memory(self, candidate: Candidate) -> dict[str, int]:
+        return {
+            name: candidate.event(candidate.orders[name][-1]).written
+            if candidate.orders.get(name)
+            else value
+            for name, value in self.test.initial.items()
+        }
+
+    def _candidates(
+        self, paths: tuple[Path, ...], memory: dict[str, int] | None
+    ) -> Iterator[Candidate]:
+        """Every coherent candidate of these ways, that ends with this memory if one is given."""
+        threads = [path.events for path in paths]
+        parts: list[list[_Part]] = []
+        for name, value in self.test.initial.items():
+            last = None if memory is None else memory[name]
+            found = self._parts_of(threads, name, value)
+            if last is not None:
+                found = [part for part in found if self._last(threads, part, value) == last]
+            if not found:
+                return
+            parts.append(found)
+        has_barriers = any(event.kind == "B" for events in threads for event in events)
+        ways = meetings(threads, self.blocks) if has_barriers else [[]]
+        for choice in itertools.product(*parts):
+            sources = {read: source for part in choice for read, source in part[0].items()}
+            orders = {name: part[1] for name, part in zip(self.test.initial, choice, strict=True)}
+            for way in ways:
+                self.looked += 1
+                if self.looked > MOST_CANDIDATES:
+                    raise UndecidedError
+                yield Candidate(threads, self.blocks, sources, orders, way)
+
+    @staticmethod
+    def _last(threads: list[tuple[Event, ...]], part: _Part, first: int) -> int:
+        if not part[1]:
+            return first
+        thread, place = part[1][-1]
+        return threads[thread][place].written
+
+    def _parts_of(self, threads: list[tuple[Event, ...]], location: str, first: int) -> list[_Part]:
+        """Every coherent way for one location; the same accesses are looked at once."""
+        mine: list[list[tuple[Name, Event]]] = [
+            [
+                ((thread, place), event)
+                for place, event in enumerate(events)
+                if event.kind in "RWU" and event.location == location
+            ]
+            for thread, events in enumerate(threads)
+        ]
+        key = (location, *(
+            tuple((name[1], event.kind, event.read, event.written) for name, event in row)
+            for row in mine
+        ))  # fmt: skip
+        if key not in self.parts:
+            self.parts[key] = list(self._parts(threads, mine, first))
+        return self.parts[key]
+
+    @staticmethod
+    def _parts(
+        threads: list[tuple[Event, ...]], mine: list[list[tuple[Name, Event]]], first: int
+    ) -> Iterator[_Part]:
+        made = {first} | {event.written for row in mine for _, event in row if event.writes}
+        if any(event.reads and event.read not in made for row in mine for _, event in row):
+            return
+        rows = [[name for name, event in row if event.writes] for row in mine]
+        for order in _interleavings([row for row in rows if row]):
+            values = [first, *(threads[name[0]][name[1]].written for name in order)]
+            place = {name: number + 1 for number, name in enumerate(order)}
+            for sources in _sources(mine, place, values):
+                yield (
+                    {name: order[at - 1] if at else None for name, at in sources.items()},
+                    order,
+                )
+
+    # ---- races
+
+    def _racy(self) -> bool:
+        """Whether an execution has a race; the model promises nothing then."""
+        scoped = self.model == "HRF-indirect"
+        self.looked = 0
+        try:
+            for values in itertools.product(*(way.paths for way in self.ways)):
+                for candidate in self._candidates(values, None):
+                    if allows(candidate, "RC-MCA") and has_race(self.test, candidate, scoped):
+                        return True
+        except UndecidedError:
+            return True
+        return False
+
+
+def _interleavings(rows: list[list[Name]]) -> Iterator[list[Name]]:
+    """Every order that keeps each row's own."""
+    if not rows:
+        yield []
+        return
+    for number, row in enumerate(rows):
+        rest = [*rows[:number], *([row[1:]] if len(row) > 1 else []), *rows[number + 1 :]]
+        for more in _interleavings(rest):
+            yield [row[0], *more]
+
+
+def _sources(
+    rows: list[list[tuple[Name, Event]]], place: dict[Name, int], values: list[int]
+) -> Iterator[dict[Name, int]]:
+    """Every choice of a write (by its place) for each read that keeps the location coherent."""
+    options: list[list[dict[Name, int]]] = []
+    for row in rows:
+        found: list[tuple[int, dict[Name, int]]] = [(0, {})]
+        for name, event in row:
+            new = []
+            for least, chosen in found:
+                if event.kind == "W":
+                    if place[name] > least:
+                        new.append((place[name], chosen))
+                elif event.kind == "U":
+                    at = place[name]
+                    if at > least and values[at - 1] == event.read:
+                        new.append((at, chosen | {name: at - 1}))
+                else:
+                    new += [
+                        (at, chosen | {name: at})
+                        for at in range(least, len(values))
+                        if values[at] == event.read
+                    ]
+            found = new
+        if not found:
+            return
+        options.append([chosen for _, chosen in found])
+    for choice in itertools.product(*options):
+        yield {name: at for chosen in choice for name, at in chosen.items()}

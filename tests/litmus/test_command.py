@@ -1,0 +1,141 @@
+"""Does gpucoh litmus print what it promises, and end with 0, 1 or 2 as told?"""
+
+import json
+
+import pytest
+
+from gpucoh.cli import call
+from gpucoh.litmus import builtin, runner
+from gpucoh.litmus.verdict import Verdicts
+
+GOOD = "PTX good\n{ x=0; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 1)\n"
+TEXTURE = "PTX texture\n{ x=0; }\n P0@cta 0,gpu 0 ;\n tld.weak r0, x ;\nexists (x == 1)\n"
+KEYS = {
+    "test", "protocol", "consistency", "model", "status", "reason", "runs", "outcomes", "condition",
+    "observed", "allowed", "ok",
+}  # fmt: skip
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Carry out gpucoh litmus in a folder with some files: (status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.litmus").write_text(GOOD)
+    (tmp_path / "texture.litmus").write_text(TEXTURE)
+    (tmp_path / "garbage.litmus").write_bytes(b"\x00\xff garbage {{{")
+    (tmp_path / "empty").mkdir()
+
+    def carry_out(*arguments):
+        status = call(["litmus", *(str(item) for item in arguments)])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return carry_out
+
+
+def test_json_has_every_field_of_every_test_and_protocol(cli):
+    status, out, err = cli("MP", "SB", "-p", "mesi,no-coh", "--runs", "40", "--json")
+    results = json.loads(out)
+    assert (status, err) == (0, "")
+    assert [(item["test"], item["protocol"]) for item in results] == [
+        ("MP", "mesi"), ("MP", "no-coh"), ("SB", "mesi"), ("SB", "no-coh"),
+    ]  # fmt: skip
+    for item in results:
+        assert set(item) >= KEYS
+        assert item["status"] == "ran"
+        assert sum(outcome["count"] for outcome in item["outcomes"]) == item["runs"] == 40
+
+
+def test_protocol_is_the_id_as_asked_for_and_the_rule_may_stand_in_brackets(cli):
+    _, out, _ = cli("SB", "-p", "tc-strong[lifetime=99,consistency=sc]", "--runs", "20", "--json")
+    item = json.loads(out)[0]
+    assert item["protocol"] == "tc-strong[lifetime=99,consistency=sc]"
+    assert (item["consistency"], item["model"], item["allowed"]) == ("sc", "SC", False)
+
+
+def test_all_means_every_protocol_that_keeps_the_rule(cli):
+    _, out, _ = cli("MP", "-p", "all", "-c", "sc", "--runs", "10", "--json")
+    names = [item["protocol"] for item in json.loads(out)]
+    assert "tc-weak" not in names
+    assert {"mesi", "no-l1"} <= set(names)
+
+
+def test_what_is_not_modelled_does_not_void_the_other_files(cli, tmp_path):
+    status, out, _ = cli(tmp_path, "--runs", "10", "--json")
+    found = {item["test"]: item for item in json.loads(out)}
+    assert status == 0
+    assert found["good"]["status"] == "ran"
+    assert found["texture"]["status"] == found["garbage"]["status"] == "unsupported"
+    assert found["texture"]["reason"].startswith("line 4: ")
+    assert found["texture"]["ok"]
+
+
+@pytest.mark.parametrize("names", [["texture.litmus"], ["garbage.litmus", "none.litmus"], ["MPP"]])
+def test_nothing_but_unreadable_files_is_bad_input(cli, names):
+    status, out, err = cli(*names, "--json")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert all(item["status"] == "unsupported" for item in json.loads(out))
+
+
+def test_an_unknown_name_says_what_is_near(cli):
+    assert "did you mean 'MP+rel+acq'" in cli("MP+rel+acqq")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("-p", "mesy"), "unknown protocol 'mesy'"),
+        (("-p", "tc-weak", "-c", "sc"), "cannot keep consistency 'sc'"),
+        (("-m", "femi"), "unknown machine"),
+        (("--runs", "0"), "runs = 0"),
+        (("--seed", "-1"), "seed = -1"),
+        (("--jobs", "0"), "jobs = 0"),
+        (("-p", ","), "no protocol"),
+        (("empty",), "holds no .litmus file"),
+        (("--runs", "x"), "--runs"),
+    ],
+)
+def test_bad_input_is_one_plain_line(cli, arguments, what):
+    given = arguments if arguments == ("empty",) else ("SB", *arguments)
+    status, out, err = cli(*given)
+    assert (status, out) == (2, "")
+    assert what in err
+    assert err.count("\n") == 1
+
+
+def test_few_results_are_histograms_many_a_table(cli):
+    _, out, _ = cli("SB", "-p", "mesi", "--runs", "200")
+    assert "P0:r0=0; P1:r0=1" in out
+    assert "exists (P0:r0 == 0 /\\ P1:r0 == 0)" in out
+    assert "allowed by RC-MCA" in out
+    _, out, _ = cli("SB", "MP", "-p", "all", "--runs", "5")
+    assert "observed" in out
+    assert "16 run, 0 with forbidden outcomes" in out
+
+
+def test_a_forbidden_outcome_ends_with_1(cli, monkeypatch):
+    """A model that forbids every state of one thread's store: what is seen is called forbidden."""
+
+    class Nothing(Verdicts):
+        def allows(self, final):
+            return False
+
+    monkeypatch.setattr(runner, "verdicts", lambda test, model: Nothing(test, model))
+    status, out, _ = cli("good.litmus", "-p", "mesi", "--runs", "5")
+    assert status == 1
+    assert "forbidden" in out
+
+
+def test_list_tells_every_test(cli):
+    status, out, _ = cli("--list", "IRIW+fences", "MP")
+    assert status == 0
+    assert "IRIW+fences" in out
+    assert builtin("IRIW+fences").text in " ".join(out.split())
+
+
+def test_help_teaches(cli):
+    status, out, _ = cli("--help")
+    assert status == 0
+    for word in ("observed", "allowed", "ok", "gpucoh litmus -p all"):
+        assert word in out

@@ -1,0 +1,181 @@
+"""Do the memory models allow what is known of them, and forbid what is known to be forbidden?"""
+
+import pytest
+
+from gpucoh.litmus import UnsupportedError, Verdicts, allowed, builtin, builtins, parse
+
+MODELS = ("SC", "RC-MCA", "RCsc", "RCpc")
+NO, YES = False, True
+# Test -> whether SC, RC-MCA, RCsc and RCpc allow the state that its condition speaks of.
+KNOWN = {
+    "SB": (NO, YES, YES, YES),
+    "SB+rlx": (NO, YES, YES, YES),
+    "SB+fences": (NO, NO, NO, NO),
+    "SB+acq_rel-fences": (NO, NO, NO, NO),
+    "SB+fence+weak": (NO, YES, YES, YES),
+    "SB+rel+acq": (NO, YES, NO, YES),
+    "SB+sc": (NO, NO, NO, NO),
+    "SB+rfis": (NO, NO, NO, YES),
+    "SB+atoms": (NO, NO, NO, NO),
+    "SB+bar": (NO, NO, NO, NO),
+    "SB+bars-apart": (NO, NO, NO, YES),
+    "MP": (NO, YES, YES, YES),
+    "MP+fences": (NO, NO, NO, NO),
+    "MP+fence+weak": (NO, YES, YES, YES),
+    "MP+weak+fence": (NO, YES, YES, YES),
+    "MP+rel+acq": (NO, NO, NO, NO),
+    "MP+rel+rlx": (NO, YES, YES, YES),
+    "MP+rlx+acq": (NO, YES, YES, YES),
+    "MP+bar": (NO, NO, NO, NO),
+    "MP+bar-arrive": (NO, NO, NO, NO),
+    "MP+bar-left": (NO, NO, NO, NO),
+    "MP+bar+rel+acq": (NO, NO, NO, NO),
+    "MP+atoms": (NO, NO, NO, NO),
+    "LB": (NO, YES, YES, YES),
+    "LB+acqs": (NO, NO, NO, NO),
+    "LB+rels": (NO, NO, NO, NO),
+    "LB+datas": (NO, NO, NO, NO),
+    "LB+ctrls": (NO, NO, NO, NO),
+    "S": (NO, YES, YES, YES),
+    "S+rel+acq": (NO, NO, NO, NO),
+    "S+rel+data": (NO, NO, NO, NO),
+    "R": (NO, YES, YES, YES),
+    "R+fences": (NO, NO, NO, NO),
+    "R+rel+acq": (NO, YES, NO, YES),
+    "R+sc": (NO, NO, NO, NO),
+    "2+2W": (NO, YES, YES, YES),
+    "2+2W+fences": (NO, NO, NO, NO),
+    "2+2W+rels": (NO, NO, NO, NO),
+    "WRC": (NO, YES, YES, YES),
+    "WRC+fences": (NO, NO, NO, YES),
+    "WRC+rel+acqs": (NO, NO, NO, NO),
+    "WRC+atoms": (NO, NO, NO, NO),
+    "ISA2": (NO, YES, YES, YES),
+    "ISA2+fences": (NO, NO, NO, NO),
+    "ISA2+rel+acq": (NO, NO, NO, NO),
+    "RWC+fences": (NO, NO, NO, YES),
+    "RWC+acq+rel": (NO, YES, NO, YES),
+    "IRIW": (NO, YES, YES, YES),
+    "IRIW+fences": (NO, NO, NO, YES),
+    "IRIW+acqs": (NO, NO, NO, YES),
+    "IRIW+rlx": (NO, YES, YES, YES),
+    "IRIW+sc": (NO, NO, NO, YES),
+    "IRIW+atoms": (NO, NO, NO, NO),
+    "CoRR": (NO, NO, NO, NO),
+    "CoWW": (NO, NO, NO, NO),
+    "CoRW1": (NO, NO, NO, NO),
+    "CoRW2": (NO, NO, NO, NO),
+    "CoWR": (NO, NO, NO, NO),
+    "RMW": (NO, NO, NO, NO),
+    "RMW+st": (NO, NO, NO, NO),
+    "lock": (NO, NO, NO, NO),
+    "lock+rlx": (NO, YES, YES, YES),
+    "ticket-lock": (NO, NO, NO, NO),
+    "seqlock": (NO, NO, NO, NO),
+    "seqlock+rlx": (NO, YES, YES, YES),
+    "deque": (NO, NO, NO, NO),
+    "dekker": (NO, NO, NO, NO),
+    "xf-barrier": (NO, NO, NO, NO),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_verdicts(name):
+    assert tuple(allowed(name, model) for model in MODELS) == KNOWN[name]
+
+
+@pytest.mark.parametrize("name", builtins())
+def test_nothing_is_allowed_by_sc_alone(name):
+    """Each model allows what a stronger one allows."""
+    test = builtin(name)
+    stronger = [Verdicts(test, model).allowed() for model in ("SC", "RCsc", "RC-MCA", "RCpc")]
+    assert stronger == sorted(stronger)
+
+
+def test_the_states_of_sc_are_those_of_interleavings():
+    """SB under SC has three last states; a model that forgot the others would pass the tests above."""
+    states = Verdicts(builtin("SB"), "SC").states()
+    assert {state[:2] for state in states} == {(0, 1), (1, 0), (1, 1)}
+    assert len(Verdicts(builtin("SB"), "RC-MCA").states()) == 4
+
+
+def test_none_allows_everything():
+    assert allowed("CoRR", "none")
+    assert allowed("LB+datas", "none")
+
+
+def test_unknown_model_is_refused():
+    with pytest.raises(UnsupportedError, match="models are SC"):
+        Verdicts(builtin("SB"), "TSO")
+
+
+@pytest.mark.parametrize(
+    ("name", "drf", "hrf"),
+    [
+        ("MP+spin", NO, NO),
+        ("MP+ctrl", NO, NO),
+        ("MP+rel+acq", YES, YES),  # races when the flag is not set: no promise
+        ("MP+bar", NO, NO),
+        ("WRC+spin", NO, NO),
+        ("lock", NO, NO),
+        ("lock+block", NO, NO),
+        ("ticket-lock", NO, NO),
+        ("SB", YES, YES),
+        ("SB+sc", NO, NO),
+        ("RMW", NO, NO),
+    ],
+)
+def test_race_free_programs_are_promised_sequential_consistency(name, drf, hrf):
+    assert (allowed(name, "DRF-SC"), allowed(name, "HRF-indirect")) == (drf, hrf)
+
+
+SCOPED = """PTX scoped
+{{ x=0; y=0; }}
+ P0@cta 0,gpu 0     | P1@cta {cta},gpu 0       ;
+ st.weak x, 1       | LC00:                ;
+ st.release.cta y, 1 | ld.acquire.cta r0, y ;
+                    | bne r0, 1, LC00      ;
+                    | ld.weak r1, x        ;
+~exists (P1:r1 == 0)
+"""
+
+
+def test_scopes_that_leave_a_thread_out_race_under_hrf_only():
+    within, apart = (parse(SCOPED.format(cta=cta), "scoped") for cta in (0, 1))
+    assert not allowed(within, "HRF-indirect")
+    assert allowed(apart, "HRF-indirect")
+    assert not allowed(apart, "DRF-SC")
+
+
+HANDED = """PTX handed
+{ x=0; y=0; z=0; }
+ P0@cta 0,gpu 0      | P1@cta 0,gpu 0       | P2@cta 1,gpu 0       ;
+ st.weak x, 1        | LC00:                | LC00:                ;
+ st.release.cta z, 1 | ld.acquire.cta r0, z | ld.acquire.gpu r0, y ;
+                     | bne r0, 1, LC00      | bne r0, 1, LC00      ;
+                     | st.release.gpu y, 1  | ld.weak r1, x        ;
+~exists (P2:r1 == 0)
+"""
+
+
+def test_hrf_chains_over_several_scopes_count():
+    assert not allowed(parse(HANDED, "handed"), "HRF-indirect")
+
+
+def test_barriers_that_cannot_be_complete_end_in_no_state():
+    assert not allowed("bar+never", "RC-MCA")
+    assert Verdicts(builtin("bar+never"), "RC-MCA").states() == set()
+
+
+QUORUM = """PTX quorum
+{ x=0; y=0; }
+ P0@cta 0,gpu 0       | P1@cta 0,gpu 0       | P2@cta 0,gpu 0 ;
+ st.weak x, 1         | bar.cta.sync 1, 1, 2 | st.weak y, 1   ;
+ bar.cta.sync 1, 1, 2 | ld.weak r0, x        | bar.cta.arrive 1, 1, 2 ;
+                      | ld.weak r1, y        | bar.cta.sync 1, 1, 2 ;
+exists (P1:r0 == 0 /\\ P1:r1 == 1)
+"""
+
+
+def test_a_barrier_with_a_count_meets_whoever_comes_first():
+    assert allowed(parse(QUORUM, "quorum"), "RC-MCA")
