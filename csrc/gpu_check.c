@@ -204,32 +204,42 @@ add_count(gpc_text_t *out, const char *key, uint64_t value)
     gpc_text_add(out, "%llu", (unsigned long long) value);
 }
 
+gpc_gpu_check_counts_t
+gpc_gpu_check_counts(const gpc_gpu_t *gpu)
+{
+    gpc_gpu_check_counts_t counts = {0};
+    if (gpu->checks.monitor) {
+        counts.monitor = *gpc_monitor_counts(gpu->checks.monitor);
+    }
+    if (gpu->checks.race) {
+        counts.race = *gpc_race_counts(gpu->checks.race);
+    }
+    return counts;
+}
+
 void
 gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    const gpc_monitor_t *monitor = gpu->checks.monitor;
-    const gpc_race_t *race = gpu->checks.race;
-    gpc_monitor_counts_t monitored = monitor ? *gpc_monitor_counts(monitor) : (gpc_monitor_counts_t){0};
-    gpc_race_counts_t raced = race ? *gpc_race_counts(race) : (gpc_race_counts_t){0};
+    gpc_gpu_check_counts_t counts = gpc_gpu_check_counts(gpu);
 
     gpc_text_add_key(out, "check");
     gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, monitored.name);
+#define X(name, text) add_count(out, #name, counts.monitor.name);
     GPC_MONITOR_COUNTS(X)
 #undef X
-#define X(name, text) add_count(out, "race_" #name, raced.name);
+#define X(name, text) add_count(out, "race_" #name, counts.race.name);
     GPC_RACE_COUNTS(X)
 #undef X
     gpc_text_add(out, "}");
 }
 
 void
-gpc_gpu_reset_checks(gpc_gpu_t *gpu)
+gpc_gpu_set_check_counts(gpc_gpu_t *gpu, const gpc_gpu_check_counts_t *counts)
 {
     if (gpu->checks.monitor) {
-        gpc_monitor_reset_counts(gpu->checks.monitor);
+        gpc_monitor_set_counts(gpu->checks.monitor, &counts->monitor);
     }
     if (gpu->checks.race) {
-        gpc_race_reset_counts(gpu->checks.race);
+        gpc_race_set_counts(gpu->checks.race, &counts->race);
     }
 }

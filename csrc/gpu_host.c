@@ -194,6 +194,7 @@ struct gpc_snapshot {
     const gpc_protocol_t *protocol;
     int64_t options[GPC_MAX_OPTIONS];
     gpc_rule_t rule;
+    gpc_gpu_check_counts_t checks;
     size_t bytes;
     uint8_t *arena;             /* owned */
     gpc_memory_image_t *memory; /* owned */
@@ -215,6 +216,7 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
     snapshot->protocol = gpu->protocol;
     snapshot->rule = gpu->rule;
     memcpy(snapshot->options, gpu->options, sizeof(gpu->options));
+    snapshot->checks = gpc_gpu_check_counts(gpu);
     snapshot->bytes = gpc_arena_bytes(&gpu->arena);
     snapshot->arena = malloc(snapshot->bytes);
     if (!snapshot->arena || gpc_memory_save(gpu->memory, &snapshot->memory)) {
@@ -246,6 +248,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
     }
     gpc_arena_load(&gpu->arena, snapshot->arena);
     gpc_gpu_checks_lost_memory(gpu);
+    gpc_gpu_set_check_counts(gpu, &snapshot->checks);
     return 0;
 }
 

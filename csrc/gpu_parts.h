@@ -51,6 +51,11 @@ typedef struct {
     gpc_core_watch_t cores;
 } gpc_gpu_checks_t;
 
+typedef struct {
+    gpc_monitor_counts_t monitor;
+    gpc_race_counts_t race;
+} gpc_gpu_check_counts_t;
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *protocol;
@@ -141,6 +146,7 @@ GPC_MUST_CHECK int gpc_gpu_checks_after_launch(gpc_gpu_t *gpu);
 void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
 void gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "check" of the statistics */
-void gpc_gpu_reset_checks(gpc_gpu_t *gpu);
+gpc_gpu_check_counts_t gpc_gpu_check_counts(const gpc_gpu_t *gpu);
+void gpc_gpu_set_check_counts(gpc_gpu_t *gpu, const gpc_gpu_check_counts_t *counts); /* of a snapshot; or zero */
 
 #endif

@@ -231,7 +231,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
             memset(unit->counts[t], 0, (size_t) table->num_states * table->num_events * sizeof(uint64_t));
         }
     }
-    gpc_gpu_reset_checks(gpu);
+    gpc_gpu_set_check_counts(gpu, &(gpc_gpu_check_counts_t){0});
     gpu->state->cycles = gpu->state->launches = gpu->state->events = gpu->state->rollovers = 0;
 }
 

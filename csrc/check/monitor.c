@@ -65,9 +65,9 @@ gpc_monitor_counts(const gpc_monitor_t *self)
 }
 
 void
-gpc_monitor_reset_counts(gpc_monitor_t *self)
+gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts)
 {
-    self->counts = (gpc_monitor_counts_t){0};
+    self->counts = *counts;
 }
 
 static warp_t *

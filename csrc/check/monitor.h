@@ -45,7 +45,7 @@ typedef struct {
 GPC_MUST_CHECK int gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out);
 void gpc_monitor_free(gpc_monitor_t *self); /* NULL too */
 const gpc_monitor_counts_t *gpc_monitor_counts(const gpc_monitor_t *self);
-void gpc_monitor_reset_counts(gpc_monitor_t *self);
+void gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts);
 
 /* Memory as the host knows it: forgotten as a whole; a range that has this content now. */
 void gpc_monitor_forget_memory(gpc_monitor_t *self);

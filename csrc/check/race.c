@@ -91,9 +91,9 @@ gpc_race_counts(const gpc_race_t *self)
 }
 
 void
-gpc_race_reset_counts(gpc_race_t *self)
+gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts)
 {
-    self->counts = (gpc_race_counts_t){0};
+    self->counts = *counts;
 }
 
 /* ---- launches and blocks -------------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ GPC_MUST_CHECK int gpc_race_create(const gpc_machine_t *machine, bool at_perform
                                    gpc_race_t **out);
 void gpc_race_free(gpc_race_t *self); /* NULL too */
 const gpc_race_counts_t *gpc_race_counts(const gpc_race_t *self);
-void gpc_race_reset_counts(gpc_race_t *self);
+void gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts);
 
 /* As the members of gpc_core_watch_t. A race is GPC_ERROR_RACE, told on the failure: both accesses with kernel, line, block, warp and
  * place. */
