@@ -33,6 +33,33 @@ typedef struct {
     uint64_t bits[GPC_NODESET_WORDS];
 } gpc_nodeset_t;
 
+static inline bool
+gpc_nodeset_has(const gpc_nodeset_t *self, gpc_node_t node)
+{
+    return self->bits[node / 64] >> (node % 64) & 1;
+}
+static inline void
+gpc_nodeset_add(gpc_nodeset_t *self, gpc_node_t node)
+{
+    self->bits[node / 64] |= UINT64_C(1) << (node % 64);
+}
+static inline gpc_nodeset_t
+gpc_nodeset_without(const gpc_nodeset_t *self, gpc_node_t node)
+{
+    gpc_nodeset_t others = *self;
+    others.bits[node / 64] &= ~(UINT64_C(1) << (node % 64));
+    return others;
+}
+static inline uint16_t
+gpc_nodeset_count(const gpc_nodeset_t *self)
+{
+    uint16_t count = 0;
+    for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
+        count = (uint16_t) (count + __builtin_popcountll(self->bits[i]));
+    }
+    return count;
+}
+
 #define GPC_MUST_CHECK __attribute__((warn_unused_result))
 #define GPC_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -5,9 +5,37 @@
  * Counts   2 stable + 2 transient states (table 1, NO-COH).
  * Inferred message sizes; a store that misses is acknowledged when it has been performed, after the fill.
  */
-#include "protocol/baseline.h"
+#include "protocol/baseline_names.h"
 
-/* ---- L1 actions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- L1: classification ---------------------------------------------------------------------------------------------------------- */
+
+enum { BASELINE_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
+
+gpc_event_id_t
+baseline_l1_classify(const gpc_step_t *x)
+{
+    bool last = x->mshr != GPC_NONE && ((const baseline_l1_mshr_t *) gpc_step_mshr_fields(x))->outstanding == 1;
+
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return L1_LOAD;
+        case GPC_MSG_STORE:
+            return L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return L1_ATOMIC;
+        case GPC_MSG_EVICT:
+            return L1_EVICT;
+        case MSG_DATA:
+        case MSG_ATOMIC_DATA:
+            return last ? L1_LAST_DATA : L1_DATA;
+        case MSG_ACK:
+            return last ? L1_LAST_ACK : L1_ACK;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+/* ---- L1: actions ----------------------------------------------------------------------------------------------------------------- */
 
 static baseline_l1_mshr_t *
 l1_mshr(const gpc_step_t *x)
@@ -91,28 +119,12 @@ baseline_act_complete(gpc_step_t *x)
 
 /* ---- L2: states and events --------------------------------------------------------------------------------------------------------- */
 
-#define L2_STATES(X)                                                       \
-    X(L2_I, STABLE, "not present")                                         \
-    X(L2_V, STABLE, "present")                                             \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")      \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")
-
-#define L2_EVENTS(X)                                                       \
-    X(L2_GETS, "a load's request")                                         \
-    X(L2_GETX, "a store")                                                  \
-    X(L2_ATOMIC, "an atomic")                                              \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data") \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")   \
-    X(L2_FILL, "memory's answer to a load's fetch")                        \
-    X(L2_FILL_STORE, "memory's answer to a store's fetch")                 \
-    X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
-
-GPC_FSM(L2, L2_STATES, L2_EVENTS)
+GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 
 /* ---- L2: classification --------------------------------------------------------------------------------------------------------------- */
 
-static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
+gpc_event_id_t
+baseline_l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case MSG_GETS:
@@ -242,16 +254,6 @@ baseline_l2_act_write_back(gpc_step_t *x)
 
 /* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank goes on with other lines. ------------- */
 
-#define act_reserve_way gpc_reserve_way
-#define act_fetch baseline_l2_act_fetch
-#define act_answer baseline_l2_act_answer
-#define act_answer_all baseline_l2_act_answer_all
-#define act_merge baseline_l2_act_merge
-#define act_write baseline_l2_act_write
-#define act_perform baseline_l2_act_perform
-#define act_fill baseline_l2_act_fill
-#define act_write_back baseline_l2_act_write_back
-
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
@@ -271,20 +273,20 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE, /* until the fill, which memory always sends */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is promised to the fill */
-        [L2_FILL] = GO(L2_V, act_fill, act_answer_all),
+        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_all),
     },
     [L2_IM] = {
         [L2_GETS] = HOLD_LINE,
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill, act_perform),
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
     },
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
 
 const gpc_controller_type_t baseline_l2 = {
     .name = "L2",
@@ -306,6 +308,17 @@ baseline_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_contr
         gpc_merge_words(words, gpc_tags_words(&bank->arrays[0], way), mask);
     }
     return GPC_OK;
+}
+
+void
+baseline_drop_copies(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line)
+{
+    for (uint32_t i = 0; i < num_cores; i++) {
+        gpc_index_t way = gpc_tags_find(&cores[i]->arrays[0], line);
+        if (way != GPC_NONE) {
+            gpc_tags_drop(&cores[i]->arrays[0], way);
+        }
+    }
 }
 
 int

@@ -32,13 +32,23 @@ GPC_DESCRIBE(vi_l2, line, VI_L2_LINE)
 #define VI_L2_MSHR(FIELD) FIELD(PLAIN, uint16_t, acknowledgements) /* still to come */
 GPC_DESCRIBE(vi_l2, mshr, VI_L2_MSHR)
 
+/* A directory's entry, where the L2 has one: the line's list is there then, and not beside the line. */
+enum { VI_DIRECTORY = 1 }; /* its array */
+#define VI_ENTRY(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers) /* a superset, since L1s evict silently */
+GPC_DESCRIBE(vi, entry, VI_ENTRY)
+
 gpc_nodeset_t *vi_sharers(const gpc_step_t *x);
-bool vi_is_sharer(const gpc_nodeset_t *set, gpc_node_t node);
-void vi_add_sharer(gpc_nodeset_t *set, gpc_node_t node);
-uint16_t vi_count_sharers(const gpc_nodeset_t *set);
-gpc_nodeset_t vi_others(const gpc_nodeset_t *set, gpc_node_t but);
-/* `type` (VI_INV, VI_RECALL) to every node of the set; as many acknowledgements are then awaited. */
-GPC_MUST_CHECK int vi_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
+bool vi_others_share(const gpc_step_t *x);    /* anyone but the sender of the message in hand */
+gpc_node_t vi_writer_of(const gpc_step_t *x); /* whose store or atomic waits */
+bool vi_writer_shares(const gpc_step_t *x);
+
+int vi_act_add_sharer(gpc_step_t *x);
+int vi_act_add_readers(gpc_step_t *x); /* all who wait */
+int vi_act_clear_sharers(gpc_step_t *x);
+int vi_act_keep_only_writer(gpc_step_t *x);
+int vi_act_invalidate_others(gpc_step_t *x); /* as many acknowledgements are then awaited */
+int vi_act_recall(gpc_step_t *x);            /* the same, from everyone */
+int vi_act_count(gpc_step_t *x);             /* one of them */
 
 /* For monitors: while the bank is in no transaction of the line, whoever has a copy is in its list (NULL: there is none). */
 extern const gpc_watched_t vi_watched;

@@ -10,9 +10,9 @@
  *          room. The way of a recalled entry is its at once, the acknowledgements are counted in the victim's MSHR entry; only a
  *          load that finds its data here waits for them (V_D, therefore entered from V only).
  */
-#include "protocol/gpu_vi.h"
+#include "protocol/gpu_vi_names.h"
 
-enum { DATA_ARRAY, DIRECTORY };
+enum { DATA_ARRAY, DIRECTORY = VI_DIRECTORY };
 enum { DIR_WAYS, DIR_RATIO };
 
 #define L2_STATES(X)                                                                                            \
@@ -32,39 +32,25 @@ enum { DIR_WAYS, DIR_RATIO };
     X(L2_NR, TRANSIENT_COHERENCE, "the entry is evicted: recalled from its sharers")                            \
     X(L2_VD, TRANSIENT_COHERENCE, "loads wait for a directory way, whose line is being recalled")
 
+/* Of those that the list begins with: a GETS that needs a directory way finds one; GETX and ATOMIC have no other sharer; FILL is
+ * memory's answer for loads or before the last acknowledgement; FILL_STORE and FILL_ATOMIC find no entry. */
 #define L2_EVENTS(X)                                                                                            \
-    X(L2_GETS, "a load's request; if it needs a directory way, there is one")                                   \
+    BASELINE_L2_EVENTS(X)                                                                                       \
     X(L2_GETS_NO_WAY, "a load's request that needs a directory way: a recall must come first")                  \
-    X(L2_GETX, "a store; no other sharer")                                                                      \
     X(L2_GETX_SHARED, "a store; others may hold copies")                                                        \
-    X(L2_ATOMIC, "an atomic; no other sharer")                                                                  \
     X(L2_ATOMIC_SHARED, "an atomic; others may hold copies")                                                    \
-    X(L2_EVICT_CLEAN, "the replacement wants the data's way; memory has the data")                              \
-    X(L2_EVICT_DIRTY, "the replacement wants the data's way; memory is behind")                                 \
     X(L2_EVICT_ENTRY, "the replacement wants the entry's way")                                                  \
     X(L2_INV_ACK, "an acknowledgement, others to come")                                                         \
     X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy")                                    \
     X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")                              \
-    X(L2_FILL, "memory's answer, for loads or before the last acknowledgement")                                 \
-    X(L2_FILL_STORE, "memory's answer to a store's fetch; no entry")                                            \
-    X(L2_FILL_STORE_EMPTY, "the same; an entry without sharers")                                                \
+    X(L2_FILL_STORE_EMPTY, "memory's answer to a store's fetch; an entry without sharers")                      \
     X(L2_FILL_STORE_KEPT, "the same; the writer keeps its copy")                                                \
-    X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch; no entry")                                         \
-    X(L2_FILL_ATOMIC_EMPTY, "the same; an entry without sharers")                                               \
+    X(L2_FILL_ATOMIC_EMPTY, "memory's answer to an atomic's fetch; an entry without sharers")                   \
     X(L2_WAY, "the recalled entry's way is free")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-#define VINI_ENTRY(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers) /* a superset, since L1s evict silently */
-GPC_DESCRIBE(vini, entry, VINI_ENTRY)
-
 /* ---- the directory ------------------------------------------------------------------------------------------------------ */
-
-static gpc_nodeset_t *
-sharers_of(const gpc_step_t *x)
-{
-    return &((vini_entry_t *) gpc_tags_fields(&x->unit->arrays[DIRECTORY], gpc_way_in(x, DIRECTORY)))->sharers;
-}
 
 static bool
 has_entry(const gpc_step_t *x)
@@ -121,20 +107,10 @@ directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_
 
 /* ---- classification ------------------------------------------------------------------------------------------------------- */
 
-static gpc_node_t
-writer_of(const gpc_step_t *x)
-{
-    return gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->source;
-}
-
 static bool
 others_share(const gpc_step_t *x)
 {
-    if (x->state != L2_S && x->state != L2_N) {
-        return false;
-    }
-    gpc_nodeset_t others = vi_others(sharers_of(x), x->msg->source);
-    return vi_count_sharers(&others) > 0;
+    return (x->state == L2_S || x->state == L2_N) && vi_others_share(x);
 }
 
 static gpc_event_id_t
@@ -146,7 +122,7 @@ classify_acknowledgement(const gpc_step_t *x)
     if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
         return L2_INV_ACK;
     }
-    bool keeps = (x->state == L2_SW || x->state == L2_NW) && vi_is_sharer(sharers_of(x), writer_of(x));
+    bool keeps = (x->state == L2_SW || x->state == L2_NW) && vi_writer_shares(x);
     return keeps ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
 }
 
@@ -162,16 +138,7 @@ classify_fill(const gpc_step_t *x)
     if (!has_entry(x)) {
         return L2_FILL_STORE;
     }
-    return vi_is_sharer(sharers_of(x), writer_of(x)) ? L2_FILL_STORE_KEPT : L2_FILL_STORE_EMPTY;
-}
-
-static gpc_event_id_t
-classify_eviction(const gpc_step_t *x)
-{
-    if (x->array == DIRECTORY) {
-        return L2_EVICT_ENTRY;
-    }
-    return x->way != GPC_NONE && ((baseline_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+    return vi_writer_shares(x) ? L2_FILL_STORE_KEPT : L2_FILL_STORE_EMPTY;
 }
 
 static gpc_event_id_t
@@ -184,8 +151,6 @@ l2_classify(const gpc_step_t *x)
             return others_share(x) ? L2_GETX_SHARED : L2_GETX;
         case VI_ATOMIC:
             return others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
-        case GPC_MSG_EVICT:
-            return classify_eviction(x);
         case VI_INV_ACK:
         case VI_RECALL_ACK:
             return classify_acknowledgement(x);
@@ -194,70 +159,16 @@ l2_classify(const gpc_step_t *x)
         case GPC_MSG_REPLAY:
             return L2_WAY;
         default:
-            return GPC_NO_EVENT;
+            return x->cause == GPC_MSG_EVICT && x->array == DIRECTORY ? L2_EVICT_ENTRY : baseline_l2_classify(x);
     }
 }
 
-/* ---- actions: sharers --------------------------------------------------------------------------------------------------------- */
+/* ---- actions: the entry --------------------------------------------------------------------------------------------------------- */
 
-static void
-touch_entry(const gpc_step_t *x)
+static int
+act_touch_entry(gpc_step_t *x)
 {
     gpc_tags_touch(&x->unit->arrays[DIRECTORY], gpc_way_in(x, DIRECTORY));
-}
-
-static int
-act_add_sharer(gpc_step_t *x)
-{
-    touch_entry(x);
-    vi_add_sharer(sharers_of(x), x->msg->source);
-    return GPC_OK;
-}
-
-static int
-act_add_readers(gpc_step_t *x) /* all who wait */
-{
-    gpc_index_t i = gpc_step_pending(x)->head;
-    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        vi_add_sharer(sharers_of(x), gpc_msg_at(x->unit->messages, i)->source);
-        i = gpc_msg_at(x->unit->messages, i)->next;
-    }
-    return GPC_OK;
-}
-
-static int
-act_clear_sharers(gpc_step_t *x)
-{
-    *sharers_of(x) = (gpc_nodeset_t){{0}};
-    return GPC_OK;
-}
-
-static int
-act_keep_only_writer(gpc_step_t *x)
-{
-    gpc_node_t writer = writer_of(x);
-    act_clear_sharers(x);
-    vi_add_sharer(sharers_of(x), writer);
-    return GPC_OK;
-}
-
-static int
-act_invalidate_others(gpc_step_t *x)
-{
-    gpc_nodeset_t others = vi_others(sharers_of(x), x->msg->source);
-    return vi_call_in(x, VI_INV, &others);
-}
-
-static int
-act_recall(gpc_step_t *x)
-{
-    return vi_call_in(x, VI_RECALL, sharers_of(x));
-}
-
-static int
-act_count(gpc_step_t *x)
-{
-    ((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements--;
     return GPC_OK;
 }
 
@@ -359,17 +270,6 @@ act_hand_over(gpc_step_t *x)
     return GPC_OK;
 }
 
-#define act_reserve_way gpc_reserve_way
-#define act_wait gpc_keep_pending
-#define act_fetch baseline_l2_act_fetch
-#define act_answer baseline_l2_act_answer
-#define act_answer_all baseline_l2_act_answer_all
-#define act_merge baseline_l2_act_merge
-#define act_write baseline_l2_act_write
-#define act_perform baseline_l2_act_perform
-#define act_fill_line baseline_l2_act_fill
-#define act_write_back baseline_l2_act_write_back
-
 /* ---- the table. A held request waits for memory or for acknowledgements, which nothing blocks. ------------------------------------ */
 
 #define HOLD_WRITES [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
@@ -385,7 +285,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
     },
     [L2_V] = {
-        [L2_GETS] = GO(L2_S, act_reserve_entry, act_add_sharer, act_answer),
+        [L2_GETS] = GO(L2_S, act_reserve_entry, act_touch_entry, act_add_sharer, act_answer),
         [L2_GETS_NO_WAY] = GO(L2_VD, act_start_recall, act_wait),
         [L2_GETX] = GO(L2_V, act_write),
         [L2_ATOMIC] = GO(L2_V, act_perform),
@@ -393,7 +293,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_VE] = {
-        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETS] = GO(L2_S, act_touch_entry, act_add_sharer, act_answer),
         [L2_GETX] = GO(L2_VE, act_write),
         [L2_ATOMIC] = GO(L2_VE, act_perform),
         [L2_EVICT_CLEAN] = GO(L2_I),
@@ -401,7 +301,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_ENTRY] = GO(L2_V, act_free_entry),
     },
     [L2_S] = {
-        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETS] = GO(L2_S, act_touch_entry, act_add_sharer, act_answer),
         [L2_GETX] = GO(L2_S, act_write),
         [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
         [L2_ATOMIC] = GO(L2_VE, act_clear_sharers, act_perform),
@@ -496,7 +396,7 @@ static const gpc_controller_type_t vini_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = baseline_l2_line_described, .has_data = true},
-               {.name = "directory", .line = vini_entry_described, .geometry = directory_geometry}},
+               {.name = "directory", .line = vi_entry_described, .geometry = directory_geometry}},
     .mshr = vi_l2_mshr_described,
     .victim_rank = victim_rank,
 };
@@ -505,7 +405,7 @@ static int
 monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
 {
     gpc_index_t way = gpc_tags_find(&bank->arrays[DIRECTORY], line);
-    const vini_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[DIRECTORY], way);
+    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[DIRECTORY], way);
     return vi_check_listed(cores, num_cores, bank, line, entry ? &entry->sharers : NULL);
 }
 

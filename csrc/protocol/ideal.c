@@ -9,55 +9,28 @@
  *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
  *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
  */
-#include "protocol/baseline.h"
+#include "protocol/baseline_names.h"
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                          \
-    X(L1_I, STABLE, "not present")                                                            \
-    X(L1_V, STABLE, "present and readable")                                                   \
-    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")             \
-    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept") \
+    BASELINE_L1_STATES(X)                                                                     \
     X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
 
 #define L1_EVENTS(X)                                                                          \
-    X(L1_LOAD, "a warp's coalesced load")                                                     \
+    BASELINE_L1_EVENTS(X)                                                                     \
     X(L1_LOAD_NO_WAY, "a load that misses while every way of its set is reserved")            \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
-    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
-    X(L1_EVICT, "the replacement policy wants this way")                                      \
-    X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")                \
-    X(L1_DATA, "answer to a read or atomic, other requests outstanding")                      \
-    X(L1_LAST_DATA, "answer to a read or atomic, the last one outstanding")                   \
-    X(L1_ACK, "a write completed at the L2, other requests outstanding")                      \
-    X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
+    X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    bool last = x->mshr != GPC_NONE && ((baseline_l1_mshr_t *) gpc_step_mshr_fields(x))->outstanding == 1;
-
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return x->state == L1_I && !gpc_can_reserve_way(x) ? L1_LOAD_NO_WAY : L1_LOAD;
-        case GPC_MSG_STORE:
-            return L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return L1_ATOMIC;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
-        case GPC_MSG_INSTANT:
-            return L1_INVALIDATE;
-        case MSG_DATA:
-        case MSG_ATOMIC_DATA:
-            return last ? L1_LAST_DATA : L1_DATA;
-        case MSG_ACK:
-            return last ? L1_LAST_ACK : L1_ACK;
-        default:
-            return GPC_NO_EVENT;
+    if (x->cause == GPC_MSG_LOAD && x->state == L1_I && !gpc_can_reserve_way(x)) {
+        return L1_LOAD_NO_WAY;
     }
+    return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
 }
 
 static int
@@ -66,17 +39,6 @@ act_count_invalidation(gpc_step_t *x)
     gpc_count(x, invalidations);
     return GPC_OK;
 }
-
-#define act_hit baseline_act_hit
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
-#define act_request_line baseline_act_request_line
-#define act_merge_load baseline_act_merge_load
-#define act_write_through baseline_act_write_through
-#define act_write_line baseline_act_write_line
-#define act_send_atomic baseline_act_send_atomic
-#define act_fill_way baseline_act_fill
-#define act_complete baseline_act_complete
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -111,7 +73,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
         [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data on its way is used once */
-        [L1_LAST_DATA] = GO(L1_V, act_fill_way, act_complete),
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
     },
     [L1_II] = { /* holds no way, so nothing evicts it */
         [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than what made this II */
@@ -138,23 +100,7 @@ static const gpc_controller_type_t ideal_l1 = {
 
 /* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
 
-#define L2_STATES(X)                                                       \
-    X(L2_I, STABLE, "not present")                                         \
-    X(L2_V, STABLE, "present")                                             \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")      \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")
-
-#define L2_EVENTS(X)                                                       \
-    X(L2_GETS, "a load's request")                                         \
-    X(L2_GETX, "a store")                                                  \
-    X(L2_ATOMIC, "an atomic")                                              \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data") \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")   \
-    X(L2_FILL, "memory's answer to a load's fetch")                        \
-    X(L2_FILL_STORE, "memory's answer to a store's fetch")                 \
-    X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
-
-GPC_FSM(L2, L2_STATES, L2_EVENTS)
+GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 
 /* The first field is baseline.c's: its actions look at it through their own struct. */
 #define IDEAL_L2_LINE(FIELD)                                                                          \
@@ -163,36 +109,8 @@ GPC_FSM(L2, L2_STATES, L2_EVENTS)
     FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
 GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
 
-static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case MSG_GETS:
-            return L2_GETS;
-        case MSG_GETX:
-            return L2_GETX;
-        case MSG_ATOMIC:
-            return L2_ATOMIC;
-        case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((ideal_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY
-                                                                                         : L2_EVICT_CLEAN;
-        case GPC_MSG_FILL: {
-            uint8_t asked = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->type;
-            return asked == MSG_GETS ? L2_FILL : asked == MSG_GETX ? L2_FILL_STORE : L2_FILL_ATOMIC;
-        }
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
-static void
-add_copy(ideal_l2_line_t *line, gpc_node_t node)
-{
-    line->copies.bits[node / 64] |= UINT64_C(1) << (node % 64);
-}
-
 static int
-act_fill(gpc_step_t *x)
+act_fill_unlisted(gpc_step_t *x)
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
     line->everyone = 1;
@@ -202,16 +120,17 @@ act_fill(gpc_step_t *x)
 static int
 act_note_reader(gpc_step_t *x)
 {
-    add_copy(gpc_line_fields(x), x->msg->source);
+    gpc_nodeset_add(&((ideal_l2_line_t *) gpc_line_fields(x))->copies, x->msg->source);
     return GPC_OK;
 }
 
 static int
 act_note_readers(gpc_step_t *x)
 {
+    ideal_l2_line_t *line = gpc_line_fields(x);
     gpc_index_t i = gpc_step_pending(x)->head;
     for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        add_copy(gpc_line_fields(x), gpc_msg_at(x->unit->messages, i)->source);
+        gpc_nodeset_add(&line->copies, gpc_msg_at(x->unit->messages, i)->source);
         i = gpc_msg_at(x->unit->messages, i)->next;
     }
     return GPC_OK;
@@ -228,17 +147,9 @@ act_invalidate_others(gpc_step_t *x)
 
     line->everyone = 0;
     line->copies = (gpc_nodeset_t){{0}};
-    add_copy(line, writer);
+    gpc_nodeset_add(&line->copies, writer);
     return status;
 }
-
-#define act_fetch baseline_l2_act_fetch
-#define act_answer baseline_l2_act_answer
-#define act_answer_all baseline_l2_act_answer_all
-#define act_merge baseline_l2_act_merge
-#define act_write baseline_l2_act_write
-#define act_perform baseline_l2_act_perform
-#define act_write_back baseline_l2_act_write_back
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -259,20 +170,20 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE, /* until the fill, which memory always sends */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_V, act_fill, act_note_readers, act_answer_all),
+        [L2_FILL] = GO(L2_V, act_fill_unlisted, act_note_readers, act_answer_all),
     },
     [L2_IM] = {
         [L2_GETS] = HOLD_LINE,
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill, act_invalidate_others, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill, act_invalidate_others, act_perform),
+        [L2_FILL_STORE] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_perform),
     },
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
 
 static const gpc_controller_type_t ideal_l2 = {
     .name = "L2",
@@ -287,12 +198,7 @@ static int
 host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
            gpc_mask_t mask, const uint32_t *words)
 {
-    for (uint32_t i = 0; i < num_cores; i++) {
-        int status = gpc_controller_cause(cores[i], GPC_MSG_INSTANT, line);
-        if (status) {
-            return status;
-        }
-    }
+    baseline_drop_copies(cores, num_cores, line);
     return baseline_host_write(cores, num_cores, bank, line, mask, words);
 }
 

@@ -58,31 +58,19 @@ l2_line(const gpc_step_t *x)
 static bool
 is_listed(const gpc_step_t *x, gpc_node_t node)
 {
-    return x->way != GPC_NONE && (l2_line(x)->sharers.bits[node / 64] >> (node % 64) & 1);
+    return x->way != GPC_NONE && gpc_nodeset_has(&l2_line(x)->sharers, node);
 }
 
 static void
 list(const gpc_step_t *x, gpc_node_t node)
 {
-    l2_line(x)->sharers.bits[node / 64] |= UINT64_C(1) << (node % 64);
-}
-
-static uint16_t
-count_of(const gpc_nodeset_t *set)
-{
-    uint16_t count = 0;
-    for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
-        count = (uint16_t) (count + __builtin_popcountll(set->bits[i]));
-    }
-    return count;
+    gpc_nodeset_add(&l2_line(x)->sharers, node);
 }
 
 static gpc_nodeset_t
 others(const gpc_step_t *x)
 {
-    gpc_nodeset_t set = l2_line(x)->sharers;
-    set.bits[x->msg->source / 64] &= ~(UINT64_C(1) << (x->msg->source % 64));
-    return set;
+    return gpc_nodeset_without(&l2_line(x)->sharers, x->msg->source);
 }
 
 static gpc_node_t
@@ -192,14 +180,15 @@ static int
 act_data_x(gpc_step_t *x)
 {
     gpc_nodeset_t set = others(x);
-    return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x), (mesi_message_t){.need = count_of(&set)});
+    return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x),
+                     (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
 static int
 act_upg_ack(gpc_step_t *x)
 {
     gpc_nodeset_t set = others(x);
-    return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = count_of(&set)});
+    return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
 static int
@@ -241,7 +230,7 @@ act_invalidate_others(gpc_step_t *x) /* they acknowledge to the writer */
 static int
 act_recall(gpc_step_t *x)
 {
-    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements = count_of(&l2_line(x)->sharers);
+    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements = gpc_nodeset_count(&l2_line(x)->sharers);
     return call_in(x, MESI_RECALL, &l2_line(x)->sharers);
 }
 

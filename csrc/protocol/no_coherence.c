@@ -5,51 +5,18 @@
  * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
  * Differs  nowhere known.
  */
-#include "protocol/baseline.h"
-
-#define L1_STATES(X)                                                                      \
-    X(L1_I, STABLE, "not present")                                                        \
-    X(L1_V, STABLE, "present and readable")                                               \
-    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")         \
-    X(L1_II, TRANSIENT_CACHE, "writes, atomics, reads outstanding; nothing will be kept")
+#include "protocol/baseline_names.h"
 
 #define L1_EVENTS(X)                                                                      \
-    X(L1_LOAD, "a warp's coalesced load")                                                 \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")                           \
-    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")          \
-    X(L1_EVICT, "the replacement policy wants this way")                                  \
-    X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")           \
-    X(L1_DATA, "answer to a read or atomic, other requests outstanding")                  \
-    X(L1_LAST_DATA, "answer to a read or atomic, the last one outstanding")               \
-    X(L1_ACK, "a write completed at the L2, other requests outstanding")                  \
-    X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
+    BASELINE_L1_EVENTS(X)                                                                 \
+    X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")
 
-GPC_FSM(L1, L1_STATES, L1_EVENTS)
+GPC_FSM(L1, BASELINE_L1_STATES, L1_EVENTS)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    bool last = x->mshr != GPC_NONE && ((baseline_l1_mshr_t *) gpc_step_mshr_fields(x))->outstanding == 1;
-
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return L1_LOAD;
-        case GPC_MSG_STORE:
-            return L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return L1_ATOMIC;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
-        case GPC_MSG_KERNEL_BEGIN:
-            return L1_KERNEL_BEGIN;
-        case MSG_DATA:
-        case MSG_ATOMIC_DATA:
-            return last ? L1_LAST_DATA : L1_DATA;
-        case MSG_ACK:
-            return last ? L1_LAST_ACK : L1_ACK;
-        default:
-            return GPC_NO_EVENT;
-    }
+    return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
 }
 
 static int
@@ -58,16 +25,6 @@ act_count_dropped(gpc_step_t *x)
     gpc_count(x, self_invalidations);
     return GPC_OK;
 }
-
-#define act_hit baseline_act_hit
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
-#define act_request_line baseline_act_request_line
-#define act_merge_load baseline_act_merge_load
-#define act_write_through baseline_act_write_through
-#define act_send_atomic baseline_act_send_atomic
-#define act_fill baseline_act_fill
-#define act_complete baseline_act_complete
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {

@@ -6,6 +6,11 @@
  */
 #include "protocol/tc.h"
 
+enum { TC_L1_STATES(GPC_FSM_STATE_ENUM_, "") };
+enum { TC_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
+enum { TC_L2_STATES(GPC_FSM_STATE_ENUM_) };
+enum { TC_L2_EVENTS(GPC_FSM_EVENT_ENUM_) };
+
 int
 tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime, gpc_failure_t *failure)
 {
@@ -89,6 +94,43 @@ tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flag
     return status ? status : gpc_keep_pending(x);
 }
 
+static gpc_event_id_t
+classify_read(const gpc_step_t *x)
+{
+    bool expired = tc_expired(x, tc_fields(x->msg)->timestamp);
+
+    if (expired && tc_served(x) > 1) {
+        return L1_READ_AGAIN;
+    }
+    if (expired && x->state == L1_IV) {
+        return L1_READ_EXPIRED;
+    }
+    return tc_is_last(x) ? L1_LAST_READ : L1_READ;
+}
+
+gpc_event_id_t
+tc_l1_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_EVICT) {
+        return L1_EVICT;
+    }
+    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, *tc_l1_timestamp(x))) {
+        return GPC_PRE_EVENT(L1_EXPIRE);
+    }
+    switch (x->cause) {
+        case GPC_MSG_LOAD: /* one that does not merge would overtake one that did and has to ask again */
+            return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
+        case GPC_MSG_STORE:
+            return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return tc_is_behind_merged(x) ? L1_BEHIND : L1_ATOMIC;
+        case MSG_DATA:
+            return x->mshr == GPC_NONE ? GPC_NO_EVENT : classify_read(x);
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
 int
 tc_act_note_expired_miss(gpc_step_t *x)
 {
@@ -160,6 +202,31 @@ tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 }
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_expired(const gpc_step_t *x)
+{
+    if (x->state == L2_P || x->state == L2_S) {
+        return tc_expired(x, *tc_l2_timestamp(x));
+    }
+    return x->state == L2_MI && tc_expired(x, *tc_l2_kept_timestamp(x));
+}
+
+gpc_event_id_t
+tc_l2_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_EXPIRE) {
+        return L2_EXPIRE; /* entries have run out, and this one may end */
+    }
+    if (has_expired(x)) {
+        return GPC_PRE_EVENT(L2_EXPIRE);
+    }
+    if (x->cause == GPC_MSG_EVICT) {
+        bool dirty = x->way != GPC_NONE && ((const tc_l2_line_t *) gpc_line_fields(x))->dirty;
+        return dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+    }
+    return GPC_NO_EVENT;
+}
 
 /* A store or atomic that has arrived just now; else the cause is what one has waited for. */
 static bool
@@ -283,7 +350,7 @@ gpc_cycle_t
 tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
 {
     const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, mshr);
-    if (entry->state != TC_L2_MI) {
+    if (entry->state != L2_MI) {
         return GPC_NEVER; /* at work for somebody, be it since a moment ago */
     }
     return ((tc_l2_mshr_t *) gpc_mshr_fields(&unit->mshrs, mshr))->timestamp + 1;
@@ -320,12 +387,7 @@ int
 tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
               gpc_mask_t mask, const uint32_t *words)
 {
-    for (uint32_t i = 0; i < num_cores; i++) { /* at rest a line is V or absent */
-        gpc_index_t way = gpc_tags_find(&cores[i]->arrays[0], line);
-        if (way != GPC_NONE) {
-            gpc_tags_drop(&cores[i]->arrays[0], way);
-        }
-    }
+    baseline_drop_copies(cores, num_cores, line);
     int status = end_lease(bank, line);
     return status ? status : baseline_host_write(cores, num_cores, bank, line, mask, words);
 }

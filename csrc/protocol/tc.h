@@ -59,6 +59,28 @@ GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machin
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
+/* What both tables begin with, so that one classifier serves them. VM: what it means differs. */
+#define TC_L1_STATES(X, vm)                                                                                            \
+    X(L1_I, STABLE, "not present, or expired")                                                                         \
+    X(L1_V, STABLE, "readable until its timestamp")                                                                    \
+    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")                                      \
+    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept")                          \
+    X(L1_VM, TRANSIENT_COHERENCE, vm)
+#define TC_L1_EVENTS(X)                                                                                                \
+    X(L1_LOAD, "a warp's coalesced load")                                                                              \
+    X(L1_STORE, "a warp's coalesced store, with its word mask")                                                        \
+    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")                                       \
+    X(L1_BEHIND, "an access that would overtake its warp's load, merged with another's")                               \
+    X(L1_EVICT, "the replacement policy wants this way")                                                               \
+    X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")                                        \
+    X(L1_READ, "data of a load, other requests outstanding")                                                           \
+    X(L1_LAST_READ, "data of a load, the last request outstanding")                                                    \
+    X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")                            \
+    X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")
+
+/* One of these events; GPC_NO_EVENT for a cause that is none of theirs: the answers to stores and atomics. */
+gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
+
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
 GPC_DESCRIBE(tc_l1, line, TC_L1_LINE)
 
@@ -86,6 +108,30 @@ int tc_act_complete_first(gpc_step_t *x); /* the load that asked, none of those 
 int tc_act_request_again(gpc_step_t *x);  /* the merged loads ask again, together */
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+
+/* What both tables begin with, as above. */
+#define TC_L2_STATES(X)                                                                                                \
+    X(L2_I, STABLE, "not present")                                                                                     \
+    X(L2_P, STABLE, "at most one unexpired copy: the one with our timestamp")                                          \
+    X(L2_S, STABLE, "unexpired copies")                                                                                \
+    X(L2_E, STABLE, "present, every lease over")                                                                       \
+    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                                                  \
+    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                                                      \
+    X(L2_MI, TRANSIENT_COHERENCE, "evicted, its timestamp still alive")
+#define TC_L2_EVENTS(X)                                                                                                \
+    X(L2_GETS, "a load's request")                                                                                     \
+    X(L2_GETX, "a store")                                                                                              \
+    X(L2_ATOMIC, "an atomic")                                                                                          \
+    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data")                                            \
+    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                                               \
+    X(L2_EXPIRE, "the timestamp has passed (looked at before any other event)")                                        \
+    X(L2_FILL, "memory's answer for one load, no old lease alive")                                                     \
+    X(L2_FILL_SHARED, "memory's answer for several loads, or beside an old lease")                                     \
+    X(L2_FILL_STORE, "memory's answer for a store, no old lease alive")                                                \
+    X(L2_FILL_ATOMIC, "memory's answer for an atomic, no old lease alive")
+
+/* EXPIRE and evictions; GPC_NO_EVENT for requests and memory's answers. */
+gpc_event_id_t tc_l2_classify(const gpc_step_t *x);
 
 /* baseline.c's field first: its actions look at it through their own struct. */
 #define TC_L2_LINE(FIELD) BASELINE_L2_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp) /* the latest lease given out */
@@ -117,7 +163,6 @@ int tc_act_answer_read(gpc_step_t *x); /* DATA with the timestamp, to the load i
 int tc_act_answer_reads(gpc_step_t *x);
 int tc_act_keep_lease(gpc_step_t *x); /* the way goes, the timestamp stays in the transaction */
 
-enum { TC_L2_MI = 6 }; /* in both L2 tables */
 /* For gpc_controller_type_t: when an evicted lease may be forgotten; expired lines leave before others. */
 gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);
 uint32_t tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);

@@ -12,7 +12,7 @@
  * Options  stall=bank: a waiting store stops the bank's requests (the paper's cost of TC-Strong, sections 6.2.2 and 6.3);
  *          stall=line: only later requests to its line wait.
  */
-#include "protocol/tc.h"
+#include "protocol/tc_names.h"
 
 enum { OPTION_LIFETIME, OPTION_STALL };
 enum { STALL_LINE, STALL_BANK };
@@ -33,67 +33,23 @@ GPC_MESSAGES(TCS, TCS_MESSAGES)
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
-#define L1_STATES(X)                                                                          \
-    X(L1_I, STABLE, "not present, or expired")                                                \
-    X(L1_V, STABLE, "readable until its timestamp")                                           \
-    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")             \
-    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept") \
-    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
+#define L1_STATES(X) TC_L1_STATES(X, "present, own stores outstanding: not readable until they are performed")
 
 #define L1_EVENTS(X)                                                                          \
-    X(L1_LOAD, "a warp's coalesced load")                                                     \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
-    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
-    X(L1_BEHIND, "an access that would overtake its warp's load, merged with another's")      \
-    X(L1_EVICT, "the replacement policy wants this way")                                      \
-    X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")               \
-    X(L1_READ, "data of a load, other requests outstanding")                                  \
-    X(L1_LAST_READ, "data of a load, the last request outstanding")                           \
-    X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")   \
-    X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")         \
+    TC_L1_EVENTS(X)                                                                           \
     X(L1_DONE, "a store or atomic is performed, other requests outstanding")                  \
     X(L1_LAST_DONE, "a store or atomic is performed, the last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 static gpc_event_id_t
-classify_answer(const gpc_step_t *x)
-{
-    if (x->mshr == GPC_NONE) {
-        return GPC_NO_EVENT;
-    }
-    if (x->cause != TCS_DATA) {
-        return tc_is_last(x) ? L1_LAST_DONE : L1_DONE;
-    }
-    bool expired = tc_expired(x, tc_fields(x->msg)->timestamp);
-    if (expired && tc_served(x) > 1) {
-        return L1_READ_AGAIN;
-    }
-    if (expired && x->state == L1_IV) {
-        return L1_READ_EXPIRED;
-    }
-    return tc_is_last(x) ? L1_LAST_READ : L1_READ;
-}
-
-static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    if (x->cause == GPC_MSG_EVICT) {
-        return L1_EVICT;
+    gpc_event_id_t event = tc_l1_classify(x);
+    if (event != GPC_NO_EVENT || x->cause < GPC_MSG_OWN || x->mshr == GPC_NONE) {
+        return event;
     }
-    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, *tc_l1_timestamp(x))) {
-        return GPC_PRE_EVENT(L1_EXPIRE);
-    }
-    switch (x->cause) {
-        case GPC_MSG_LOAD: /* one that does not merge would overtake one that did and has to ask again */
-            return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
-        case GPC_MSG_STORE:
-            return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return tc_is_behind_merged(x) ? L1_BEHIND : L1_ATOMIC;
-        default:
-            return classify_answer(x);
-    }
+    return tc_is_last(x) ? L1_LAST_DONE : L1_DONE;
 }
 
 static int
@@ -107,20 +63,6 @@ act_send_atomic_timed(gpc_step_t *x)
 {
     return tc_send_request(x, TCS_ATOMIC_TIMED, *tc_l1_timestamp(x), 0);
 }
-
-#define act_hit baseline_act_hit
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
-#define act_request_line tc_act_request_line
-#define act_merge_load baseline_act_merge_load
-#define act_write_through baseline_act_write_through
-#define act_write_line baseline_act_write_line
-#define act_send_atomic baseline_act_send_atomic
-#define act_note_expired_miss tc_act_note_expired_miss
-#define act_fill tc_act_fill
-#define act_complete baseline_act_complete
-#define act_complete_first tc_act_complete_first
-#define act_request_again tc_act_request_again
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -185,31 +127,16 @@ static const gpc_controller_type_t tcs_l1 = {
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                       \
-    X(L2_I, STABLE, "not present")                                                         \
-    X(L2_P, STABLE, "at most one unexpired copy: the one with our timestamp")              \
-    X(L2_S, STABLE, "unexpired copies")                                                    \
-    X(L2_E, STABLE, "present, every lease over")                                           \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                      \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                          \
-    X(L2_MI, TRANSIENT_COHERENCE, "evicted, its timestamp still alive")                    \
+    TC_L2_STATES(X)                                                                        \
     X(L2_WS, TRANSIENT_COHERENCE, "a store or atomic waits for the last lease")
 
 #define L2_EVENTS(X)                                                                       \
-    X(L2_GETS, "a load's request")                                                         \
-    X(L2_GETX, "a store")                                                                  \
+    TC_L2_EVENTS(X)                                                                        \
     X(L2_GETX_PRIVATE, "a store by the only one who may have a copy")                      \
-    X(L2_ATOMIC, "an atomic")                                                              \
     X(L2_ATOMIC_PRIVATE, "an atomic by the only one who may have had a copy")              \
     X(L2_BLOCKED, "any request while a store waits at this bank (stall=bank)")             \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data")                \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                   \
-    X(L2_EXPIRE, "the timestamp has passed (looked at before any other event)")            \
     X(L2_TIME_STORE, "the last lease is over; a store has waited for it")                  \
     X(L2_TIME_ATOMIC, "the last lease is over; an atomic has waited for it")               \
-    X(L2_FILL, "memory's answer for one load, no old lease alive")                         \
-    X(L2_FILL_SHARED, "memory's answer for several loads, or beside an old lease")         \
-    X(L2_FILL_STORE, "memory's answer for a store, no old lease alive")                    \
-    X(L2_FILL_ATOMIC, "memory's answer for an atomic, no old lease alive")                 \
     X(L2_FILL_LIVE, "memory's answer for a store or atomic beside an old lease")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
@@ -256,31 +183,18 @@ classify_request(const gpc_step_t *x)
     return match ? L2_ATOMIC_PRIVATE : L2_ATOMIC;
 }
 
-static bool
-has_expired(const gpc_step_t *x)
-{
-    if (x->state == L2_P || x->state == L2_S) {
-        return tc_expired(x, *tc_l2_timestamp(x));
-    }
-    return x->state == L2_MI && tc_expired(x, *tc_l2_kept_timestamp(x));
-}
-
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    if (x->cause == GPC_MSG_EXPIRE) {
-        return L2_EXPIRE; /* entries have run out, and this one may end */
-    }
-    if (has_expired(x)) {
-        return GPC_PRE_EVENT(L2_EXPIRE);
+    gpc_event_id_t event = tc_l2_classify(x);
+    if (event != GPC_NO_EVENT) {
+        return event;
     }
     switch (x->cause) {
         case GPC_MSG_FILL:
             return classify_fill(x);
         case GPC_MSG_TIMER:
             return is_store(x, gpc_step_pending(x)->head) ? L2_TIME_STORE : L2_TIME_ATOMIC;
-        case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((tc_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         default:
             return x->cause >= GPC_MSG_OWN ? classify_request(x) : GPC_NO_EVENT;
     }
@@ -318,17 +232,6 @@ act_send_old(gpc_step_t *x)
 {
     return tc_answer_writer(x, TCS_ATOMIC_DATA, 0);
 }
-
-#define act_fetch baseline_l2_act_fetch
-#define act_merge baseline_l2_act_merge
-#define act_wait gpc_keep_pending
-#define act_answer tc_act_answer_read
-#define act_answer_all tc_act_answer_reads
-#define act_write tc_act_write_words
-#define act_perform tc_act_perform
-#define act_fill_line tc_act_l2_fill
-#define act_keep_lease tc_act_keep_lease
-#define act_write_back baseline_l2_act_write_back
 
 /* What ends a waiting store's wait is time, which nothing stops; what ends a fetch is memory. */
 /* clang-format off */

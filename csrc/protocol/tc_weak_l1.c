@@ -11,26 +11,13 @@
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after any store, and
  *          only the first store after each read may be private.
  */
+#include "protocol/tc_names.h"
 #include "protocol/tc_weak.h"
 
-#define L1_STATES(X)                                                                          \
-    X(L1_I, STABLE, "not present, or expired")                                                \
-    X(L1_V, STABLE, "readable until its timestamp")                                           \
-    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")             \
-    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept") \
-    X(L1_VM, TRANSIENT_COHERENCE, "readable, own stores outstanding")
+#define L1_STATES(X) TC_L1_STATES(X, "readable, own stores outstanding")
 
 #define L1_EVENTS(X)                                                                          \
-    X(L1_LOAD, "a warp's coalesced load")                                                     \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")                               \
-    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")              \
-    X(L1_BEHIND, "an access that would overtake its warp's load, merged with another's")      \
-    X(L1_EVICT, "the replacement policy wants this way")                                      \
-    X(L1_EXPIRE, "the timestamp has passed (looked at before any other event)")               \
-    X(L1_READ, "data of a load, other requests outstanding")                                  \
-    X(L1_LAST_READ, "data of a load, the last request outstanding")                           \
-    X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")   \
-    X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")         \
+    TC_L1_EVENTS(X)                                                                           \
     X(L1_ACK, "a store visible everywhere, other requests outstanding")                       \
     X(L1_LAST_ACK, "a store visible everywhere, the last request outstanding")                \
     X(L1_ACK_G, "a store or atomic performed, with its GWCT, other requests outstanding")     \
@@ -60,28 +47,13 @@ transaction(const gpc_step_t *x)
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
-classify_read(const gpc_step_t *x)
+l1_classify(const gpc_step_t *x)
 {
-    bool expired = tc_expired(x, tc_fields(x->msg)->timestamp);
-
-    if (expired && tc_served(x) > 1) {
-        return L1_READ_AGAIN;
-    }
-    if (expired && x->state == L1_IV) {
-        return L1_READ_EXPIRED;
-    }
-    return tc_is_last(x) ? L1_LAST_READ : L1_READ;
-}
-
-static gpc_event_id_t
-classify_answer(const gpc_step_t *x)
-{
-    if (x->mshr == GPC_NONE) {
-        return GPC_NO_EVENT;
+    gpc_event_id_t event = tc_l1_classify(x);
+    if (event != GPC_NO_EVENT || x->mshr == GPC_NONE) {
+        return event;
     }
     switch (x->cause) {
-        case TCW_DATA:
-            return classify_read(x);
         case TCW_ACK:
             return tc_is_last(x) ? L1_LAST_ACK : L1_ACK;
         case TCW_ACK_G:
@@ -94,40 +66,7 @@ classify_answer(const gpc_step_t *x)
     }
 }
 
-static gpc_event_id_t
-l1_classify(const gpc_step_t *x)
-{
-    if (x->cause == GPC_MSG_EVICT) {
-        return L1_EVICT;
-    }
-    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, *tc_l1_timestamp(x))) {
-        return GPC_PRE_EVENT(L1_EXPIRE);
-    }
-    switch (x->cause) {
-        case GPC_MSG_LOAD: /* one that does not merge would overtake one that did and has to ask again */
-            return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
-        case GPC_MSG_STORE:
-            return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return tc_is_behind_merged(x) ? L1_BEHIND : L1_ATOMIC;
-        default:
-            return classify_answer(x);
-    }
-}
-
 /* ---- actions --------------------------------------------------------------------------------------------------------- */
-
-static int
-act_write_through(gpc_step_t *x)
-{
-    return tc_send_request(x, TCW_GETX, 0, 0);
-}
-
-static int
-act_send_atomic(gpc_step_t *x)
-{
-    return tc_send_request(x, TCW_ATOMIC, 0, 0);
-}
 
 static int
 act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when the L2 gets to this store */
@@ -174,18 +113,6 @@ act_raise_gwct(gpc_step_t *x)
     warp->gwct = warp->gwct > gwct ? warp->gwct : gwct;
     return GPC_OK;
 }
-
-#define act_hit baseline_act_hit
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
-#define act_request_line tc_act_request_line
-#define act_merge_load baseline_act_merge_load
-#define act_write_line baseline_act_write_line
-#define act_note_expired_miss tc_act_note_expired_miss
-#define act_fill tc_act_fill
-#define act_complete baseline_act_complete
-#define act_complete_first tc_act_complete_first
-#define act_request_again tc_act_request_again
 
 /* ---- the table ------------------------------------------------------------------------------------------------------- */
 

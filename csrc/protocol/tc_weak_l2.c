@@ -10,41 +10,24 @@
  *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
  *          be incremented, so it tells nothing about whose copy is the newest: no UPGR matches it.
  */
+#include "protocol/tc_names.h"
 #include "protocol/tc_weak.h"
 
 enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4, SHORTER_BY_STORE = 8 };
 
-#define L2_STATES(X)                                                                       \
-    X(L2_I, STABLE, "not present")                                                         \
-    X(L2_P, STABLE, "at most one unexpired copy: the one with our timestamp")              \
-    X(L2_S, STABLE, "unexpired copies")                                                    \
-    X(L2_E, STABLE, "present, every lease over")                                           \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                      \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                          \
-    X(L2_MI, TRANSIENT_COHERENCE, "evicted, its timestamp still alive")
-
 #define L2_EVENTS(X)                                                                       \
-    X(L2_GETS, "a load's request")                                                         \
-    X(L2_GETX, "a store")                                                                  \
+    TC_L2_EVENTS(X)                                                                        \
     X(L2_UPGR_SAME, "a store by an L1 whose copy has our timestamp")                       \
     X(L2_UPGR_OTHER, "a store by an L1 whose copy has not")                                \
-    X(L2_ATOMIC, "an atomic")                                                              \
     X(L2_GETX_LITERAL, "a store to a leased line (private=literal)")                       \
     X(L2_UPGR_SAME_LITERAL, "the same by an L1 whose copy has our timestamp")              \
     X(L2_UPGR_OTHER_LITERAL, "the same by an L1 whose copy has not")                       \
     X(L2_ATOMIC_LITERAL, "an atomic on a leased line (private=literal)")                   \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data")                \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                   \
-    X(L2_EXPIRE, "the timestamp has passed (looked at before any other event)")            \
-    X(L2_FILL, "memory's answer for one load, no old lease alive")                         \
-    X(L2_FILL_SHARED, "memory's answer for several loads, or beside an old lease")         \
-    X(L2_FILL_STORE, "memory's answer for a store, no old lease alive")                    \
-    X(L2_FILL_ATOMIC, "memory's answer for an atomic, no old lease alive")                 \
     X(L2_FILL_LIVE_STORE, "memory's answer for a store beside an old lease")               \
     X(L2_FILL_LIVE_OTHER, "the same for a UPGR of another timestamp")                      \
     X(L2_FILL_LIVE_ATOMIC, "memory's answer for an atomic beside an old lease")
 
-GPC_FSM(L2, L2_STATES, L2_EVENTS)
+GPC_FSM(L2, TC_L2_STATES, L2_EVENTS)
 
 #define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime less the first one */
 GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
@@ -57,15 +40,6 @@ is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
 {
     return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp &&
            timestamp != tc_last(x->unit, timestamp);
-}
-
-static bool
-has_expired(const gpc_step_t *x)
-{
-    if (x->state == L2_P || x->state == L2_S) {
-        return tc_expired(x, *tc_l2_timestamp(x));
-    }
-    return x->state == L2_MI && tc_expired(x, *tc_l2_kept_timestamp(x));
 }
 
 static gpc_event_id_t
@@ -117,20 +91,11 @@ classify_request(const gpc_step_t *x)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    if (x->cause == GPC_MSG_EXPIRE) {
-        return L2_EXPIRE; /* entries have run out, and this one may end */
+    gpc_event_id_t event = tc_l2_classify(x);
+    if (event != GPC_NO_EVENT) {
+        return event;
     }
-    if (has_expired(x)) {
-        return GPC_PRE_EVENT(L2_EXPIRE);
-    }
-    switch (x->cause) {
-        case GPC_MSG_FILL:
-            return classify_fill(x);
-        case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((tc_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-        default:
-            return classify_request(x);
-    }
+    return x->cause == GPC_MSG_FILL ? classify_fill(x) : classify_request(x);
 }
 
 /* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
@@ -238,17 +203,6 @@ act_send_old_g(gpc_step_t *x)
 {
     return tc_answer_writer(x, TCW_ATOMIC_DATA, *tc_l2_timestamp(x));
 }
-
-#define act_reserve_way gpc_reserve_way
-#define act_fetch baseline_l2_act_fetch
-#define act_merge baseline_l2_act_merge
-#define act_answer tc_act_answer_read
-#define act_answer_all tc_act_answer_reads
-#define act_write tc_act_write_words
-#define act_perform tc_act_perform
-#define act_fill_line tc_act_l2_fill
-#define act_keep_lease tc_act_keep_lease
-#define act_write_back baseline_l2_act_write_back
 
 /* ---- the table ------------------------------------------------------------------------------------------------------- */
 
