@@ -150,6 +150,24 @@ a_join_with_less_makes_nothing_new(void)
     gpc_view_drop(b);
 }
 
+/* ---- what protocols declare -------------------------------------------------------------------------------------------------------- */
+
+static void
+every_protocol_with_a_model_is_held_to_something(void)
+{
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(i));
+        const gpc_watched_t *watched = protocol->watched;
+        bool promises = strcmp(protocol->model[protocol->standard_rule], "none") != 0;
+        if (!watched || (promises && watched->promise == GPC_PROMISE_NOTHING)) {
+            harness_fail(__FILE__, __LINE__, protocol->id);
+            continue;
+        }
+        CHECK((watched->readable & ~watched->copies) == 0 && (watched->owners & ~watched->readable) == 0);
+        CHECK(!watched->lease == !watched->leased);
+    }
+}
+
 /* ---- leases call nobody ------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -188,6 +206,7 @@ main(void)
     RUN(a_view_knows_up_to_a_time);
     RUN(a_join_knows_what_either_knows);
     RUN(a_join_with_less_makes_nothing_new);
+    RUN(every_protocol_with_a_model_is_held_to_something);
     RUN(an_invalidation_under_leases_is_told);
     return harness_end();
 }
