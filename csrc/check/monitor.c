@@ -467,8 +467,8 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
     bool releases = access->kind == GPC_ACCESS_FENCE || access->kind == GPC_ACCESS_EXIT ||
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
-    if (!releases) {
-        return GPC_OK;
+    if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
+        return GPC_OK; /* elsewhere a write is visible when it is performed */
     }
     self->counts.fences++;
     if (visible == 0 || visible < now_of(l1)) {
