@@ -11,7 +11,7 @@ BUILD := build
 RELEASE := $(BUILD)/release
 SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' \) 2>/dev/null)
 
-.PHONY: demo test test-c test-python check format asan bench monitors clean develop
+.PHONY: demo test test-c test-python check format asan bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -22,6 +22,7 @@ help:
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench    speed of the simulator"
 	@echo "make monitors every workload under every protocol with --check, then synthetic at random for ten minutes"
+	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures are kept in build/fuzz-failures.jsonl"
 	@echo "make develop  the extension beside its sources, for working on gpucoh"
 	@echo "make format   put C and Python sources into shape"
 	@echo "make clean    remove what was built (.venv too)"
@@ -91,6 +92,13 @@ MINUTES ?= 10
 
 monitors: $(BUILD)/.installed
 	$(BIN)/python tools/monitors.py --minutes $(MINUTES)
+
+# Every protocol under every rule; each failure is on disk before the next run begins.
+SECONDS ?= 3600
+SEED ?= $(shell date +%s)
+fuzz: $(BUILD)/.installed
+	@echo "seed $(SEED)"
+	$(BIN)/gpucoh fuzz -p all --seconds $(SECONDS) --seed $(SEED) --save $(BUILD)/fuzz-failures.jsonl
 
 develop: $(BUILD)/.run
 	$(RUN) sh tools/build.sh $(RELEASE)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from gpucoh import cli_litmus, cli_papers, tables
+from gpucoh import cli_fuzz, cli_litmus, cli_papers, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
@@ -399,6 +399,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
+cli_fuzz.register(app, _console, _print_json)
 cli_litmus.register(app, _console, _print_json)
 cli_papers.register(app, _console, _print_json)
 

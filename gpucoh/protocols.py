@@ -147,6 +147,10 @@ class Option:
             )
         return value
 
+    def word(self, value: int) -> str:
+        """The text that :meth:`parse` takes for a value."""
+        return next((word for word, number in self.words.items() if number == value), str(value))
+
     def allowed(self) -> str:
         """What the option takes, for people."""
         if self.is_switch:

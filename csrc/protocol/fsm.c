@@ -291,6 +291,13 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
     return set_state(x, cell->next);
 }
 
+/* For coverage: carried out, or held by. */
+static void
+count_cell(const gpc_step_t *x, uint8_t event)
+{
+    x->unit->counts[x->table_number][(size_t) x->state * x->table->num_events + event]++;
+}
+
 /* One look-up for what x->state and x->mask say: classify, then the cell; again after a pre-event or REDO. */
 static int
 look_up(gpc_step_t *x)
@@ -316,14 +323,16 @@ look_up(gpc_step_t *x)
                 if (status != GPC_OK) {
                     return status;
                 }
-                x->unit->counts[x->table_number][(size_t) x->state * x->table->num_events + event]++;
+                count_cell(x, event);
                 if ((cell->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
                     return GPC_OK; /* what a pre-event has taken from its way need not be evicted any more */
                 }
                 break;
             case GPC_CELL_HOLD_LINE:
+                count_cell(x, event);
                 return GPC_HELD_LINE;
             case GPC_CELL_HOLD_QUEUE:
+                count_cell(x, event);
                 return GPC_HELD_QUEUE;
             case GPC_CELL_NOT_A_VICTIM:
                 return GPC_UNFIT_VICTIM;

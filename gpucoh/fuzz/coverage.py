@@ -1,0 +1,118 @@
+"""Which cells of a protocol's tables were entered, of those that can be.
+
+Cells that no program enters are listed, each with its reason, in ``unreachable.toml``; a cell of that list that is
+entered all the same is an error of the list and told.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh.protocols import Protocol, Table
+
+Cell = tuple[str, str]
+
+
+@functools.cache
+def reviewed() -> dict[str, Any]:
+    """The data file: cells that cannot be entered, and the options that the tester may change."""
+    text = resources.files("gpucoh.fuzz").joinpath("unreachable.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def unreachable(protocol: str, rule: str, table: str) -> dict[Cell, str]:
+    """Cells of one table that cannot be entered under a rule: (state, event) -> reason.
+
+    An entry names ``protocols``, ``table``, ``states`` and ``events`` (every pair of them), ``reason``, and ``rules``
+    if it holds under these core rules only.
+    """
+    out: dict[Cell, str] = {}
+    for item in reviewed().get("cells", ()):
+        is_ours = protocol in item["protocols"] and item["table"] == table
+        if is_ours and rule in item.get("rules", (rule,)):
+            pairs = ((state, event) for state in item["states"] for event in item["events"])
+            out |= dict.fromkeys(pairs, str(item["reason"]))
+    return out
+
+
+def option_ranges(protocol: str) -> dict[str, tuple[int, int]]:
+    """Options of a protocol that the tester changes, with their smallest and largest values."""
+    ranges = reviewed().get("options", {}).get(protocol, {})
+    return {name: (int(low), int(high)) for name, (low, high) in ranges.items()}
+
+
+@dataclass
+class TableCoverage:
+    """How often each possible cell of one table was entered."""
+
+    table: Table
+    reasons: Mapping[Cell, str]
+    counts: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = np.zeros((len(self.table.states), len(self.table.events)), np.int64)
+
+    def add(self, counted: list[int]) -> None:
+        """More entries, as the core counts them."""
+        self.counts += np.array(counted, np.int64).reshape(self.counts.shape)
+
+    def count(self, cell: Cell) -> int:
+        """How often one cell was entered."""
+        place = self.table.states.index(cell[0]), self.table.events.index(cell[1])
+        return int(self.counts[place])
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that say what happens (an answer to the replacement, "not a victim", is none)."""
+        return [
+            (cell.state, cell.event)
+            for cell in self.table.cells()
+            if cell.actions != "NOT_A_VICTIM"
+        ]
+
+    @property
+    def reachable(self) -> list[Cell]:
+        """Those that some program can enter."""
+        return [cell for cell in self.cells if cell not in self.reasons]
+
+    @property
+    def visited(self) -> list[Cell]:
+        """The reachable cells that were entered."""
+        return [cell for cell in self.reachable if self.count(cell)]
+
+    @property
+    def missed(self) -> list[Cell]:
+        """The reachable cells that were not."""
+        return [cell for cell in self.reachable if not self.count(cell)]
+
+    @property
+    def surprises(self) -> list[Cell]:
+        """Cells that are listed as unreachable and were entered."""
+        return [cell for cell in self.cells if cell in self.reasons and self.count(cell)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "visited": len(self.visited),
+            "reachable": len(self.reachable),
+            "missed": [list(cell) for cell in self.missed],
+            "unreachable": [[*cell, self.reasons[cell]] for cell in self.cells if cell in self.reasons],
+            "surprises": [list(cell) for cell in self.surprises],
+            "cells": [[*cell, self.count(cell)] for cell in self.cells],
+        }  # fmt: skip
+
+
+def coverage_of(protocol: Protocol, rule: str) -> dict[str, TableCoverage]:
+    """Empty coverage of every table of a protocol."""
+    return {
+        name: TableCoverage(table, unreachable(protocol.id, rule, name))
+        for name, table in protocol.controllers.items()
+    }

@@ -1,0 +1,197 @@
+"""Does the random tester pass right protocols, find wrong ones, and tell what it found?"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import gpucoh
+from gpucoh.cli import call
+from gpucoh.fuzz import fuzz, fuzz_many
+from gpucoh.fuzz.coverage import coverage_of, option_ranges, reviewed
+from gpucoh.gpu import resolve
+
+# Planted bugs (csrc/tests/mutants*.c) that this tester finds soon, and by what; docs/verification.md has the others.
+CAUGHT = {
+    "no-l1!atomic-not-performed": {"value", "atomic", "BudgetError"},
+    "no-l1!fill-over-store": {"value", "atomic", "memory", "BudgetError"},
+    "ideal!late-load-merges": {"value", "BudgetError"},
+    "gpu-vi!w2": {"value", "BudgetError"},
+    "gpu-vi!inv-ack-dropped": {"DeadlockError"},
+    "gpu-vi!recall-loses-data": {"value", "memory", "atomic", "BudgetError"},
+    "gpu-vi!one-ack-less": {"ProtocolError"},
+    "gpu-vini!writeback-lost": {"value", "memory", "atomic", "BudgetError"},
+    "mesi!silent-exclusive-eviction": {"ProtocolError"},
+    "mesi!writeback-overtakes-unblock": {"value", "memory", "atomic", "BudgetError", "ProtocolError"},
+    "mesi!reader-leaves-memory-behind": {"value", "memory", "atomic", "BudgetError"},
+    "tc-strong!w2": {"value", "BudgetError"},
+    "tc-strong!reader-passes-waiting-store": {"value", "atomic", "BudgetError"},
+    "tc-weak!w2": {"value", "BudgetError"},
+    "tc-weak!fence-ignores-gwct": {"value", "BudgetError"},
+    "tc-weak!gwct-not-noted": {"value", "BudgetError"},
+}  # fmt: skip
+
+
+def test_every_protocol_is_right_under_every_rule_that_it_keeps():
+    known = {
+        name: one for name, one in gpucoh.protocols().items() if "none" not in one.models.values()
+    }
+    reports = fuzz_many(list(known), ops=12_000, every_rule=True, shrink=False)
+    assert {(report.protocol, report.consistency) for report in reports} == {
+        (name, rule) for name, one in known.items() for rule in one.models
+    }
+    for report in reports:
+        assert report.failures == [], report.protocol
+        assert report.ops >= 12_000
+
+
+def test_an_incoherent_protocol_fails_and_the_failure_is_told_and_short():
+    report = fuzz("no-coh", ops=4000, seed=3)
+    assert not report.counts
+    (failure,) = report.failures
+    assert failure["episodes"] <= 6
+    assert failure["program"][0] == "launch 0"
+    assert "state" in failure["trace"][0]
+    assert any("act_hit" in line for line in failure["trace"])
+
+
+def test_the_same_seed_gives_the_same_report():
+    reports = [fuzz("mesi", ops=3000, seed=5).to_dict() for _ in range(2)]
+    for report in reports:
+        del report["seconds"]
+    assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_a_planted_bug_is_found(mutant_gpucoh, name):
+    from gpucoh.fuzz import fuzz as fuzz_with_bugs
+
+    report = fuzz_with_bugs(name, ops=60_000, shrink=False)
+    assert report.failures, f"{name} not found in {report.ops} operations"
+    assert report.failures[0]["kind"] in CAUGHT[name]
+
+
+def test_a_planted_bug_is_shrunk_to_a_few_operations(mutant_gpucoh):
+    from gpucoh.fuzz import fuzz as fuzz_with_bugs
+
+    (failure,) = fuzz_with_bugs("gpu-vi!w2", ops=20_000).failures
+    assert failure["kind"] == "value"
+    assert failure["ops"] <= 16
+
+
+# ---- coverage
+
+
+def test_the_reviewed_list_names_cells_and_options_that_exist():
+    for item in reviewed()["cells"]:
+        for name in item["protocols"]:
+            table = resolve(name).protocol.controllers[item["table"]]
+            cells = {(cell.state, cell.event) for cell in table.cells()}
+            for state in item["states"]:
+                assert any((state, event) in cells for event in item["events"]), (name, state)
+            assert set(item["events"]) <= set(table.events)
+            assert len(item["reason"]) > 20
+    for name in reviewed()["options"]:
+        for option, (low, high) in option_ranges(name).items():
+            known = resolve(name).protocol.options[option]
+            assert known.smallest <= low <= high <= known.largest
+
+
+def test_coverage_counts_each_possible_cell_once():
+    coverage = coverage_of(gpucoh.protocols()["gpu-vi"], "rc")["L2"]
+    told = coverage.to_dict()
+    assert told["visited"] == 0
+    assert told["reachable"] + len(told["unreachable"]) == len(told["cells"])
+
+
+def test_a_short_run_enters_most_cells_and_none_that_is_called_unreachable():
+    for report in fuzz_many(["gpu-vi", "tc-weak"], ops=30_000, shrink=False):
+        for table in report.coverage.values():
+            assert table.surprises == []
+            assert len(table.visited) >= 0.8 * len(table.reachable)
+
+
+# ---- the command
+
+
+def test_the_command_tells_json(capsys):
+    assert call(["fuzz", "-p", "ideal", "--ops", "2000", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["protocol"] == "ideal"
+    assert told["failures"] == []
+    assert told["ops"] >= 2000
+    assert set(told["coverage"]) == {"L1", "L2"}
+    assert {"visited", "reachable", "cells"} <= set(told["coverage"]["L1"])
+
+
+def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys, tmp_path):
+    file = tmp_path / "failures.jsonl"
+    arguments = [
+        "fuzz",
+        "-p",
+        "no-coh",
+        "--ops",
+        "1000",
+        "--seed",
+        "3",
+        "--no-shrink",
+        "--save",
+        str(file),
+    ]
+    assert call(arguments) == 0
+    assert "failed (promises nothing)" in capsys.readouterr().out
+    assert json.loads(file.read_text().splitlines()[0])["failure"]["kind"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-p", "tc-wek"], "did you mean 'tc-weak'"),
+        (["-p", "tc-weak", "-c", "sc"], "cannot keep consistency 'sc'"),
+        (["-p", "ideal", "--ops", "0"], "ops = 0"),
+        (["-p", "ideal", "--seconds", "-1"], "seconds = -1"),
+        (["-p", "ideal", "--seed", "-1"], "seed = -1"),
+        (["-p", ","], "names no protocol"),
+        ([], "--protocol"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, told):
+    assert call(["fuzz", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert len(error.strip().splitlines()) == 1
+
+
+# ---- the trace of a line
+
+
+def test_a_trace_tells_steps_and_messages_of_its_line_only_while_it_is_on():
+    import numpy as np
+
+    @gpucoh.kernel
+    def store(x: gpucoh.Buffer[gpucoh.i32]):
+        i = gpucoh.global_id()
+        x[i] = i + 1
+
+    gpu = gpucoh.GPU(protocol="mesi")
+    x = gpu.zeros(256, np.int32)
+    gpu.core.trace(x.address + 4 * 33, 100)
+    gpu.launch(store, grid=2, block=128, args=(x,))
+    lines = gpu.core.print_trace().splitlines()
+    assert lines[0].split() == [
+        "cycle",
+        "where",
+        "state",
+        "event",
+        "next",
+        "copy",
+        "message",
+        "what",
+    ]
+    assert any(re.search(r"L1 +0 +I +STORE +IM", line) for line in lines)
+    assert any(re.search(r"sends +GETX", line) for line in lines)
+    assert any(" 22 " in line for line in lines), "34, in hexadecimal, was stored to the word"
+    gpu.core.trace(0, 0)
+    assert gpu.core.print_trace() == ""
