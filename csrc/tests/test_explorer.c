@@ -1,19 +1,7 @@
 /* test_explorer.c: do the baselines have exactly the outcome sets that they must have, over every interleaving? */
 #include "gpu.h"
 #include "harness.h"
-
-enum { LOAD, STORE, ADD, FENCE };
-enum { X, Y };
-
-#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0}
-#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value)}
-#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1}
-#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0}
-
-#define THREAD(core, ...)                                                                                              \
-    {                                                                                                                  \
-        (core), sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) {__VA_ARGS__} \
-    }
+#include "small_programs.h"
 
 typedef struct {
     gpc_text_t text;
@@ -62,13 +50,6 @@ expect(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *thread
 }
 
 enum { WARM_NONE = 0, WARM_READER = 4 | 8 /* both variables at core 1 */, WARM_ALL = 15 };
-
-static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
-static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
-static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
-static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
-static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
-static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
 
 static const gpc_explore_thread_t far[] = {THREAD(7, LD(X))};
 

@@ -1,9 +1,9 @@
 /* test_invalidation.c: are the invalidation protocols (MESI, GPU-VI, GPU-VIni) coherent over every interleaving, and do they neither
  * stop nor lose a word when everything they wait for is scarce? */
 #include "gpu.h"
-#include "harness.h"
-#include "machines.h"
+#include "gpu_bench.h"
 #include "protocol/protocol.h"
+#include "small_programs.h"
 
 static const char *const protocols[] = {"mesi", "gpu-vi", "gpu-vini"};
 
@@ -37,24 +37,6 @@ state_counts_are_those_of_the_papers_table_1(void)
 
 /* ---- every interleaving --------------------------------------------------------------------------------------------------- */
 
-enum { LOAD, STORE, ADD, FENCE };
-enum { X, Y };
-
-#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0}
-#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value)}
-#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1}
-#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0}
-#define THREAD(core, ...)                                                                                              \
-    {                                                                                                                  \
-        (core), sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) {__VA_ARGS__} \
-    }
-
-static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
-static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
-static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
-static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
-static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
-static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
 /* one line, three cores: a reader whose loads merge, two writers */
 static const gpc_explore_thread_t crowd[] = {THREAD(0, ST(X, 1)), THREAD(1, INC(X)), THREAD(2, LD(X), LD(X))};
 
@@ -205,19 +187,7 @@ directories_have_the_papers_sizes(void) /* entries: so many for each of the 16 x
 
 /* ---- scarce resources ------------------------------------------------------------------------------------------------------ */
 
-enum { R0, R1, R2, R3, R4, R5, R6 }; /* vector registers */
-#define CONSTANT(n) (GPC_OPERAND_CONSTANT | (n))
-#define NONE GPC_OPERAND_NONE
-#define OP(op, d, x, y)                                                                                                  \
-    {                                                                                                                    \
-        .opcode = GPC_OP_##op, .type = GPC_U32, .scope = GPC_SCOPE_GPU, .width = 1, .destination = (uint16_t) (d),       \
-        .a = (uint16_t) (x), .b = (uint16_t) (y), .c = NONE                                                              \
-    }
-#define SPECIAL(d, which)                                                                                                \
-    {                                                                                                                    \
-        .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
-        .immediate = GPC_SPECIAL_##which                                                                                 \
-    }
+enum { R6 = R5 + 1 };
 #define ADD_ONE_AT(d, at)                                                                                                \
     {                                                                                                                    \
         .opcode = GPC_OP_ATOMIC, .type = GPC_U32, .order = GPC_ORDER_RELAXED, .scope = GPC_SCOPE_GPU, .width = 1,        \

@@ -6,21 +6,7 @@
 #include "gpu.h"
 #include "harness.h"
 #include "protocol/protocol.h"
-
-enum { LOAD, STORE, ADD, FENCE };
-enum { X, Y };
-
-#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0}
-#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value)}
-#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1}
-#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0}
-
-#define OPS(...)                                                                                                       \
-    sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) { __VA_ARGS__ }
-#define THREAD(core, ...)                                                                                              \
-    {                                                                                                                  \
-        (core), OPS(__VA_ARGS__)                                                                                       \
-    }
+#include "small_programs.h"
 
 typedef struct {
     const char *protocol;
@@ -73,13 +59,7 @@ expect(const asked_t *asked, const char *outcome, bool seen)
     gpc_text_free(&text);
 }
 
-static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
-static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
-static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
-static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
 static const gpc_explore_thread_t lb_fences[] = {THREAD(0, LD(X), F, ST(Y, 1)), THREAD(1, LD(Y), F, ST(X, 1))};
-static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
-static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
 
 static const gpc_explore_thread_t merge[] = {/* data's later load may merge with the earlier one of another warp */
                                              THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X)),
