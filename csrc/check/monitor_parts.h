@@ -1,0 +1,59 @@
+/* monitor_parts.h: the inside of the monitors, shared by monitor.c (copies in caches, fences) and monitor_values.c (writes and loads). */
+#ifndef GPC_CHECK_MONITOR_PARTS_H
+#define GPC_CHECK_MONITOR_PARTS_H
+
+#include "check/monitor.h"
+
+/* What a warp has seen of a word; those that share a place forget each other, which loses checks and makes none wrong. */
+typedef struct {
+    gpc_address_t address;
+    gpc_cycle_t issued; /* of its access */
+    uint64_t version;   /* that it read or wrote, or a later one */
+    uint64_t reader;    /* which warp of which block */
+} gpc_seen_t;
+
+enum { GPC_SEEN_PLACES = 1 << 16 };
+
+typedef struct {
+    gpc_cycle_t visible; /* its writes may be missed by others until then */
+    uint64_t life;       /* changes with the block on the warp */
+} gpc_monitored_warp_t;
+
+struct gpc_monitor {
+    gpc_monitored_t about;
+    gpc_watched_t watched;
+    gpc_monitor_counts_t counts;
+    gpc_shadow_t shadow;
+    gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
+    gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
+    gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
+    uint64_t lives;
+};
+
+static inline gpc_monitored_warp_t *
+gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->warps[(size_t) core * self->about.machine->warps_per_core + warp];
+}
+
+static inline gpc_cycle_t
+gpc_monitor_now(const gpc_controller_t *unit)
+{
+    return unit->ports->now(unit->world);
+}
+
+static inline gpc_controller_t *
+gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
+{
+    const gpc_machine_t *m = self->about.machine;
+    return &self->about.banks[line / m->interleave_bytes % m->partitions];
+}
+
+/* Whether the copy in that way may not be read any more, or there is none. */
+static inline bool
+gpc_monitor_expired(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_index_t way)
+{
+    return self->watched.lease && (way == GPC_NONE || self->watched.lease(l1, way) < gpc_monitor_now(l1));
+}
+
+#endif

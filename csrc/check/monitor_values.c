@@ -1,0 +1,262 @@
+/* monitor_values.c: writes as they are performed, and what loads return. */
+#include <inttypes.h>
+
+#include "check/monitor_parts.h"
+
+/* ---- what a warp has seen: per location, nothing older after something newer ----------------------------------------------------- */
+
+static uint64_t
+reader_of(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
+{
+    return gpc_monitor_warp(self, core, warp)->life * GPC_MAX_CORES * GPC_MAX_WARPS + core * GPC_MAX_WARPS + warp + 1;
+}
+
+static gpc_seen_t *
+seen_at(const gpc_monitor_t *self, uint64_t reader, gpc_address_t address)
+{
+    uint64_t key = (address / 4 + reader * UINT64_C(0xC2B2AE3D27D4EB4F)) * UINT64_C(0x9E3779B97F4A7C15);
+    return &self->seen[key >> 32 & (GPC_SEEN_PLACES - 1)];
+}
+
+static void
+note_seen(const gpc_monitor_t *self, uint64_t reader, gpc_address_t address, gpc_cycle_t issued, uint64_t version)
+{
+    gpc_seen_t *seen = seen_at(self, reader, address);
+    if (seen->reader != reader || seen->address != address || seen->issued <= issued) {
+        *seen = (gpc_seen_t){address, issued, version, reader};
+    }
+}
+
+/* ---- writes performed ------------------------------------------------------------------------------------------------------------ */
+
+/* Nobody else may go on reading what the write replaces: at all, or beyond the time that the writer is told. */
+static int
+check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
+{
+    gpc_cycle_t now = gpc_monitor_now(unit);
+
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_controller_t *l1 = self->about.l1s[core];
+        gpc_index_t way;
+        uint8_t state = gpc_l1_state(l1, write->line, &way);
+        if (l1->node == write->source || !gpc_is_among(self->watched.copies, state) ||
+            gpc_monitor_expired(self, l1, way)) {
+            continue;
+        }
+        if (self->watched.promise == GPC_PROMISE_FRESH) {
+            return gpc_violated(l1, write->line, "single writer or many readers",
+                                "core %u writes words 0x%" PRIx32 " while L1 %" PRIu32 " has a copy", write->source,
+                                write->mask, core);
+        }
+        gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, way) : now;
+        if (self->watched.promise == GPC_PROMISE_LEASED && lease > until) {
+            return gpc_violated(l1, write->line, "a write is visible when its writer is told",
+                                "core %u is told cycle %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,
+                                write->source, until, core, lease);
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+perform_store(gpc_monitor_t *self, const gpc_msg_t *write, gpc_cycle_t until)
+{
+    for (gpc_mask_t left = write->mask; left; left &= left - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        int status = gpc_shadow_write(&self->shadow, write->line + 4 * word, write->data[word], until);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
+{
+    const gpc_lane_list_t *lanes = gpc_lane_list_at(self->about.lane_lists, write->lanes);
+    uint32_t words[GPC_MAX_LINE_WORDS];
+    gpc_mask_t touched = 0;
+
+    for (uint16_t i = 0; i < lanes->count; i++) {
+        uint32_t word = lanes->word[i];
+        if (!(touched >> word & 1)) {
+            words[word] = gpc_shadow_value(&self->shadow, write->line + 4 * word);
+            touched |= UINT32_C(1) << word;
+        }
+        self->counts.atomics++;
+        if (lanes->old[i] != words[word]) {
+            return gpc_violated(unit, write->line, "an atomic reads the last write",
+                                "lane %u of core %u warp %u got 0x%" PRIx32 " from word %" PRIu32
+                                ", the last write performed there left 0x%" PRIx32,
+                                lanes->lane[i], write->source, write->warp, lanes->old[i], word, words[word]);
+        }
+        words[word] =
+            gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
+    }
+    for (; touched; touched &= touched - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(touched);
+        int status = gpc_shadow_write(&self->shadow, write->line + 4 * word, words[word], until);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+note_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write)
+{
+    gpc_mask_t *performed = &self->performed[write->request];
+    if (*performed & write->mask) {
+        return gpc_violated(unit, write->line, "a write is performed once, before its answer",
+                            "words 0x%" PRIx32 " of core %u warp %u are written again", *performed & write->mask,
+                            write->source, write->warp);
+    }
+    *performed |= write->mask;
+    return GPC_OK;
+}
+
+int
+gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
+{
+    /* the core's own request, which waits for its answer: it knows when it was made */
+    const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
+    gpc_cycle_t now = gpc_monitor_now(unit), readable = until > now ? until : now;
+    gpc_monitored_warp_t *warp = gpc_monitor_warp(self, write->source, write->warp);
+
+    self->counts.writes++;
+    int status = note_performed(self, unit, write);
+    if (status == GPC_OK) {
+        status = check_others(self, unit, write, until);
+    }
+    if (status == GPC_OK) {
+        status = write->lanes == GPC_NONE ? perform_store(self, write, readable)
+                                          : perform_atomic(self, unit, write, readable);
+    }
+    if (status) {
+        return status;
+    }
+    warp->visible = warp->visible > until ? warp->visible : until;
+    for (gpc_mask_t left = write->mask; left; left &= left - 1) {
+        gpc_address_t address = write->line + 4 * (uint32_t) __builtin_ctz(left);
+        note_seen(self, reader_of(self, write->source, write->warp), address, request->issued,
+                  gpc_shadow_version(&self->shadow, address));
+    }
+    return GPC_OK;
+}
+
+/* ---- requests completed ------------------------------------------------------------------------------------------------------------- */
+
+/* A store of this core that is not performed yet: under leases its core may see it first. */
+static bool
+is_own_store(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line, uint32_t word, uint32_t value)
+{
+    gpc_index_t mshr = self->watched.promise == GPC_PROMISE_LEASED ? gpc_mshr_find(&l1->mshrs, line) : GPC_NONE;
+    if (mshr == GPC_NONE) {
+        return false;
+    }
+    const gpc_list_t *pending = &gpc_mshr_at(&l1->mshrs, mshr)->pending;
+    gpc_index_t i = pending->head;
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(self->about.messages, i);
+        if (msg->type == GPC_MSG_STORE && (msg->mask >> word & 1) && msg->data[word] == value) {
+            return true;
+        }
+        i = msg->next;
+    }
+    return false;
+}
+
+static int
+wrong_value(const gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint32_t word, uint32_t value,
+            bool old)
+{
+    return gpc_violated(l1, load->line, old ? "no older value after a newer one" : "a load returns a value it may",
+                        "core %u warp %u, load of cycle %" PRIu64 ", reads 0x%" PRIx32 " in word %" PRIu32
+                        "; the last write performed there left 0x%" PRIx32,
+                        load->source, load->warp, load->issued, value, word,
+                        gpc_shadow_value(&self->shadow, load->line + 4 * word));
+}
+
+/* from: the oldest time at which the word may have held what the load returns. */
+static int
+check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint32_t word, uint32_t value,
+           gpc_cycle_t from)
+{
+    gpc_address_t address = load->line + 4 * word;
+    uint64_t reader = reader_of(self, load->source, load->warp), version;
+    const gpc_seen_t *seen = seen_at(self, reader, address);
+    bool knows = seen->reader == reader && seen->address == address && seen->issued < load->issued;
+
+    self->counts.loads++;
+    self->counts.order += knows;
+    switch (gpc_shadow_judge(&self->shadow, address, value, from, knows ? seen->version : 0, &version)) {
+        case GPC_VALUE_RIGHT:
+            note_seen(self, reader, address, load->issued, version);
+            return GPC_OK;
+        case GPC_VALUE_UNDECIDED:
+            self->counts.undecided++;
+            return GPC_OK;
+        case GPC_VALUE_OLD:
+            return is_own_store(self, l1, load->line, word, value) ? GPC_OK
+                                                                   : wrong_value(self, l1, load, word, value, true);
+        case GPC_VALUE_WRONG:
+            break;
+    }
+    return is_own_store(self, l1, load->line, word, value) ? GPC_OK : wrong_value(self, l1, load, word, value, false);
+}
+
+static int
+check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load)
+{
+    gpc_index_t way = gpc_tags_find(&l1->arrays[0], load->line);
+    self->counts.lease_hits++;
+    if (!gpc_monitor_expired(self, l1, way)) {
+        return GPC_OK;
+    }
+    return gpc_violated(l1, load->line, "no hit on an expired copy",
+                        "core %u warp %u hits a copy that ended at cycle %" PRIu64, load->source, load->warp,
+                        way == GPC_NONE ? 0 : self->watched.lease(l1, way));
+}
+
+static int
+check_answer(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request)
+{
+    gpc_mask_t *performed = &self->performed[request->request];
+    gpc_mask_t missing = request->mask & ~*performed;
+    *performed &= ~request->mask;
+    return missing == 0 ? GPC_OK
+                        : gpc_violated(l1, request->line, "a write is performed once, before its answer",
+                                       "words 0x%" PRIx32 " of core %u warp %u are answered and not written", missing,
+                                       request->source, request->warp);
+}
+
+int
+gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words,
+                      bool hit)
+{
+    gpc_cycle_t from = request->issued;
+
+    if (request->type != GPC_MSG_LOAD) {
+        return check_answer(self, l1, request);
+    }
+    if (self->watched.promise == GPC_PROMISE_NOTHING) {
+        return GPC_OK;
+    }
+    if (hit) {
+        int status = self->watched.lease ? check_lease_hit(self, l1, request) : GPC_OK;
+        if (status) {
+            return status;
+        }
+        from = self->watched.promise == GPC_PROMISE_FRESH ? GPC_NEVER : gpc_monitor_now(l1);
+    }
+    for (gpc_mask_t left = request->mask; left; left &= left - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        int status = check_word(self, l1, request, word, words[word], from);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
