@@ -25,6 +25,8 @@ Final = tuple[int, ...]
 BUDGET = 2 * p.LIMIT
 #: When the first launches give nothing but hung runs, no more are made.
 HUNG_LAUNCHES = 2
+#: Launches on one GPU; its state goes from one to the next, then a fresh one comes.
+LAUNCHES_A_GPU = 4
 
 
 @dataclass
@@ -78,8 +80,17 @@ class Bench:
         self.test, self.machine = test, machine
         self.shape = p.shape_of(test)
         self.program, self.planner = _prepared(Key(test), machine, seed)
-        self.gpu = GPU(machine, protocol, rule, seed=seed, budget=BUDGET)
+        self.how = (protocol, rule, seed)
         self.memory_words = self.planner.end
+        self.launches = 0
+        self.initial = np.array(list(test.initial.values()), dtype=np.int64)
+        self._renew()
+
+    def _renew(self) -> None:
+        """A fresh GPU: predictors and caches as at the start."""
+        protocol, rule, seed = self.how
+        test, machine = self.test, self.machine
+        self.gpu = GPU(machine, protocol, rule, seed=seed, budget=BUDGET)
         self.memory: Array = self.gpu.zeros(self.memory_words, np.uint32)
         most = most_instances(test, machine)
         self.results: Array = self.gpu.zeros(
@@ -89,10 +100,13 @@ class Bench:
         self.table: Array = self.gpu.zeros(
             slots * self.shape.warps * self.shape.parameters, np.uint32
         )
-        self.initial = np.array(list(test.initial.values()), dtype=np.int64)
 
     def launch(self, plan: Plan, into: Observations) -> None:
         """Run one launch and count what its instances gave."""
+        if self.launches == LAUNCHES_A_GPU:
+            self._renew()
+            self.launches = 0
+        self.launches += 1
         memory = np.zeros(self.memory_words, dtype=np.uint32)
         memory[plan.addresses] = (self.initial & 0xFFFFFFFF).astype(np.uint32)
         table = np.zeros(self.table.size, dtype=np.uint32)
@@ -109,9 +123,14 @@ class Bench:
                 (threads, 1, 1),
                 (self.table, self.memory, self.results),
             )
-        except (BudgetError, DeadlockError, KernelError):
-            # Somebody waits for ever: in the test (barriers whose counts disagree) or in the protocol.
+        except KernelError:
+            failed = (
+                True  # barriers whose counts, told by registers, disagree: somebody waits for ever
+            )
+        except (BudgetError, DeadlockError) as error:
+            # Threads end by themselves when their time is over: it is the protocol that waits for ever.
             failed = True
+            into.error = " ".join(str(error).split())
         self._count(plan, into, failed)
 
     def _count(self, plan: Plan, into: Observations, failed: bool) -> None:
@@ -200,6 +219,8 @@ def observe(
         number += 1
         if progress is not None:
             progress(out.runs)
+        if out.error:
+            break
         all_hang = out.hung == out.runs and number >= HUNG_LAUNCHES
         if all_hang or (out.runs == before and number > runs + HUNG_LAUNCHES):
             break

@@ -23,6 +23,8 @@ BLOCKS_A_CORE = 8
 LAYOUTS = ("one line", "own lines", "one set", "scattered", "packed")
 #: Largest difference of the threads' first cycles, core cycles.
 SKEWS = (0, 12, 120, 500, 1400)
+#: Largest distance from a thread's first cycle to the next one's, where they begin one after the other; 0: they do not.
+STEPS = (0, 0, 0, 250, 600)
 STRESS_LINES = 8
 #: Launches that a planner keeps for the next protocol.
 PLANS_KEPT = 256
@@ -56,7 +58,7 @@ class Plan:
 
 
 def machines(machine: Machine) -> list[tuple[str, Machine]]:
-    """Variants of a machine to run on: few cores, then with small caches, narrow buffers, one way.
+    """Variants of a machine to run on: few cores, then with small caches, narrow buffers, one bank.
 
     Raises
     ------
@@ -70,12 +72,14 @@ def machines(machine: Machine) -> list[tuple[str, Machine]]:
     tiny = {"l2_kib": 8 * line, "l2_ways": 4, "l2_mshrs": 4}
     if few.l1_kib:
         tiny |= {"l1_kib": 4 * line, "l1_ways": 2, "l1_mshrs": 4}
+    thin = {"l2_kib": 8 * line, "l2_ways": 2, "l2_mshrs": 8}
     narrow: dict[str, float] = {"vc_flits": 1, "load_store_queue": 2, "l1_mshrs": 3, "l2_mshrs": 2}
     direct: dict[str, float] = {"partitions": 1, "interleave_bytes": machine.line_bytes}
     if few.l1_kib:
         direct |= {"l1_kib": 8 * line, "l1_ways": 1}
     out = [("as given", few)]
-    for name, changes in (("tiny caches", tiny), ("narrow", narrow), ("one bank", direct)):
+    changed = {"tiny caches": tiny, "narrow": narrow, "one bank": direct, "small L2": thin}
+    for name, changes in changed.items():
         try:
             out.append((name, few.replace(**changes)))
         except ConfigError:
@@ -247,13 +251,15 @@ class Planner:
         table[:, :, p.ROLE] = -1
         slow = max(1.0, self.machine.dram_round_trip / _USUAL_MISS)
         first = int(2600 * slow)
-        gaps = rng.integers(30, int(1300 * slow), size=len(places))
+        longest = int(rng.choice([300, 1300]) * slow)
+        gaps = rng.integers(30, longest, size=len(places))
+        step = int(rng.choice(STEPS) * slow)
         members = list(test.blocks.values())
         used = set(addresses.reshape(-1).tolist())
         variables = len(test.locations)
         for instance, place in enumerate(places):
             begin = first + int(gaps[instance])
-            starts = begin + rng.integers(skew + 1, size=shape.roles)
+            starts = begin + self._starts(rng, skew, step)
             copies = rng.random((shape.roles, max(variables, 1))) < warm
             waits = rng.random(shape.roles) < 0.8
             for cta, block in enumerate(place):
@@ -273,6 +279,13 @@ class Planner:
                         rng, table[block, shape.warps - 1], addresses[instance], used, begin
                     )
         return np.ascontiguousarray(table.reshape(-1) & 0xFFFFFFFF, dtype=np.uint32)
+
+    def _starts(self, rng: np.random.Generator, skew: int, step: int) -> NDArray[np.int64]:
+        """When the threads of an instance begin: at random, or one after the other as they are written."""
+        roles = self.shape.roles
+        if step == 0:
+            return rng.integers(skew + 1, size=roles)
+        return np.cumsum(rng.integers(step + 1, size=roles))
 
     def _stress(
         self,
