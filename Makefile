@@ -20,6 +20,7 @@ help:
 	@echo "make test     C tests and Python tests"
 	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that have to be seen"
 	@echo "make bench    speed of the simulator"
 	@echo "make monitors every workload under every protocol with --check, then synthetic at random for ten minutes"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures are kept in build/fuzz-failures.jsonl"
@@ -87,6 +88,14 @@ format: $(BUILD)/.dev
 bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
 	$(BIN)/python benchmarks/instructions.py
+
+# Every built-in litmus test under every protocol, and the weak outcomes that protocols are meant to show. Part of proof.
+LITMUS_RUNS ?= 200
+.PHONY: litmus
+litmus: $(BUILD)/.installed $(BUILD)/.test
+	$(BIN)/gpucoh litmus -p all --runs $(LITMUS_RUNS)
+	$(BIN)/python tools/weak_outcomes.py
+	GPUCOH_PROOF=1 $(BIN)/pytest -q -n 2 tests/litmus/test_planted_bugs.py
 
 MINUTES ?= 10
 

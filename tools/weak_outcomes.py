@@ -1,0 +1,66 @@
+"""Sees the weak outcomes that protocols are meant to show, or fails: a harness that shows none proves nothing.
+
+python tools/weak_outcomes.py            a table; exit status 1 when one was not seen, or one seen that is forbidden
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import gpucoh
+from gpucoh.litmus import Verdicts, builtin
+from gpucoh.litmus.harness import names, observe
+
+STORE_BUFFERING = ("no-l1", "ideal", "gpu-vi", "gpu-vini", "mesi", "tc-strong", "tc-weak")
+# Protocol -> tests whose allowed weak state has to be seen.
+MEANT: dict[str, tuple[str, ...]] = dict.fromkeys(STORE_BUFFERING, ("SB", "MP"))
+MEANT["mesi"] += ("LB", "R", "S", "2+2W", "SB+rel+acq", "R+rel+acq")
+MEANT["gpu-vi"] += ("R", "SB+rel+acq")
+MEANT["tc-strong"] += ("R", "2+2W", "SB+rel+acq")
+# A store of TC-Weak reaches threads one by one; fences wait for their own thread's stores only.
+MEANT["tc-weak"] += ("R", "SB+rel+acq", "WRC+fences", "IRIW+fences", "RWC+fences")
+MEANT["no-coh"] = ("MP+fences", "SB+fences", "IRIW+fences", "lock")
+MOST_RUNS = 60_000
+A_SEED = 3000
+
+
+def search(test_id: str, protocol: str) -> tuple[int, int, bool]:
+    """Runs made, times seen, and whether all that was seen is allowed; ends as soon as the state is seen."""
+    test = builtin(test_id)
+    machine = gpucoh.machine("fermi")
+    item = gpucoh.protocols()[protocol]
+    verdicts = Verdicts(test, item.model(item.default_rule))
+    listed = names(test)
+    runs = seen = 0
+    fine = True
+    for seed in range(MOST_RUNS // A_SEED):
+        found = observe(
+            test, protocol, item.default_rule, machine, A_SEED, seed, stop=threading.Event()
+        )
+        runs += found.runs
+        fine &= not found.error
+        for final, count in found.states.items():
+            fine &= verdicts.allows(final)
+            if test.condition.matches(dict(zip(listed, final, strict=True))):
+                seen += count
+        if seen:
+            break
+    return runs, seen, fine
+
+
+def main() -> int:
+    missing = 0
+    for protocol, tests in MEANT.items():
+        for test in tests:
+            runs, seen, fine = search(test, protocol)
+            verdict = "seen" if seen else "NOT SEEN"
+            verdict += "" if fine else ", and FORBIDDEN states"
+            sys.stdout.write(f"{protocol:10} {test:14} {seen:6} of {runs:6} runs  {verdict}\n")
+            sys.stdout.flush()
+            missing += not seen or not fine
+    return int(missing > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
