@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from gpucoh import cli_fuzz, cli_litmus, cli_papers, tables
+from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
@@ -402,6 +402,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
 cli_fuzz.register(app, _console, _print_json)
 cli_litmus.register(app, _console, _print_json)
 cli_papers.register(app, _console, _print_json)
+cli_verify.register(app, _console, _print_json)
 
 
 def _print_version(wanted: bool) -> None:

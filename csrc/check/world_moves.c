@@ -83,7 +83,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
     return count;
 }
 
-/* ---- how it happens --------------------------------------------------------------------------------------------------------------- */
+/* ---- how it happens. A request that is not taken stays where it was; what its being offered has begun (a victim's leaving) goes on. --------------------------------------------------------------------------------------------------------------- */
 
 static gpc_index_t
 take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)
@@ -149,13 +149,39 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
 }
 
 static int
+offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
+{
+    uint32_t core = self->what->threads[number].core;
+    gpc_world_thread_t *thread = &self->state->threads[number];
+    gpc_order_warp_t *warp = &self->order.warp[core * GPC_WORLD_MAX_THREADS + self->warp_of[number]], before = *warp;
+    gpc_index_t message;
+
+    int status = make_request(self, number, &message);
+    if (status) {
+        return status;
+    }
+    /* as issued before the L1 takes it: it may complete inside the step */
+    thread->next_op++;
+    thread->outstanding++;
+    gpc_order_issued(&self->order, core, self->warp_of[number], access);
+    status = gpc_controller_take(self->l1s[core], message);
+    if (status == GPC_HELD_QUEUE) {
+        gpc_free_message(self->l1s[core], message);
+        thread->next_op--;
+        thread->outstanding--;
+        *warp = before;
+        return GPC_OK;
+    }
+    return status;
+}
+
+static int
 issue(gpc_world_t *self, uint32_t number)
 {
     const gpc_explore_thread_t *program = &self->what->threads[number];
     gpc_world_thread_t *thread = &self->state->threads[number];
     const gpc_explore_op_t *op = &program->ops[thread->next_op];
     gpc_access_t access = {op->kind, op->order, op->scope};
-    gpc_index_t message;
     gpc_cycle_t until;
 
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
@@ -169,30 +195,42 @@ issue(gpc_world_t *self, uint32_t number)
         thread->next_op++;
         return GPC_OK;
     }
-    status = make_request(self, number, &message);
-    if (status) {
-        return status;
-    }
-    /* as issued before the L1 takes it: it may complete inside the step */
-    thread->next_op++;
-    thread->outstanding++;
-    gpc_order_issued(&self->order, program->core, self->warp_of[number], &access);
-    status = gpc_controller_take(self->l1s[program->core], message);
-    return status == GPC_HELD_QUEUE ? GPC_WORLD_CANNOT : status;
+    return offer_request(self, number, &access);
 }
 
-static int
-taken(int status)
+static void
+put_back(gpc_world_t *self, gpc_list_t *list, uint32_t position, gpc_index_t message)
 {
-    return status == GPC_HELD_QUEUE || status == GPC_UNFIT_VICTIM ? GPC_WORLD_CANNOT : status;
+    gpc_index_t previous = list->head;
+
+    if (position == 0) {
+        gpc_list_push_front(list, &self->messages, message);
+        return;
+    }
+    for (; position > 1; position--) {
+        previous = gpc_msg_at(&self->messages, previous)->next;
+    }
+    if (previous == list->tail) {
+        gpc_list_push(list, &self->messages, message);
+        return;
+    }
+    gpc_msg_at(&self->messages, message)->next = gpc_msg_at(&self->messages, previous)->next;
+    gpc_msg_at(&self->messages, previous)->next = message;
+    list->count++;
 }
 
-/* A message that no channel carries, at whom it is for. */
+/* The message at the place in the list is offered to whom it is for. */
 static int
 take_from(gpc_world_t *self, gpc_list_t *list, uint32_t position)
 {
     gpc_index_t message = take_at(self, list, position);
-    return taken(gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message));
+    int status = gpc_controller_take(&self->controllers[gpc_msg_at(&self->messages, message)->destination], message);
+
+    if (status == GPC_HELD_QUEUE) {
+        put_back(self, list, position, message);
+        return GPC_OK;
+    }
+    return status;
 }
 
 static int
@@ -213,10 +251,8 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
     switch ((gpc_move_kind_t) move->kind) {
         case GPC_MOVE_ISSUE:
             return issue(self, move->a);
-        case GPC_MOVE_DELIVER: {
-            gpc_index_t message = take_at(self, gpc_world_channel(self, move->a, move->b, move->c), move->position);
-            return taken(gpc_controller_take(&self->controllers[move->b], message));
-        }
+        case GPC_MOVE_DELIVER:
+            return take_from(self, gpc_world_channel(self, move->a, move->b, move->c), move->position);
         case GPC_MOVE_MEMORY:
             return take_from(self, &self->state->answers, move->position);
         case GPC_MOVE_TIMER:
@@ -224,11 +260,15 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
         case GPC_MOVE_TIME:
             self->state->now++;
             return GPC_OK;
-        case GPC_MOVE_REPLAY:
-            return taken(gpc_controller_replay(&self->controllers[move->a]));
-        case GPC_MOVE_EVICT:
+        case GPC_MOVE_REPLAY: {
+            int status = gpc_controller_replay(&self->controllers[move->a]);
+            return status == GPC_HELD_QUEUE ? GPC_OK : status;
+        }
+        case GPC_MOVE_EVICT: {
             self->state->evictions -= self->state->evictions == UINT32_MAX ? 0 : 1;
-            return taken(evict(&self->controllers[move->a], move->c, gpc_world_address(move->b)));
+            int status = evict(&self->controllers[move->a], move->c, gpc_world_address(move->b));
+            return status == GPC_HELD_QUEUE || status == GPC_UNFIT_VICTIM ? GPC_WORLD_CANNOT : status;
+        }
     }
     return GPC_WORLD_CANNOT;
 }

@@ -1,0 +1,244 @@
+"""Programs of a few operations that the explorer runs: the classical shapes, and every program of a given size.
+
+A program is written as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:`` when it does
+not run on the core of its own number::
+
+    0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
+
+Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence of order sc and scope gpu).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+VARIABLES = "xyzw"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: kind ``ld``, ``st``, ``add`` or ``F``; the number of its variable; the value stored or added."""
+
+    kind: str
+    variable: int = 0
+    value: int = 0
+
+    @property
+    def reads(self) -> bool:
+        """Whether it gives a value."""
+        return self.kind in ("ld", "add")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes its variable."""
+        return self.kind in ("st", "add")
+
+    def __str__(self) -> str:
+        if self.kind == "F":
+            return "F"
+        value = f" {self.value}" if self.writes else ""
+        return f"{self.kind} {VARIABLES[self.variable]}{value}"
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A warp's operations and its core."""
+
+    core: int
+    operations: tuple[Operation, ...]
+
+    def __str__(self) -> str:
+        return f"{self.core}: " + "; ".join(map(str, self.operations))
+
+
+@dataclass(frozen=True)
+class Program:
+    """Threads, and how the machine is that they run on.
+
+    Attributes
+    ----------
+    name : str
+        A shape's name, or the program itself.
+    threads : tuple of Thread
+    variables : int
+        They are called x, y, z, w and begin as 0.
+    warm : bool
+        Every L1 begins with a copy of every variable.
+    packed : bool
+        Variables lie two on a line.
+    tight : bool
+        L1s and the one L2 bank have room for one line and one transaction; else for all, and a line may be evicted
+        at any time.
+    """
+
+    name: str
+    threads: tuple[Thread, ...]
+    variables: int
+    warm: bool = False
+    packed: bool = False
+    tight: bool = False
+
+    @property
+    def cores(self) -> int:
+        """So many are needed."""
+        return 1 + max(thread.core for thread in self.threads)
+
+    @property
+    def size(self) -> int:
+        """Operations, fences included."""
+        return sum(len(thread.operations) for thread in self.threads)
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.threads))
+
+    @property
+    def setting(self) -> str:
+        """``"warm, packed"``; empty when nothing is special."""
+        return ", ".join(word for word in ("warm", "packed", "tight") if getattr(self, word))
+
+
+def parse(text: str, name: str = "") -> Program:
+    """A program from its line; see the module's text.
+
+    Examples
+    --------
+    >>> str(parse("st x 1 | ld x; ld x"))
+    '0: st x 1 | 1: ld x; ld x'
+    """
+    threads = []
+    for number, part in enumerate(text.split("|")):
+        core, colon, rest = part.partition(":")
+        words = (item.split() for item in (rest if colon else part).split(";"))
+        operations = tuple(
+            Operation("F")
+            if word == ["F"]
+            else Operation(word[0], VARIABLES.index(word[1]), int(word[2]) if len(word) > 2 else 0)
+            for word in words
+        )
+        threads.append(Thread(int(core) if colon else number, operations))
+    used = {item.variable for thread in threads for item in thread.operations}
+    return Program(name or text, tuple(threads), 1 + max(used))
+
+
+# The shapes that tell memory models apart, and those that our notes on the papers found to break a reading of one.
+SHAPES = """
+CoRR            st x 1 | ld x; ld x
+CoWW            st x 1; st x 2 | ld x; ld x
+CoRW            ld x; st x 1 | st x 2
+CoWR            st x 1; ld x | st x 2
+CoWR+two        st x 1; st x 2; ld x | ld x
+increments      add x 1; add x 1 | add x 1; add x 1
+add+st          add x 1; ld x | st x 4; add x 2
+MP              st x 1; st y 1 | ld y; ld x
+MP+F            st x 1; F; st y 1 | ld y; F; ld x
+MP+F+add        add x 1; F; add y 1 | add y 0; F; add x 0
+SB              st x 1; ld y | st y 1; ld x
+SB+F            st x 1; F; ld y | st y 1; F; ld x
+SB+F+add        add x 1; F; ld y | add y 1; F; ld x
+LB              ld x; st y 1 | ld y; st x 1
+LB+F            ld x; F; st y 1 | ld y; F; st x 1
+S+F             st x 2; F; st y 1 | ld y; F; st x 1
+R+F             st x 1; F; st y 1 | st y 2; F; ld x
+2+2W+F          st x 1; F; st y 2 | st y 1; F; st x 2
+MP+own-read     ld x; st x 1; F; st y 1 | ld y; F; ld x
+MP+own-write    ld x; st x 1; st x 2; F; st y 1 | ld y; F; ld x
+MP+merge        0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
+MP+late         0: st x 1; F; st y 1 | 1: st x 2; ld y; F; ld x
+MP+readers      0: st x 1; F; st y 1 | 1: ld x; ld y; F; ld x
+MP+producers    0: st x 1 | 0: st x 2; F; st y 1 | 1: ld y; F; ld x
+MP+writers      0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: st x 2
+sharers         0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: ld x
+early-own       0: st x 1 | 0: ld x; F; ld y | 1: st y 1; F; ld x
+WRC+F           0: st x 1 | 1: ld x; F; st y 1 | 2: ld y; F; ld x
+IRIW+F          0: st x 1 | 1: st y 1 | 2: ld x; F; ld y | 3: ld y; F; ld x
+"""
+
+
+def shapes() -> list[Program]:
+    """The shapes by name."""
+    found = []
+    for line in SHAPES.strip().splitlines():
+        name, text = line.split(None, 1)
+        found.append(parse(text, name))
+    return found
+
+
+def without_fences(program: Program) -> Program:
+    """The program under a core rule that needs no fences."""
+    threads = tuple(
+        Thread(thread.core, tuple(item for item in thread.operations if item.kind != "F"))
+        for thread in program.threads
+    )
+    return replace(program, threads=threads)
+
+
+def fenced(program: Program) -> Program:
+    """The program with a fence between every two operations of a thread."""
+    threads = []
+    for thread in program.threads:
+        operations = [Operation("F")] * (2 * len(thread.operations) - 1)
+        operations[::2] = thread.operations
+        threads.append(Thread(thread.core, tuple(operations)))
+    threads_text = " | ".join(map(str, threads))
+    return replace(program, name=threads_text, threads=tuple(threads))
+
+
+def _communicates(threads: tuple[tuple[Operation, ...], ...], variables: int) -> bool:
+    """Whether every variable is shared, and something that one thread writes is another's business."""
+    written = False
+    for variable in range(variables):
+        users = [ops for ops in threads if any(op.variable == variable for op in ops)]
+        if len(users) < 2:
+            return False
+        written |= any(op.writes and op.variable == variable for ops in users for op in ops)
+    return written
+
+
+def _renamed(
+    threads: tuple[tuple[Operation, ...], ...], names: tuple[int, ...]
+) -> tuple[tuple[tuple[str, int], ...], ...]:
+    return tuple(sorted(tuple((op.kind, names[op.variable]) for op in ops) for ops in threads))
+
+
+def every_program(cores: int, lines: int, operations: int) -> Iterator[Program]:
+    """Every program of one warp a core, of 1 to ``operations`` operations each, over 1 to ``lines`` variables.
+
+    Two that differ in the order of threads or the names of variables are one. Left out: programs with a variable that
+    fewer than two threads use, and those that write nothing. Values stored are told apart.
+    """
+    for variables in range(1, lines + 1):
+        alphabet = [
+            Operation(kind, variable)
+            for kind in ("ld", "st", "add")
+            for variable in range(variables)
+        ]
+        bodies = [
+            body
+            for length in range(1, operations + 1)
+            for body in itertools.product(alphabet, repeat=length)
+        ]
+        for chosen in itertools.combinations_with_replacement(bodies, cores):
+            if not _communicates(chosen, variables):
+                continue
+            own = _renamed(chosen, tuple(range(variables)))
+            if any(_renamed(chosen, p) < own for p in itertools.permutations(range(variables))):
+                continue
+            yield _with_values(chosen, variables)
+
+
+def _with_values(bodies: tuple[tuple[Operation, ...], ...], variables: int) -> Program:
+    numbers = itertools.count(1)
+    threads = tuple(
+        Thread(
+            core,
+            tuple(
+                # additions are of powers of ten, so that a sum tells what is in it
+                replace(op, value=next(numbers) if op.kind == "st" else 10 ** (core + 1) if op.kind == "add" else 0)
+                for op in body
+            ),
+        )
+        for core, body in enumerate(bodies)
+    )  # fmt: skip
+    return Program(" | ".join(map(str, threads)), threads, variables)
