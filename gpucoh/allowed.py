@@ -1,14 +1,17 @@
 """What a memory model allows a small program to read: by trying every candidate execution, axiomatically.
 
-An oracle for the explorer that knows nothing of caches. A candidate is a choice, for every load, of the write that it reads, and
-for every variable of an order of its writes (an atomic reads the write just before its own). A model forbids cycles:
+An oracle for the explorer that knows nothing of caches. A candidate is a choice, for every load, of the write that it
+reads, and for every variable of an order of its writes (an atomic reads the write just before its own). A model forbids
+cycles:
 
 ``SC``
     of program order, reads-from, coherence order and from-reads.
 ``RC-MCA``
-    the same with what fences and one variable's accesses order of program order: writes reach all others at once.
+    the same with what fences and one variable's accesses order of program order: writes reach all others at
+    once.
 ``RCpc``
-    coherence for every variable; beyond that, such cycles that pass two threads only (writes may reach others one by one).
+    coherence for every variable; beyond that, such cycles that pass two threads only (writes may reach others one
+    by one).
 ``none``
     nothing.
 

@@ -80,15 +80,16 @@ def register(
     ) -> None:
         """Explore every interleaving of small programs on a small machine, by the tables that simulate.
 
-        Messages come in every order that the protocol's networks permit, caches evict at any moment, time passes at any moment.
-        Checked: every value read is one that the promised memory model allows (an oracle apart from the simulator tells which),
-        the protocol's invariants, that no impossible transition is taken, and that every state can come to rest (no deadlock, no
-        livelock). States that differ by time's passing or by equal cores' changing places are one. Leases are two cycles long unless
-        given in the brackets.
+        Messages come in every order that the protocol's networks permit, caches evict at any moment, time passes at
+        any moment. Checked: every value read is one that the promised memory model allows (an oracle apart from the
+        simulator tells which), the protocol's invariants, that no impossible transition is taken, and that every state
+        can come to rest (no deadlock, no livelock). States that differ by time's passing or by equal cores' changing
+        places are one. Leases are two cycles long unless given in the brackets.
 
-        What runs: the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps with so many operations each; each
-        from cold and warm caches, and with two variables on a line. The first violation is drawn by its shortest way. Complete: all
-        of that was explored to its end. Bounded: the states ran out first. Exit status 1 when something was violated.
+        What runs: the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps with so many
+        operations each; on caches with room for one line, cold, warm, and with two variables on a line. The first
+        violation is drawn by its shortest way. Complete: all of that was explored to its end. Bounded: the states ran
+        out first. Exit status 1 when something was violated.
 
         Examples:
 

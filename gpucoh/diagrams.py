@@ -72,7 +72,7 @@ class _Drawing:
     def add(self, canvas: _Canvas, note: str) -> None:
         self.step += 1
         width = WIDTH * len(self.columns)
-        self.rows.append(f"{self.step:>3} {str(canvas):<{width}} {note}".rstrip())
+        self.rows.append(f"{self.step:>3} {canvas!s:<{width}} {note}".rstrip())
 
     def head(self) -> None:
         names = "".join(name.center(WIDTH) for name in self.columns)

@@ -1,7 +1,7 @@
 """Programs of a few operations that the explorer runs: the classical shapes, and every program of a given size.
 
-A program is written as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:`` when it does
-not run on the core of its own number::
+A program is written as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:`` when
+it does not run on the core of its own number::
 
     0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
 
@@ -69,8 +69,9 @@ class Program:
     packed : bool
         Variables lie two on a line.
     tight : bool
-        L1s and the one L2 bank have room for one line and one transaction; else for all, and a line may be evicted
-        at any time.
+        L1s and the one L2 bank have room for one line and one transaction; else for all.
+    evictions : bool
+        Lines may be evicted at any time, beyond what lack of room asks for.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Program:
     warm: bool = False
     packed: bool = False
     tight: bool = False
+    evictions: bool = True
 
     @property
     def cores(self) -> int:
@@ -95,8 +97,9 @@ class Program:
 
     @property
     def setting(self) -> str:
-        """``"warm, packed"``; empty when nothing is special."""
-        return ", ".join(word for word in ("warm", "packed", "tight") if getattr(self, word))
+        """``"warm, packed, no whims"``; empty when nothing is special."""
+        words = [word for word in ("warm", "packed", "tight") if getattr(self, word)]
+        return ", ".join(words if self.evictions or self.tight else [*words, "no whims"])
 
 
 def parse(text: str, name: str = "") -> Program:
@@ -144,10 +147,13 @@ R+F             st x 1; F; st y 1 | st y 2; F; ld x
 2+2W+F          st x 1; F; st y 2 | st y 1; F; st x 2
 MP+own-read     ld x; st x 1; F; st y 1 | ld y; F; ld x
 MP+own-write    ld x; st x 1; st x 2; F; st y 1 | ld y; F; ld x
+MP+private      ld x; st x 1; F; st y 1 | ld x; ld y; F; ld x
+MP+rewrite      st x 1; st x 2; F; st y 1 | ld x; ld y; F; ld x
 MP+merge        0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
 MP+late         0: st x 1; F; st y 1 | 1: st x 2; ld y; F; ld x
 MP+readers      0: st x 1; F; st y 1 | 1: ld x; ld y; F; ld x
 MP+producers    0: st x 1 | 0: st x 2; F; st y 1 | 1: ld y; F; ld x
+MP+upgrades     0: ld x; st x 1 | 0: st x 2; F; st y 1 | 1: ld x; ld y; F; ld x
 MP+writers      0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: st x 2
 sharers         0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: ld x
 early-own       0: st x 1 | 0: ld x; F; ld y | 1: st y 1; F; ld x

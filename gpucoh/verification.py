@@ -1,13 +1,14 @@
 """Proof on a small machine: every interleaving of small programs, by the tables and the memory order that simulate.
 
-The explorer of the core runs a protocol's own tables on two to four cores, with messages delivered in every order that the declared
-networks permit, and checks values, invariants, impossible transitions, and that every state can come to rest again.
+The explorer of the core runs a protocol's own tables on two to four cores, with messages delivered in every order that
+the declared networks permit, and checks values, invariants, impossible transitions, and that every state can come to
+rest again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,7 @@ def explore(
     consistency : str, optional
         Core rule; the protocol's own by default.
     evictions : int
-        How many evictions, by any cache at any time, at most. None are made by whim where the program is ``tight``.
+        How many evictions by whim, of any cache at any time, at most.
     max_states : int
         The exploration is bounded (``complete`` is false) by so many.
     allowed : sequence of tuple, optional
@@ -182,7 +183,7 @@ def explore(
         program.variables,
         threads,
         warm,
-        0 if program.tight else evictions,
+        evictions if program.evictions else 0,
         max_states,
         program.packed,
         program.tight,
@@ -202,20 +203,29 @@ def node_names(protocol: Protocol, program: Program) -> list[str]:
     return [*cores, *(f"L2 of {name}" for name in names[:lines])]
 
 
-def _settings(program: Program, has_l1: bool) -> Iterator[Program]:
-    """The program on the machines that it is to run on."""
-    yield program
+def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:
+    """The program on the machines that it is to run on, the quick ones and the others."""
+    whole, kept = replace(program, warm=True), replace(program, warm=True, evictions=False)
+    several = program.variables > 1
+    quick, others = [program], []
+    if several:
+        quick.insert(0, replace(program, tight=True, evictions=False))
     if has_l1:
-        yield replace(program, warm=True)
-        if program.variables > 1:
-            yield replace(program, packed=True, warm=True)
+        quick.append(kept)
+        others.append(whole)
+        if several:
+            quick.append(replace(kept, packed=True))
+            others.append(replace(whole, packed=True))
+    return quick, others
 
 
-def programs_of(protocol: Protocol, rule: str, cores: int, lines: int, operations: int) -> list[Program]:  # fmt: skip
+def programs_of(
+    protocol: Protocol, rule: str, cores: int, lines: int, operations: int
+) -> list[Program]:
     """What a verification runs: shapes that fit, smallest first, then every program of the bound.
 
-    Under the core rule ``sc`` nothing has fences; else every program of the bound runs without and with fences between its
-    operations.
+    Under the core rule ``sc`` nothing has fences; else every program of the bound runs without and with fences between
+    its operations. Both run on the quick settings first: tight; cold with evictions by whim; warm without.
     """
     fitting = [p for p in shapes() if p.cores <= cores and p.variables <= lines]
     bound = list(every_program(min(cores, 2), lines, operations))
@@ -224,9 +234,14 @@ def programs_of(protocol: Protocol, rule: str, cores: int, lines: int, operation
     else:
         bound += [fenced(program) for program in bound]
     chosen: dict[tuple[object, ...], Program] = {}
-    for program in [*sorted(fitting, key=lambda p: p.size), *sorted(bound, key=lambda p: p.size)]:
-        for setting in _settings(program, protocol.has_l1):
-            chosen.setdefault((setting.threads, setting.setting), setting)
+    for late in (0, 1):
+        for programs in (fitting, bound):
+            settings = [_settings(p, protocol.has_l1)[late] for p in sorted(programs, key=lambda p: p.size)]  # fmt: skip
+            for stage in range(max(map(len, settings), default=0)):
+                for several in settings:
+                    if stage < len(several):
+                        program = several[stage]
+                        chosen.setdefault((program.threads, program.setting), program)
     return list(chosen.values())
 
 
@@ -269,7 +284,7 @@ def _values_seen(program: Program, outcome: Sequence[int]) -> str:
     values = iter(outcome)
     parts = []
     for number, thread in enumerate(program.threads):
-        reads = [f"{str(op)} = {next(values)}" for op in thread.operations if op.reads]
+        reads = [f"{op} = {next(values)}" for op in thread.operations if op.reads]
         if reads:
             parts.append(f"thread {number}: " + ", ".join(reads))
     final = ", ".join(f"{'xyzw'[n]} = {next(values)}" for n in range(program.variables))
@@ -297,8 +312,8 @@ def verify(
     consistency : str, optional
         Core rule; the protocol's own by default.
     cores, lines, operations : int
-        The shapes that fit on so many cores and lines; and every program of two warps, on cores of their own, over so many
-        lines and of so many operations each.
+        The shapes that fit on so many cores and lines; and every program of two warps, on cores of their own, over so
+        many lines and of so many operations each.
     evictions : int
         At most so many in a run, by any cache at any time.
     max_states, program_states : int

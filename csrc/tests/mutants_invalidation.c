@@ -84,7 +84,8 @@ vi_readers_of_fill_forgotten(mutant_t *m)
 static gpc_event_id_t
 count_one_less(const gpc_step_t *x)
 {
-    gpc_event_id_t event = mutant_base_event(x);
+    bool late = (x->cause == VI_INV_ACK || x->cause == VI_RECALL_ACK) && x->mshr == GPC_NONE;
+    gpc_event_id_t event = late ? mutant_event(x, "LAST_INV_ACK") : mutant_base_event(x);
     if (!mutant_event_is(x, event, "INV_ACK") || ((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements != 2) {
         return event;
     }
