@@ -13,7 +13,7 @@ from rich.text import Text
 from tqdm import tqdm
 
 from gpucoh.gpu import protocols
-from gpucoh.protocols import split_list
+from gpucoh.protocols import rule_name, split_list
 from gpucoh.verification import Verification, verify
 
 
@@ -50,6 +50,11 @@ def _print(console: Console, found: Verification) -> None:
         console.print(Text(item.diagram), soft_wrap=True)
 
 
+def _all_that_keep(consistency: str | None) -> list[str]:
+    rule = rule_name(consistency) if consistency else None
+    return [name for name, item in protocols().items() if rule is None or rule in item.models]
+
+
 def register(
     app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
 ) -> None:
@@ -58,7 +63,12 @@ def register(
     @app.command("verify")
     def verify_command(
         protocol: Annotated[
-            str, typer.Option("-p", "--protocol", help="Ids with options in brackets, or all.")
+            str,
+            typer.Option(
+                "-p",
+                "--protocol",
+                help="Ids with options in brackets, or all (that keep the rule).",
+            ),
         ],
         consistency: Annotated[
             str | None, typer.Option("-c", "--consistency", help="Core rule. Default: the paper's.")
@@ -99,7 +109,7 @@ def register(
 
           gpucoh verify -p all --states 300000
         """
-        names = list(protocols()) if protocol == "all" else split_list(protocol)
+        names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         found = []
         for name in names:
             with _programs_bar(name, enabled=not as_json) as progress:

@@ -148,6 +148,7 @@ R+F             st x 1; F; st y 1 | st y 2; F; ld x
 MP+own-read     ld x; st x 1; F; st y 1 | ld y; F; ld x
 MP+own-write    ld x; st x 1; st x 2; F; st y 1 | ld y; F; ld x
 MP+private      ld x; st x 1; F; st y 1 | ld x; ld y; F; ld x
+MP+refresh      st x 1; F; st y 1 | ld x; ld x; ld y; F; ld x
 MP+rewrite      st x 1; st x 2; F; st y 1 | ld x; ld y; F; ld x
 MP+merge        0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
 MP+late         0: st x 1; F; st y 1 | 1: st x 2; ld y; F; ld x

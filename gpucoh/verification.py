@@ -205,8 +205,8 @@ def node_names(protocol: Protocol, program: Program) -> list[str]:
 
 def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:
     """The program on the machines that it is to run on, the quick ones and the others."""
-    whole, kept = replace(program, warm=True), replace(program, warm=True, evictions=False)
     several = program.variables > 1
+    whole, kept = replace(program, warm=True), replace(program, warm=True, evictions=not several)
     quick, others = [program], []
     if several:
         quick.insert(0, replace(program, tight=True, evictions=False))
@@ -236,7 +236,8 @@ def programs_of(
     chosen: dict[tuple[object, ...], Program] = {}
     for late in (0, 1):
         for programs in (fitting, bound):
-            settings = [_settings(p, protocol.has_l1)[late] for p in sorted(programs, key=lambda p: p.size)]  # fmt: skip
+            by_size = sorted(programs, key=lambda program: program.size)
+            settings = [_settings(program, protocol.has_l1)[late] for program in by_size]
             for stage in range(max(map(len, settings), default=0)):
                 for several in settings:
                     if stage < len(several):

@@ -1,0 +1,150 @@
+"""`gpucoh verify`: does the oracle know its models, is what is right passed, is what is wrong found and drawn?"""
+
+import itertools
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gpucoh
+from gpucoh.allowed import allowed_outcomes
+from gpucoh.errors import ConfigError
+from gpucoh.small_programs import every_program, fenced, parse, shapes, without_fences
+from gpucoh.verification import explore, verify
+
+MUTANTS = Path(__file__).parents[2] / "tools" / "mutants.py"
+
+
+def interleavings(program):
+    """Outcomes under sequential consistency by running every interleaving: another way than the oracle's."""
+    bodies = [[op for op in thread.operations if op.kind != "F"] for thread in program.threads]
+    turns = [number for number, body in enumerate(bodies) for _ in body]
+    found = set()
+    for order in set(itertools.permutations(turns)):
+        at, memory = [0] * len(bodies), [0] * program.variables
+        reads = [[] for _ in bodies]
+        for thread in order:
+            op = bodies[thread][at[thread]]
+            at[thread] += 1
+            if op.reads:
+                reads[thread].append(memory[op.variable])
+            if op.kind == "st":
+                memory[op.variable] = op.value
+            elif op.kind == "add":
+                memory[op.variable] += op.value
+        found.add((*itertools.chain(*reads), *memory))
+    return found
+
+
+@pytest.mark.parametrize("program", shapes(), ids=lambda program: program.name)
+def test_the_oracle_of_sc_is_what_interleavings_give(program):
+    program = without_fences(program)
+    if sum(len(thread.operations) for thread in program.threads) > 7:
+        pytest.skip("too many interleavings")
+    assert set(allowed_outcomes(program, "SC")) == interleavings(program)
+
+
+def test_fences_everywhere_make_programs_sequentially_consistent():
+    for program in every_program(2, 2, 2):
+        sc = set(allowed_outcomes(program, "SC"))
+        for model in ("RC-MCA", "RCpc"):
+            assert set(allowed_outcomes(fenced(program), model)) == sc
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "models"),
+    [
+        ("MP", (1, 0, 1, 1), {"RC-MCA", "RCpc"}),
+        ("MP+F", (1, 0, 1, 1), set()),
+        ("SB", (0, 0, 1, 1), {"RC-MCA", "RCpc"}),
+        ("WRC+F", (1, 1, 0, 1, 1), {"RCpc"}),
+        ("IRIW+F", (1, 0, 1, 0, 1, 1), {"RCpc"}),
+        ("CoRR", (1, 0, 1), set()),
+    ],
+)
+def test_models_are_told_apart(name, outcome, models):
+    program = next(shape for shape in shapes() if shape.name == name)
+    allowing = {m for m in ("SC", "RC-MCA", "RCpc") if outcome in allowed_outcomes(program, m)}
+    assert allowing == models
+
+
+@pytest.mark.parametrize("protocol", [p for p in gpucoh.protocols() if p != "no-coh"])
+def test_a_protocol_passes_on_one_line(protocol):
+    found = verify(protocol, cores=2, lines=1, operations=1)
+    assert found.complete
+    assert not found.violations
+    assert found.states > 1000
+
+
+@pytest.mark.parametrize("protocol", ["ideal", "gpu-vi", "gpu-vini", "mesi", "tc-strong"])
+def test_a_protocol_is_sequentially_consistent_on_a_tight_machine(protocol):
+    for shape in shapes():
+        if shape.variables == 2 and shape.cores == 2 and shape.size < 7:
+            program = replace(without_fences(shape), tight=True, evictions=False)
+            allowed = allowed_outcomes(program, "SC")
+            result = explore(protocol_small(protocol), program, consistency="sc", allowed=allowed)
+            assert result["complete"]
+            assert not result["violations"]
+
+
+def protocol_small(protocol):
+    return f"{protocol}[lifetime=2]" if protocol.startswith("tc-") else protocol
+
+
+def test_what_is_allowed_is_seen():
+    program = parse("st x 1 | ld x; ld x")
+    outcomes = {tuple(row) for row in explore("gpu-vi", program)["outcomes"]}
+    assert outcomes == set(allowed_outcomes(program, "RC-MCA"))
+
+
+def test_equal_cores_may_change_places():
+    alike = explore("gpu-vi", parse("add x 1; ld x | add x 1; ld x"))
+    told_apart = explore("gpu-vi", parse("add x 1; ld x | add x 2; ld x"))
+    assert alike["states"] < 0.6 * told_apart["states"]
+    rows = {tuple(row) for row in alike["outcomes"]}
+    assert rows == {(c, d, a, b, x) for a, b, c, d, x in rows}
+    assert rows == set(allowed_outcomes(parse("add x 1; ld x | add x 1; ld x"), "RC-MCA"))
+
+
+def test_an_exploration_that_runs_out_of_states_is_bounded():
+    assert not explore("gpu-vi", parse("st x 1 | ld x; ld x"), max_states=50)["complete"]
+    assert not verify("gpu-vi", max_states=1000).complete
+
+
+@pytest.mark.parametrize("bound", [{"cores": 5}, {"lines": 0}, {"operations": 9}])
+def test_a_bound_that_is_none_is_refused(bound):
+    with pytest.raises(ConfigError, match="a small machine has"):
+        verify("no-l1", **bound)
+
+
+def run_cli(*arguments):
+    return subprocess.run(
+        [sys.executable, str(MUTANTS), "verify", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_a_violation_is_drawn_and_ends_with_1():
+    done = run_cli("-p", "no-l1!writeback-lost", "--lines", "1")
+    assert done.returncode == 1
+    assert "outcome: the memory model does not allow these values" in done.stdout
+    assert "core 0" in done.stdout
+    assert "memory" in done.stdout
+    assert "GETX x" in done.stdout
+
+
+def test_json_tells_states_and_the_violation():
+    done = run_cli("-p", "no-l1!ack-dropped", "--lines", "1", "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {"protocol", "states", "transitions", "depth", "complete", "violations"} <= set(told)
+    assert told["violations"][0]["kind"] == "deadlock"
+
+
+def test_bad_input_is_one_line_and_2():
+    done = run_cli("-p", "no-l1", "--cores", "9")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1

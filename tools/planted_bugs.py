@@ -1,0 +1,259 @@
+"""Which checker catches which planted bug: found, kept in ``tests/verification/planted.toml``, told in the docs.
+
+    python tools/planted_bugs.py --find [ID ...]    `gpucoh verify` on the planted bugs (or these); note what catches each
+    python tools/planted_bugs.py --check            every noted catch again, as it is noted (make proof)
+    python tools/planted_bugs.py --docs             write the table and the drawings of docs/verification.md
+    python tools/planted_bugs.py --figures          and what the explorer reaches of every protocol (minutes)
+
+A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule
+with which it does, steps of the shortest way), ``monitors`` (workload), ``litmus``, ``fuzz``. Whoever adds a checker
+adds its member and a function to CHECKERS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import mutants
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTES = ROOT / "tests" / "verification" / "planted.toml"
+PAGE = ROOT / "docs" / "verification.md"
+BEGIN, END = "<!-- begin: {} (tools/planted_bugs.py --docs) -->", "<!-- end: {} -->"
+ORDINARY = "an ordinary mistake"
+
+
+def read_notes() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(NOTES.read_text(encoding="utf-8")) if NOTES.exists() else {}
+
+
+def planted() -> dict[str, Any]:
+    """Every planted bug: id -> Protocol."""
+    from gpucoh.gpu import protocols
+
+    return {name: protocol for name, protocol in protocols().items() if "!" in name}
+
+
+def program_of(note: dict[str, Any]) -> Any:
+    from gpucoh.small_programs import parse
+
+    words = [word for word in note.get("setting", "").split(", ") if word]
+    program = parse(note["program"], note["name"])
+    changes = {word: True for word in words if word != "no whims"}
+    from dataclasses import replace
+
+    whims = "no whims" not in words and "tight" not in words
+    return replace(program, evictions=whims, **changes)
+
+
+# ---- checkers: (id, note) -> what was found, or nothing
+
+
+def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
+    """The first violation of the noted program."""
+    from gpucoh.allowed import allowed_outcomes
+    from gpucoh.verification import explore, small_choice
+
+    choice, program = small_choice(name), program_of(note)
+    allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
+    found = explore(choice, program, consistency=note["rule"], allowed=allowed)
+    return found["violations"][0] if found["violations"] else None
+
+
+def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
+    """A run with check=True that ends with an invariant's or the race detector's word."""
+    import gpucoh
+
+    try:
+        result = gpucoh.run(
+            note["workload"], protocol=name, scale="tiny", check=True, set=note.get("set", {})
+        )
+    except gpucoh.SimulationError as error:
+        return {"what": str(error)}
+    return None if result.correct else {"what": "wrong result"}
+
+
+CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
+    "verify": check_verify,
+    "monitors": check_monitors,
+}
+
+
+# ---- commands
+
+
+def find(names: list[str]) -> int:
+    from gpucoh.verification import verify
+
+    notes = read_notes()
+    for name, protocol in planted().items():
+        if names and name not in names:
+            continue
+        notes.setdefault(name, {}).pop("verify", None)
+        for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
+            result = verify(name, consistency=rule)
+            if result.violations:
+                first = result.violations[0]
+                notes[name]["verify"] = {
+                    "name": first.program.name,
+                    "program": str(first.program),
+                    "setting": first.program.setting,
+                    "rule": rule,
+                    "kind": first.kind,
+                    "steps": len(first.trace),
+                    "states": result.states,
+                }
+                break
+        print(f"{name:<45} {notes[name].get('verify', 'not caught')}", flush=True)
+        NOTES.write_text(tomli_w.dumps(dict(sorted(notes.items()))), encoding="utf-8")
+    return 0
+
+
+def check() -> int:
+    missed = 0
+    for name, row in read_notes().items():
+        for checker, note in row.items():
+            if checker in CHECKERS and not CHECKERS[checker](name, note):
+                print(f"{name}: {checker} does not catch it any more")
+                missed += 1
+    for name in planted():
+        if not read_notes().get(name):
+            print(f"{name}: nothing catches it")
+            missed += 1
+    print(f"{len(planted())} planted bugs, {missed} catches missed")
+    return 1 if missed else 0
+
+
+def table() -> str:
+    lines = ["| planted bug | what is wrong | caught by |", "|---|---|---|"]
+    notes = read_notes()
+    for name, protocol in planted().items():
+        row = notes.get(name, {})
+        caught = []
+        if "verify" in row:
+            found = row["verify"]
+            setting = f", {found['setting']}" if found["setting"] else ""
+            caught.append(
+                f"verify: {found['kind']} in {found['name']}{setting}, {found['steps']} steps"
+            )
+        if "monitors" in row:
+            caught.append(f"monitors: `{row['monitors']['workload']}`")
+        caught += [checker for checker in row if checker not in ("verify", "monitors")]
+        reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
+        text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
+        lines.append(f"| `{name}` | {text} | {'; '.join(caught) or 'nothing'} |")
+    return "\n".join(lines)
+
+
+def drawings() -> str:
+    from gpucoh.diagrams import draw
+    from gpucoh.verification import node_names
+
+    parts = []
+    for name, protocol in planted().items():
+        note = read_notes().get(name, {}).get("verify")
+        if protocol.paper == ORDINARY or not note:
+            continue
+        program, found = program_of(note), check_verify(name, note)
+        assert found is not None
+        drawn = draw(program, node_names(protocol, program), found["trace"])
+        drawn = re.sub(r"^", "    ", drawn, flags=re.MULTILINE)
+        setting = f" ({note['setting']})" if note["setting"] else ""
+        parts.append(
+            f"### `{name}`: {protocol.json['text']}\n\nThe reading: {protocol.paper}.\n\n"
+            f"Program {note['name']}{setting}: `{note['program']}`. "
+            f"{found['kind'].capitalize()}: {found['what']}.\n\n{drawn}"
+        )
+    return "\n\n".join(parts)
+
+
+def figures() -> str:
+    """What `gpucoh verify` reaches of the product's protocols: states, and cells of their tables."""
+    from gpucoh.gpu import protocols
+    from gpucoh.verification import verify
+
+    lines = [
+        "| protocol | rule | model | states | transitions | depth | programs | cells entered |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, protocol in protocols().items():
+        entered: dict[str, set[int]] = {}
+        rows = []
+        for rule in sorted(set(protocol.models) & {"sc", "rc"}) if "!" not in name else ():
+            found = verify(name, consistency=rule)
+            assert not found.violations, name
+            for controller, cells in found.cells.items():
+                entered.setdefault(controller, set()).update(cells)
+            programs = (
+                f"all {found.programs:,}"
+                if found.complete
+                else f"{found.explored:,} of {found.programs:,}"
+            )
+            rows.append(
+                f"| `{name}` | {rule} | {found.model} | {found.states:,} | {found.transitions:,} | "
+                f"{found.depth} | {programs} |"
+            )
+        coverage = ", ".join(
+            f"{controller} {len(cells & moving(protocol, controller))} of {len(moving(protocol, controller))}"
+            for controller, cells in entered.items()
+        )
+        lines += [f"{row} {coverage if row is rows[-1] else ''} |" for row in rows]
+    return "\n".join(lines)
+
+
+def moving(protocol: Any, controller: str) -> set[int]:
+    """Numbers of the cells of a controller's first table that move."""
+    table = protocol.controllers[controller]
+    return {
+        table.states.index(cell.state) * len(table.events) + table.events.index(cell.event)
+        for cell in table.cells()
+        if cell.next
+    }
+
+
+def docs(parts: dict[str, Callable[[], str]]) -> int:
+    text = PAGE.read_text(encoding="utf-8")
+    for name, make in parts.items():
+        made = make()
+        begin, end = BEGIN.format(name), END.format(name)
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            print(f"{PAGE}: no place for the {name}: {begin} .. {end}", file=sys.stderr)
+            return 2
+        text = f"{before}{begin}\n\n{made}\n\n{end}{after}"
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--find", nargs="*", metavar="ID")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--docs", action="store_true")
+    parser.add_argument("--figures", action="store_true")
+    arguments = parser.parse_args()
+    mutants.install()
+    status = 0
+    if arguments.find is not None:
+        status |= find(arguments.find)
+    if arguments.check:
+        status |= check()
+    if arguments.docs:
+        status |= docs({"table": table, "drawings": drawings})
+    if arguments.figures:
+        status |= docs({"figures": figures})
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
