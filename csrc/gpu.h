@@ -221,6 +221,7 @@ typedef struct {
     uint32_t evictions; /* how many at most, by L1s and L2s at any time; UINT32_MAX: any number */
     bool packed;    /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
     bool tight;     /* one bank; L1s and L2 with room for one line and one transaction */
+    bool unwatched; /* the protocol's own invariants are not looked at: what comes of a wrong step is seen in the end */
     uint64_t max_states;
     uint32_t timestamp_bits; /* of the small machine; 0: more than any exploration needs */
     /* Outcomes that the memory model allows, rows as in `outcomes`; NULL: whatever comes. Another one is a violation. */

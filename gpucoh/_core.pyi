@@ -40,6 +40,7 @@ def explore(
     packed: bool = False,
     tight: bool = False,
     allowed: Sequence[tuple[int, ...]] | None = None,
+    unwatched: bool = False,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``. threads: (core, [(kind, order, scope, variable, value)])."""
 

@@ -127,6 +127,7 @@ def explore(
     evictions: int = 1,
     max_states: int = PROGRAM_STATES,
     allowed: Sequence[tuple[int, ...]] | None = None,
+    invariants: bool = True,
 ) -> dict[str, Any]:
     """Every interleaving of one program.
 
@@ -143,6 +144,8 @@ def explore(
         The exploration is bounded (``complete`` is false) by so many.
     allowed : sequence of tuple, optional
         Outcomes that may be; another one is a violation.
+    invariants : bool
+        Whether the protocol's own are looked at after every step.
 
     Returns
     -------
@@ -188,6 +191,7 @@ def explore(
         program.packed,
         program.tight,
         allowed,
+        not invariants,
     )
     result: dict[str, Any] = json.loads(text)
     return result
@@ -302,6 +306,7 @@ def verify(
     evictions: int = 1,
     max_states: int = 2_000_000,
     program_states: int = PROGRAM_STATES,
+    invariants: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Explore a protocol on a small machine, exhaustively within the bound; stop at the first violation.
@@ -319,6 +324,8 @@ def verify(
         At most so many in a run, by any cache at any time.
     max_states, program_states : int
         States in all and in one program after which the result is bounded.
+    invariants : bool
+        Whether the protocol's own are looked at after every step.
     progress : callable, optional
         Called with programs explored and programs in all.
 
@@ -345,7 +352,9 @@ def verify(
             break
         allowed = allowed_outcomes(program, model) if model in MODELS else None
         found = explore(
-            choice, program, consistency=rule, evictions=evictions, max_states=program_states, allowed=allowed
+            choice, program, consistency=rule, evictions=evictions, max_states=program_states,
+            allowed=allowed,
+            invariants=invariants,
         )  # fmt: skip
         result.explored += 1
         result.states += found["states"]

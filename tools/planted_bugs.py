@@ -1,13 +1,13 @@
 """Which checker catches which planted bug: found, kept in ``tests/verification/planted.toml``, told in the docs.
 
-    python tools/planted_bugs.py --find [ID ...]    `gpucoh verify` on the planted bugs (or these); note what catches each
+    python tools/planted_bugs.py --find [ID ...]    `gpucoh verify` on planted bugs (or these); note what catches each
     python tools/planted_bugs.py --check            every noted catch again, as it is noted (make proof)
     python tools/planted_bugs.py --docs             write the table and the drawings of docs/verification.md
     python tools/planted_bugs.py --figures          and what the explorer reaches of every protocol (minutes)
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule
-with which it does, steps of the shortest way), ``monitors`` (workload), ``litmus``, ``fuzz``. Whoever adds a checker
-adds its member and a function to CHECKERS.
+with which it does, steps of the shortest way), ``consequence`` (the same without invariants: a wrong value in the end),
+``monitors`` (workload), ``litmus``, ``fuzz``. Whoever adds a checker adds its member and a function to CHECKERS.
 """
 
 from __future__ import annotations
@@ -69,6 +69,17 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     return found["violations"][0] if found["violations"] else None
 
 
+def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
+    """The same, of what comes of it in the end: the protocol's own invariants are not looked at."""
+    from gpucoh.allowed import allowed_outcomes
+    from gpucoh.verification import explore, small_choice
+
+    choice, program = small_choice(name), program_of(note)
+    allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
+    found = explore(choice, program, consistency=note["rule"], allowed=allowed, invariants=False)
+    return found["violations"][0] if found["violations"] else None
+
+
 def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     """A run with check=True that ends with an invariant's or the race detector's word."""
     import gpucoh
@@ -84,6 +95,7 @@ def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
 CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
     "verify": check_verify,
+    "consequence": check_consequence,
     "monitors": check_monitors,
 }
 
@@ -91,29 +103,40 @@ CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
 # ---- commands
 
 
-def find(names: list[str]) -> int:
+def first_violation(name: str, protocol: Any, invariants: bool) -> dict[str, Any] | None:
     from gpucoh.verification import verify
 
-    notes = read_notes()
+    for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
+        result = verify(name, consistency=rule, invariants=invariants)
+        if result.violations:
+            first = result.violations[0]
+            return {
+                "name": first.program.name,
+                "program": str(first.program),
+                "setting": first.program.setting,
+                "rule": rule,
+                "kind": first.kind,
+                "steps": len(first.trace),
+                "states": result.states,
+            }
+    return None
+
+
+def find(names: list[str]) -> int:
+    """What the explorer finds first; of literal readings also what comes of it, where that is an invariant."""
     for name, protocol in planted().items():
         if names and name not in names:
             continue
-        notes.setdefault(name, {}).pop("verify", None)
-        for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
-            result = verify(name, consistency=rule)
-            if result.violations:
-                first = result.violations[0]
-                notes[name]["verify"] = {
-                    "name": first.program.name,
-                    "program": str(first.program),
-                    "setting": first.program.setting,
-                    "rule": rule,
-                    "kind": first.kind,
-                    "steps": len(first.trace),
-                    "states": result.states,
-                }
-                break
-        print(f"{name:<45} {notes[name].get('verify', 'not caught')}", flush=True)
+        notes = read_notes()
+        row = notes.setdefault(name, {})
+        made = {"verify": first_violation(name, protocol, True), "consequence": None}
+        if protocol.paper != ORDINARY and made["verify"] and made["verify"]["kind"] == "invariant":
+            made["consequence"] = first_violation(name, protocol, False)
+        for checker, note in made.items():
+            row.pop(checker, None)
+            if note:
+                row[checker] = note
+        print(f"{name:<45} {made}", flush=True)
         NOTES.write_text(tomli_w.dumps(dict(sorted(notes.items()))), encoding="utf-8")
     return 0
 
@@ -147,7 +170,7 @@ def table() -> str:
             )
         if "monitors" in row:
             caught.append(f"monitors: `{row['monitors']['workload']}`")
-        caught += [checker for checker in row if checker not in ("verify", "monitors")]
+        caught += [checker for checker in row if checker not in (*CHECKERS, "consequence")]
         reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
         text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
         lines.append(f"| `{name}` | {text} | {'; '.join(caught) or 'nothing'} |")
@@ -160,10 +183,12 @@ def drawings() -> str:
 
     parts = []
     for name, protocol in planted().items():
-        note = read_notes().get(name, {}).get("verify")
+        row = read_notes().get(name, {})
+        checker = "consequence" if "consequence" in row else "verify"
+        note = row.get(checker)
         if protocol.paper == ORDINARY or not note:
             continue
-        program, found = program_of(note), check_verify(name, note)
+        program, found = program_of(note), CHECKERS[checker](name, note)
         assert found is not None
         drawn = draw(program, node_names(protocol, program), found["trace"])
         drawn = re.sub(r"^", "    ", drawn, flags=re.MULTILINE)

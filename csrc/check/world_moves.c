@@ -284,8 +284,9 @@ bank_of(gpc_world_t *self, uint32_t line)
 int
 gpc_world_monitor(gpc_world_t *self)
 {
+    bool watched = self->protocol->monitor && !self->what->unwatched;
     int status = GPC_OK;
-    for (uint32_t line = 0; self->protocol->monitor && line < self->lines && status == GPC_OK; line++) {
+    for (uint32_t line = 0; watched && line < self->lines && status == GPC_OK; line++) {
         status = self->protocol->monitor(self->l1s, self->machine.cores, bank_of(self, line), gpc_world_address(line));
     }
     return status;

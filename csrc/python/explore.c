@@ -191,8 +191,8 @@ PyObject *
 gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
-        "protocol",  "rule",       "options", "cores", "variables", "threads", "warm",
-        "evictions", "max_states", "packed",  "tight", "allowed",   NULL,
+        "protocol",  "rule",       "options", "cores", "variables", "threads",   "warm",
+        "evictions", "max_states", "packed",  "tight", "allowed",   "unwatched", NULL,
     };
     const gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
@@ -201,11 +201,11 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
     gpc_explore_thread_t *threads = NULL;
     gpc_explore_t what = {0};
     uint32_t *allowed = NULL;
-    int packed = 0, tight = 0;
+    int packed = 0, tight = 0, unwatched = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppO:explore", (char **) (uintptr_t) names, &protocol,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOp:explore", (char **) (uintptr_t) names, &protocol,
                                      &rule, &options_object, &cores, &variables, &threads_object, &warm, &evictions,
-                                     &max_states, &packed, &tight, &allowed_object)) {
+                                     &max_states, &packed, &tight, &allowed_object, &unwatched)) {
         return NULL;
     }
     if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
@@ -224,6 +224,7 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
         what.threads = threads;
         what.packed = packed != 0;
         what.tight = tight != 0;
+        what.unwatched = unwatched != 0;
         what.allowed = allowed;
         result = explore(state, &what);
     }

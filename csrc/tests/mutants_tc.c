@@ -1,6 +1,8 @@
 /* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them the literal readings of the paper that break it: H1 to H4 are the
  * names that our notes on the paper give to what its table 2 leaves out, W2 and W3 to what its prose leaves out.
  */
+#include <string.h>
+
 #include "protocol/tc_weak.h"
 #include "tests/mutants.h"
 
@@ -122,6 +124,12 @@ private_without_comparison(mutant_t *m)
 static void
 reader_passes_waiting_store(mutant_t *m)
 {
+    gpc_option_info_t *options = mutant_protocol(m)->options;
+    for (unsigned i = 0; i < GPC_MAX_OPTIONS && options[i].name; i++) {
+        if (strcmp(options[i].name, "stall") == 0) {
+            options[i].standard = 0; /* line: else the whole bank stands still, and no read gets there */
+        }
+    }
     mutant_copy(m, "L2", "WS", "GETS", "S", "GETS");
     mutant_next(m, "L2", "WS", "GETS", "WS");
 }
@@ -250,7 +258,7 @@ const mutant_info_t mutants_of_tc[] = {
     {"tc-strong!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
     {"tc-strong!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL, evicted_lease_forgotten},
     {"tc-strong!private-without-comparison", "a store of any core that had a copy passes as private", NULL, private_without_comparison},
-    {"tc-strong!reader-passes-waiting-store", "a read extends the lease of a line that a store waits for", NULL, reader_passes_waiting_store},
+    {"tc-strong!reader-passes-waiting-store", "a read extends the lease of a line that a store waits for (stall=line)", NULL, reader_passes_waiting_store},
     {"tc-strong!own-store-readable", "a load hits on an own store that is not performed yet", NULL, own_store_readable},
     {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed at once", NULL, store_waits_for_no_lease},
     {"tc-strong!expired-copy-read", "a load hits on a copy whose lease is over", NULL, expired_copy_read},
