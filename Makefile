@@ -92,7 +92,8 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all -c rc --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
 	$(BIN)/python tools/planted_bugs.py --check
-# litmus: gpucoh litmus -p all; fuzz: gpucoh fuzz
+	$(BIN)/gpucoh litmus -p all --runs 100
+	$(BIN)/gpucoh fuzz -p all --ops 20000
 
 bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small

@@ -91,17 +91,20 @@ class _Drawing:
         return notes
 
     def completed(self, step: Mapping[str, Any], before: list[list[int]]) -> list[str]:
+        """What the loads and atomics read that this step completes: a hit at once, or values that have come."""
         notes = []
-        for thread, values in enumerate(step.get("values", ())):
+        for thread in step["completed"]:
             operations = self.program.threads[thread].operations
-            done = thread in step["completed"]
-            changed = [
-                f"{VARIABLES[op.variable]} reads {value}"
-                for op, value, old in zip(operations, values, before[thread], strict=True)
-                if op.reads and value != old
+            hit = step["op"] if step["kind"] == "issue" and step["thread"] == thread else None
+            read = [
+                f"{VARIABLES[op.variable]} = {value}"
+                for number, (op, value, old) in enumerate(
+                    zip(operations, step["values"][thread], before[thread], strict=True)
+                )
+                if op.reads and (value != old or number == hit)
             ]
-            if done and changed:
-                notes.append(f"thread {thread}: {', '.join(changed)}")
+            if read:
+                notes.append(f"thread {thread} reads {', '.join(read)}")
         return notes
 
     def draw_step(self, step: Mapping[str, Any]) -> None:
