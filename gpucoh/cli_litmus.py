@@ -207,7 +207,8 @@ def _carry_out(
         return [future.result() for future in futures]
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        # Nothing is under way but after Ctrl-C: who pressed it does not wait for the launches to end.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _finish(results: Sequence[Result]) -> None:

@@ -261,6 +261,11 @@ def _finish(
     condition = read_condition(quantifier, source.text[clause.end() :], source.line(clause.start()))
     shown = tuple(dict.fromkeys([*condition.proposition.names(), *listed]))
     _check_names(source, clause.start(), shown, threads, initial)
+    if not shown:  # a condition that holds always: everything is of interest
+        shown = (
+            *(f"P{thread.id}:{name}" for thread in threads for name in thread.registers),
+            *initial,
+        )
     return Test(
         name=name,
         title=title,

@@ -107,6 +107,12 @@ def test_locations_are_shown_beside_the_condition():
     assert test.shown == ("x", "y", "P0:r3")
 
 
+def test_a_condition_without_names_shows_everything():
+    test = read("P0@cta 0,gpu 0 ;\n ld.weak r0, x ;", "exists 0==0")
+    assert test.shown == ("P0:r0", "x", "y")
+    assert test.condition.matches({})
+
+
 @pytest.mark.parametrize(
     ("program", "line", "what"),
     [

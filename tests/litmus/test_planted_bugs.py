@@ -8,6 +8,7 @@ import pytest
 
 CATCHES = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))
 QUICK = (
+    "tc-weak!fence-ignores-gwct",
     "no-l1!fill-over-store",
     "ideal!late-load-merges",
     "gpu-vi!own-store-readable",
