@@ -11,7 +11,7 @@ BUILD := build
 RELEASE := $(BUILD)/release
 SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' \) 2>/dev/null)
 
-.PHONY: demo test test-c test-python check format asan proof bench fuzz monitors clean develop
+.PHONY: demo test test-c test-python check format asan asan-python proof bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -20,6 +20,7 @@ help:
 	@echo "make test     C tests and Python tests"
 	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make asan-python  the binding's tests with the extension under the same sanitizers"
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that have to be seen"
 	@echo "make proof    every protocol explored on small machines, every planted bug caught again"
 	@echo "make bench    speed of the simulator"
@@ -78,6 +79,17 @@ asan: $(BUILD)/.run
 	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
+# The package beside an extension with sanitizers, whose library is loaded before CPython. CPython's own leaks are not looked for.
+asan-python: $(BUILD)/.test
+	$(RUN) sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
+	    -Dbuildtype=debugoptimized
+	rm -rf $(BUILD)/asan-python/package && mkdir $(BUILD)/asan-python/package
+	cp -r gpucoh $(BUILD)/asan-python/package && rm -f $(BUILD)/asan-python/package/gpucoh/_core*.so
+	mv $(BUILD)/asan-python/_core*.so $(BUILD)/asan-python/package/gpucoh && rm -f $(BUILD)/asan-python/mutant_core*.so
+	LD_PRELOAD="$$($(firstword $(CC)) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
+	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz -k "not planted"
+
 check: $(BUILD)/.dev
 	$(RUN) BUILD=$(BUILD) sh tools/check.sh
 
@@ -93,7 +105,7 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
 	$(BIN)/python tools/planted_bugs.py --check
 	$(BIN)/gpucoh litmus -p all --runs 100
-	$(BIN)/gpucoh fuzz -p all --ops 20000
+	$(BIN)/gpucoh fuzz -p all --ops 60000
 
 bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
