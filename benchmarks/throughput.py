@@ -2,7 +2,7 @@
 
 ``python benchmarks/throughput.py [--scale tiny|small] [--cores 16,64,256] [--json]``
 
-The mix of ``mix.toml`` and one stream of L1 misses run in a process each. Counted is the processor time of the
+The mix of ``mix.toml`` and three streams of L1 misses run in a process each. Counted is the processor time of the
 thread that runs the core, inside the core: making inputs and checking answers is Python's and not the simulator's.
 Shown, never judged: the judged figure is that of ``benchmarks/instructions.py``.
 """
@@ -41,24 +41,48 @@ class TimedGPU(gpucoh.GPU):
             self.seconds += time.thread_time() - start
 
 
-@gpucoh.kernel
-def stream(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, stride: gpucoh.i32):
-    i = gpucoh.global_id()
-    total = gpucoh.u32(0)
-    for k in range(0, rounds, 8):
-        total += data[i + k * stride] + data[i + (k + 1) * stride]
-        total += data[i + (k + 2) * stride] + data[i + (k + 3) * stride]
-        total += data[i + (k + 4) * stride] + data[i + (k + 5) * stride]
-        total += data[i + (k + 6) * stride] + data[i + (k + 7) * stride]
-    if total == 1:
-        data[i] = total
+# Streams of coalesced loads that all miss the L1: lines that the L2 has, with few requests at once and with as many as the
+# cores can have (the answers' way is full then), and lines from memory.
+STREAMS: dict[str, dict[str, int]] = {
+    "misses": {"warps": 4, "passes": 40, "lines": 16},
+    "flood": {"warps": 24, "passes": 10, "lines": 16},
+    "memory": {"warps": 24, "passes": 1, "lines": 128},
+}
 
 
-def run_misses(gpu: TimedGPU, cores: int) -> bool:
-    """Every load of every warp misses the L1; the lines are in the L2 after the first pass."""
-    threads, rounds = cores * 768, 32
-    data = gpu.zeros(threads * rounds, np.uint32)
-    gpu.launch(stream, grid=cores * 4, block=192, args=(data, rounds, threads))
+def streaming_kernel(stride: int, lines: int) -> gpucoh.Kernel:
+    """A thread's loads a pass, ``stride`` words apart, 16 of them on their way at once."""
+    s = stride
+
+    @gpucoh.kernel
+    def stream(data: gpucoh.Buffer[gpucoh.u32], passes: gpucoh.i32, lines: gpucoh.i32):
+        i = gpucoh.global_id()
+        total = gpucoh.u32(0)
+        for _ in range(passes):
+            k = i
+            for _ in range(0, lines, 16):
+                total += data[k] + data[k + s] + data[k + 2 * s] + data[k + 3 * s]
+                total += data[k + 4 * s] + data[k + 5 * s] + data[k + 6 * s] + data[k + 7 * s]
+                total += data[k + 8 * s] + data[k + 9 * s] + data[k + 10 * s] + data[k + 11 * s]
+                total += data[k + 12 * s] + data[k + 13 * s] + data[k + 14 * s] + data[k + 15 * s]
+                k += 16 * s
+        if total == 1:
+            data[i] = total
+
+    return stream
+
+
+def run_stream(gpu: TimedGPU, cores: int, warps: int, passes: int, lines: int) -> bool:
+    """Other data than the answer: the loads are what counts."""
+    threads = cores * warps * 32
+    data = gpu.zeros(threads * lines, np.uint32)
+    blocks = cores * (4 if warps % 4 == 0 else 1)
+    gpu.launch(
+        streaming_kernel(threads, lines),
+        grid=blocks,
+        block=threads // blocks,
+        args=(data, passes, lines),
+    )
     return True
 
 
@@ -66,8 +90,8 @@ def measure(mix: dict[str, Any], entry: dict[str, Any], cores: int, scale: str) 
     """One run, in this process."""
     machine = gpucoh.machine(mix["machine"]).replace(cores=cores)
     gpu = TimedGPU(machine=machine, protocol=mix["protocol"], seed=mix["seed"])
-    if entry["name"] == "misses":
-        correct = run_misses(gpu, cores)
+    if entry["name"] in STREAMS:
+        correct = run_stream(gpu, cores, **STREAMS[entry["name"]])
     else:
         instance = workload(entry["workload"]).prepare(scale, mix["seed"], entry["params"])
         correct = instance.run(gpu).correct
@@ -107,7 +131,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['seconds'] / row['events'] * 1e9:9.0f} {row['seconds']:7.2f} {row['peak_mib']:9.0f}"
         )
     for cores in sorted({row["cores"] for row in rows}):
-        mine = [row for row in rows if row["cores"] == cores and row["name"] != "misses"]
+        mine = [row for row in rows if row["cores"] == cores and row["name"] not in STREAMS]
         mean = geometric_mean([row["instructions"] / row["seconds"] for row in mine])
         event = geometric_mean([row["seconds"] / row["events"] for row in mine])
         print(
@@ -126,7 +150,7 @@ def main() -> int:
     if given.one:
         print(json.dumps(measure(mix, *json.loads(given.one))))
         return 0
-    entries = [*mix["runs"], {"name": "misses"}]
+    entries = [*mix["runs"], *({"name": name} for name in STREAMS)]
     cores = [int(word) for word in given.cores.split(",")]
     rows = [in_a_process(entry, count, given.scale) for count in cores for entry in entries]
     if given.json:
