@@ -16,7 +16,7 @@ SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -
 
 .PHONY: help
 help:
-	@echo "make demo     install into .venv and compare three protocols on real algorithms: a table, two figures"
+	@echo "make demo     install into .venv and compare six protocols on real algorithms: a table, three figures"
 	@echo "make test     C tests and Python tests"
 	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -321,8 +321,9 @@ def compare_command(
 ) -> None:
     """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
 
-    Without arguments: six workloads under no-l1, no-coh and ideal. Runs with wrong answers are marked. Exit status 1
-    when a run is wrong although its protocol promises a memory model (no-coh promises none).
+    Without arguments: six workloads under six protocols, with directories, with leases and with no coherence. Runs with
+    wrong answers are marked. Exit status 1 when a run is wrong although its protocol promises a memory model (no-coh
+    promises none).
 
     Examples:
 

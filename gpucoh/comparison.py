@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What `gpucoh compare` runs when it is told nothing: real algorithms that finish in under a minute together.
-DEFAULT_WORKLOADS = ("bfs", "hsp", "vec-cpy", "reduction", "spm_g", "fg-share")
-DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "ideal")
+DEFAULT_WORKLOADS = ("bfs", "hsp", "reduction", "stn", "bh", "fg-share")
+DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "mesi", "gpu-vi", "tc-weak", "ideal")
 
 
 @dataclass(frozen=True)
