@@ -201,7 +201,7 @@ typedef struct {
     uint8_t kind; /* 0 load, 1 store, 2 atomic add, 3 fence */
     uint8_t order, scope;
     uint8_t variable;
-    uint32_t value;   /* store, atomic: operand */
+    uint32_t value; /* store, atomic: operand */
 } gpc_explore_op_t;
 
 typedef struct {
@@ -217,10 +217,10 @@ typedef struct {
     uint32_t num_options;
     uint32_t cores, variables, num_threads;
     const gpc_explore_thread_t *threads;
-    uint32_t warm;  /* bit (core * variables + variable): that core's L1 starts with a copy */
+    uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
     uint32_t evictions; /* how many at most, by L1s and L2s at any time; UINT32_MAX: any number */
-    bool packed;    /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
-    bool tight;     /* one bank; L1s and L2 with room for one line and one transaction */
+    bool packed;        /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
+    bool tight;         /* one bank; L1s and L2 with room for one line and one transaction */
     bool unwatched; /* the protocol's own invariants are not looked at: what comes of a wrong step is seen in the end */
     uint64_t max_states;
     uint32_t timestamp_bits; /* of the small machine; 0: more than any exploration needs */

@@ -214,7 +214,7 @@ def figures() -> str:
         entered: dict[str, set[int]] = {}
         rows = []
         for rule in sorted(set(protocol.models) & {"sc", "rc"}) if "!" not in name else ():
-            found = verify(name, consistency=rule)
+            found = verify(name, consistency=rule, max_states=500_000)
             assert not found.violations, name
             for controller, cells in found.cells.items():
                 entered.setdefault(controller, set()).update(cells)
