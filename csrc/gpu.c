@@ -144,6 +144,7 @@ make_fabric(gpc_gpu_t *gpu)
     gpc_dram_config_t dram = {.channels = m->partitions,
                               .model = m->dram_model,
                               .queue = m->dram_queue,
+                              .answers = m->l2_mshrs, /* a recall under way has an entry */
                               .line_bytes = m->line_bytes,
                               .bytes_per_cycle = m->dram_bytes_per_cycle,
                               .banks = m->dram_banks,

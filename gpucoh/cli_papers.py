@@ -129,15 +129,17 @@ def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
 
 def _print_figure(console: Console, item: dict[str, Any]) -> None:
     console.print(f"figure {item['figure']}: {item['title']}", style="bold", highlight=False)
+    console.print(f"relative to {item['baseline']}", markup=False, highlight=False)
     rows = [
         [
+            row["group"],
             Text(row["protocol"]),
             *(_ratio(row[name]) for name in ("speedup_harmonic", "traffic", "energy")),
         ]
         for row in item["means"]
     ]
-    columns = ["protocol", "speedup (harmonic)", "traffic", "energy"]
-    console.print(tables.plain_table(columns, rows, right=(1, 2, 3)))
+    columns = ["workloads", "protocol", "speedup (harmonic)", "traffic", "energy"]
+    console.print(tables.plain_table(columns, rows, right=(2, 3, 4)))
     for word in ("left_out", "wrong"):
         if item[word]:
             console.print(f"{word.replace('_', ' ')}: {', '.join(item[word])}", markup=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from gpucoh.files import whole_file
 
 if TYPE_CHECKING:
     from gpucoh.comparison import Comparison
+    from gpucoh.runner import RunResult
 
 # Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
 _COLOURS = (
@@ -31,7 +32,7 @@ _COLOURS = (
     "#1b7837",
 )
 _HATCHES = ("", "", "///", "...", "\\\\\\", "xxx", "---", "ooo", "++")
-_CLASS_NAMES = {
+CLASS_NAMES = {
     "REQ": "requests",
     "LD": "load data",
     "ST": "stores",
@@ -42,7 +43,7 @@ _CLASS_NAMES = {
     "WB": "write-backs",
     "EPOCH": "epoch changes",
 }
-_PART_NAMES = {
+PART_NAMES = {
     "noc_dynamic": "network, dynamic",
     "noc_static": "network, static",
     "l1": "L1",
@@ -52,6 +53,15 @@ _PART_NAMES = {
     "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
+# A protocol looks the same in every figure.
+_PLACES = {
+    name: place
+    for place, name in enumerate(
+        ("no-l1", "no-coh", "mesi", "gpu-vi", "gpu-vini", "ideal", "tc-strong", "tc-weak")
+    )
+}
+# What stands in a bar group: its name, and for each protocol the heights by part and whether it is wrong.
+Stack = tuple[str, Mapping[str, float], bool]
 
 
 def style(number: int) -> dict[str, object]:
@@ -62,6 +72,13 @@ def style(number: int) -> dict[str, object]:
         "edgecolor": "black",
         "linewidth": 0.6,
     }
+
+
+def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
+    """Colours and hatches of protocols; in order, where one is drawn with several options."""
+    names = [name.partition("[")[0] for name in protocols]
+    known = len(set(names)) == len(names) and all(name in _PLACES for name in names)
+    return [style(_PLACES[name] if known else number) for number, name in enumerate(names)]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
@@ -144,17 +161,20 @@ def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float
     return [Patch(facecolor="none", edgecolor="none", label=text)] if wrong else []
 
 
-def _subtitle(comparison: Comparison) -> str:
+def subtitle(comparison: Comparison) -> str:
+    """Machine, scale and seed of the runs."""
     first = comparison.runs[0]
     return f"{first.machine}, scale {first.scale}, seed {first.seed}"
 
 
-def speedup_figure(comparison: Comparison) -> Figure:
+def speedup_figure(comparison: Comparison, title: str = "Speedup") -> Figure:
     """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
 
     Parameters
     ----------
     comparison : Comparison
+    title : str
+        What stands above it; machine, scale and seed are added.
 
     Returns
     -------
@@ -169,10 +189,11 @@ def speedup_figure(comparison: Comparison) -> Figure:
     width = 0.8 / len(protocols)
     wrong: list[tuple[float, float]] = []
     tallest = 0.0
+    styles = protocol_styles(protocols)
     for number, protocol in enumerate(protocols):
         offset = (number - (len(protocols) - 1) / 2) * width
         values = [heights[name, protocol] for name in names] + [means[protocol]]
-        axes.bar(np.arange(len(values)) + offset, values, width, **style(number))  # type: ignore[arg-type]
+        axes.bar(np.arange(len(values)) + offset, values, width, **styles[number])  # type: ignore[arg-type]
         for place, name in enumerate(names):
             if comparison.run(name, protocol).correct is False:
                 wrong.append((place + offset, values[place]))
@@ -183,35 +204,38 @@ def speedup_figure(comparison: Comparison) -> Figure:
         axes,
         [*names, "harmonic\nmean"],
         f"speedup over {comparison.baseline}\n(ratio of core cycles, higher is better)",
-        f"Speedup ({_subtitle(comparison)})",
+        f"{title} ({subtitle(comparison)})",
     )
-    handles = [Patch(**style(number), label=protocol) for number, protocol in enumerate(protocols)]  # type: ignore[arg-type]
+    handles = [
+        Patch(**kind, label=protocol)  # type: ignore[arg-type]
+        for kind, protocol in zip(styles, protocols, strict=True)
+    ]
     _legend(axes, handles + marks)
     return figure
 
 
-def traffic_figure(comparison: Comparison) -> Figure:
+def traffic_figure(
+    comparison: Comparison, title: str = "Traffic by message class", mean: bool = False
+) -> Figure:
     """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
 
     Parameters
     ----------
     comparison : Comparison
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    title : str
+        What stands above it; machine, scale and seed are added.
+    mean : bool
+        Add a group of the arithmetic means over the workloads.
     """
-    parts = {id(run): run.stats.flits_by_class() for run in comparison.runs}
-    return _stacked(
-        comparison,
-        {key: dict(value) for key, value in parts.items()},
-        _CLASS_NAMES,
+    return stacked_figure(
+        traffic_stacks(comparison, mean),
+        CLASS_NAMES,
         f"interconnect traffic relative to {comparison.baseline}\n(ratio of flits, lower is better)",
-        f"Traffic by message class ({_subtitle(comparison)})",
+        f"{title} ({subtitle(comparison)})",
     )
 
 
-def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(_PART_NAMES)) -> Figure:
+def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
     """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
 
     Parameters
@@ -224,50 +248,110 @@ def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(_PART_NAM
     -------
     matplotlib.figure.Figure
     """
-    joules = {
-        id(run): {name: float(run.stats.energy[name]) for name in parts} for run in comparison.runs
-    }
     what = "network energy" if all(name.startswith("noc_") for name in parts) else "energy"
-    return _stacked(
-        comparison,
-        joules,
-        {name: _PART_NAMES[name] for name in parts},
+    return stacked_figure(
+        energy_stacks(comparison, parts),
+        {name: PART_NAMES[name] for name in parts},
         f"{what} relative to {comparison.baseline}\n(ratio of joules, lower is better)",
-        f"Energy by part ({_subtitle(comparison)})",
+        f"Energy by part ({subtitle(comparison)})",
     )
 
 
-def _stacked(
-    comparison: Comparison,
-    parts: Mapping[int, Mapping[str, float]],
+def traffic_stacks(comparison: Comparison, mean: bool = False) -> dict[str, list[Stack]]:
+    """Flits by class over the baseline's flits: workload -> stacks of the protocols."""
+    return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
+
+
+def energy_stacks(
+    comparison: Comparison, parts: Sequence[str], mean: bool = False, power: bool = False
+) -> dict[str, list[Stack]]:
+    """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
+
+    def amounts(run: RunResult) -> dict[str, float]:
+        time = run.cycles if power else 1
+        return {name: float(run.stats.energy[name]) / time for name in parts}
+
+    return _stacks(comparison, amounts, mean)
+
+
+def _stacks(
+    comparison: Comparison, amounts: Callable[[RunResult], Mapping[str, float]], mean: bool
+) -> dict[str, list[Stack]]:
+    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of right runs."""
+    out: dict[str, list[Stack]] = {}
+    sums: dict[str, list[Mapping[str, float]]] = {name: [] for name in comparison.protocols}
+    for name in comparison.workloads:
+        base = comparison.run(name, comparison.baseline)
+        total = sum(amounts(base).values()) or 1
+        out[name] = []
+        for protocol in comparison.protocols:
+            run = comparison.run(name, protocol)
+            parts = {kind: value / total for kind, value in amounts(run).items()}
+            out[name].append((protocol, parts, run.correct is False))
+            if run.correct is not False and base.correct is not False:
+                sums[protocol].append(parts)
+    if mean:
+        out["mean"] = [(name, _mean_parts(parts), False) for name, parts in sums.items()]
+    return out
+
+
+def _mean_parts(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    kinds = dict.fromkeys(kind for stack in stacks for kind in stack)
+    return {kind: sum(stack.get(kind, 0) for stack in stacks) / len(stacks) for kind in kinds}
+
+
+def stacked_figure(
+    groups: Mapping[str, Sequence[Stack]], texts: Mapping[str, str], label: str, title: str
+) -> Figure:
+    """A figure of :func:`stacked_bars` with its legend."""
+    bars = max(len(stacks) for stacks in groups.values())
+    figure, axes = _new(len(groups), bars)
+    handles = stacked_bars(axes, groups, texts, label, title)
+    _legend(axes, handles)
+    return figure
+
+
+def stacked_bars(
+    axes: Axes,
+    groups: Mapping[str, Sequence[Stack]],
     texts: Mapping[str, str],
     label: str,
     title: str,
-) -> Figure:
-    """Stacked bars of each run's parts, over the baseline's total; protocols are named under the bars."""
-    names, protocols = comparison.workloads, comparison.protocols
-    kinds = [kind for kind in texts if any(values.get(kind) for values in parts.values())]
-    figure, axes = _new(len(names), len(protocols))
-    width = 0.8 / len(protocols)
+) -> list[Patch]:
+    """Stacked bars in groups; protocols are named under the bars.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    groups : mapping
+        Name -> its bars: protocol, heights by part, whether the answer is wrong.
+    texts : mapping
+        Part -> what the legend calls it; parts are stacked in this order.
+    label, title : str
+        Beside and above the axes.
+
+    Returns
+    -------
+    list of Patch
+        For the legend, topmost part first.
+    """
     wrong: list[tuple[float, float]] = []
     tallest = 0.0
     ticks: list[tuple[float, str]] = []
-    for place, name in enumerate(names):
-        total = sum(parts[id(comparison.run(name, comparison.baseline))].values()) or 1
-        for number, protocol in enumerate(protocols):
-            run = comparison.run(name, protocol)
-            x = place + (number - (len(protocols) - 1) / 2) * width
-            top = _stack(axes, x, width, parts[id(run)], texts, total)
+    for place, stacks in enumerate(groups.values()):
+        width = 0.8 / len(stacks)
+        for number, (protocol, parts, is_wrong) in enumerate(stacks):
+            x = place + (number - (len(stacks) - 1) / 2) * width
+            top = _stack(axes, x, width, parts, texts)
             ticks.append((x, protocol))
-            if run.correct is False:
+            if is_wrong:
                 wrong.append((x, top))
             else:
                 tallest = max(tallest, top)
     marks = _mark_wrong(axes, wrong, tallest)
-    _finish(axes, names, label, title)
-    axes.tick_params(
-        axis="x", length=0, pad=12 + 5.2 * max(len(protocol) for protocol in protocols)
-    )
+    _finish(axes, list(groups), label, title)
+    longest = max(len(protocol) for _, protocol in ticks)
+    axes.tick_params(axis="x", length=0, pad=12 + 5.2 * longest)
     for x, protocol in ticks:
         axes.annotate(
             protocol,
@@ -280,26 +364,28 @@ def _stacked(
             rotation=90,
             fontsize=8,
         )
+    present = {
+        kind
+        for stacks in groups.values()
+        for _, parts, _ in stacks
+        for kind in parts
+        if parts[kind]
+    }
     handles = [
-        Patch(**style(list(texts).index(kind)), label=texts[kind])  # type: ignore[arg-type]
-        for kind in kinds
+        Patch(**style(number), label=text)  # type: ignore[arg-type]
+        for number, (kind, text) in enumerate(texts.items())
+        if kind in present
     ]
-    _legend(axes, handles[::-1] + marks)
-    return figure
+    return handles[::-1] + marks
 
 
 def _stack(
-    axes: Axes,
-    x: float,
-    width: float,
-    values: Mapping[str, float],
-    kinds: Iterable[str],
-    total: float,
+    axes: Axes, x: float, width: float, values: Mapping[str, float], kinds: Iterable[str]
 ) -> float:
     """One stacked bar; its height."""
     bottom = 0.0
     for number, kind in enumerate(kinds):
-        height = values.get(kind, 0) / total
+        height = values.get(kind, 0)
         if height:
             bars: BarContainer = axes.bar(x, height, width * 0.92, bottom=bottom, **style(number))  # type: ignore[arg-type]
             bars[0].set_label(kind)

@@ -21,6 +21,7 @@ typedef struct {
     /* Model 0: from acceptance to the answer, idle, channel transfer included; model 1: ticks beside the timings
      * (controller, both ways). The machine's round trip minus everything else gives it. */
     gpc_tick_t latency;
+    uint32_t answers; /* places more beside the queue, for writes that answers bring, which cannot wait (recalled lines) */
 } gpc_dram_config_t;
 
 #define GPC_DRAM_STATISTICS(X) X(reads) X(writes) X(row_hits) X(row_misses) X(row_conflicts) X(busy_cycles) X(queue_cycles)
@@ -65,7 +66,8 @@ GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *conf
                                  gpc_dram_answer_t answer, void *world);
 void gpc_dram_clear(gpc_dram_t *self); /* drops what is queued (after an abort); the messages are the caller's */
 /* Free places in a channel's queue. A place is taken from acceptance until the request leaves the queue for the pins. Beside
- * the queue is one place more, for the write-back of a line that a fetch drives out in the same step. */
+ * the queue is one place more, for the write-back of a line that a fetch drives out in the same step, and config.answers for
+ * lines that answers bring; while any of these is taken the queue has no room. */
 uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
 /* Both need room, or the place beside the queue (asserted). The read is of message->line and keeps the message until its answer; the write takes
  * effect for every later read of the line. */

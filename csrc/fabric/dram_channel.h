@@ -63,7 +63,7 @@ GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
 static inline uint32_t
 gpc_dram_places(const gpc_dram_config_t *config)
 {
-    return config->queue + 1;
+    return config->queue + 1 + config->answers;
 }
 
 static inline gpc_dram_request_t *

@@ -6,21 +6,24 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from gpucoh.comparison import Comparison, harmonic_mean
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
+from gpucoh.papers import drawing
 from gpucoh.papers.claims import Paper, load
+from gpucoh.papers.drawing import LIFETIMES, Panel
 from gpucoh.papers.runs import Bench, missing_protocol, present
-from gpucoh.plots import energy_figure, save, speedup_figure, traffic_figure
+from gpucoh.plots import save
 from gpucoh.units import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
 DIRECTORIES = ((8, 2), (8, 4), (16, 8), (32, 16))
-LIFETIMES = (100, 200, 400, 800, 1600, 3200, 6400)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,57 +33,22 @@ class FigureSpec:
     Attributes
     ----------
     id, title : str
-    group : str
-        The paper's set of workloads.
+    groups : tuple of str
+        The paper's sets of workloads, or single workloads; a panel each.
     protocols : tuple of str
-        In the order of the bars; the baseline is run, too.
+        In the order of the bars.
     baseline : str
+        One of them.
     draw : callable
-        From a matrix of runs to a figure.
+        From the panels' runs to a figure.
     """
 
     id: str
     title: str
-    group: str
+    groups: tuple[str, ...]
     protocols: tuple[str, ...]
     baseline: str
-    draw: Callable[[Comparison], Figure]
-
-
-def _network_energy(comparison: Comparison) -> Figure:
-    return energy_figure(comparison, parts=("noc_dynamic", "noc_static"))
-
-
-def lifetime_figure(comparison: Comparison) -> Figure:
-    """Speedup over the baseline by fixed lifetime, a line a workload; the predictor's mean as a dashed line."""
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    fixed = [f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES]
-    ratios = {(row["workload"], row["protocol"]): row["speedup"] for row in comparison.summary}
-    markers = "osv^D<>pPX*h"
-    for number, name in enumerate(comparison.workloads):
-        values = [ratios[name, protocol] for protocol in fixed]
-        grey = str(0.65 * number / max(1, len(comparison.workloads) - 1))
-        marker = markers[number % len(markers)]
-        axes.plot(
-            LIFETIMES, values, marker=marker, markersize=4, linewidth=0.8, color=grey, label=name
-        )
-    mean = [harmonic_mean([ratios[n, p] for n in comparison.workloads]) for p in fixed]
-    axes.plot(
-        LIFETIMES, np.array(mean, float), color="#c00000", linewidth=2.2, label="harmonic mean"
-    )
-    predicted = harmonic_mean([ratios[name, "tc-weak"] for name in comparison.workloads])
-    if predicted:
-        axes.axhline(predicted, color="#c00000", linestyle="--", label="predictor, harmonic mean")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(LIFETIMES, [str(lifetime) for lifetime in LIFETIMES])
-    axes.minorticks_off()
-    axes.set_xlabel("fixed lifetime (core cycles)")
-    axes.set_ylabel(f"speedup over {comparison.baseline}\n(ratio of core cycles)")
-    axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-    return figure
+    draw: Callable[[Sequence[Panel]], Figure]
 
 
 def _tc() -> tuple[FigureSpec, ...]:
@@ -89,25 +57,37 @@ def _tc() -> tuple[FigureSpec, ...]:
     directories = tuple(
         f"gpu-vini[dir_ways={ways},dir_ratio={ratio}]" for ways, ratio in DIRECTORIES
     )
-    s, t, e = speedup_figure, traffic_figure, _network_energy
-    rows: list[tuple[str, str, str, Sequence[str], str, Callable[[Comparison], Figure]]] = [
-        ("1a", "Ideal coherence", "inter", ("no-l1", "ideal"), "no-l1", s),
-        ("1b", "Traffic of coherence", "intra", ("no-coh", "mesi", "gpu-vi"), "no-coh", t),
-        ("7a", "Performance", "inter", ("no-l1", *COHERENT), "no-l1", s),
-        ("7b", "Performance", "intra", ("no-l1", "no-coh", *COHERENT), "no-l1", s),
-        ("8a", "Interconnect traffic", "inter", ("no-l1", *COHERENT), "no-l1", t),
-        ("8b", "Interconnect traffic", "intra", ("no-coh", *COHERENT), "no-coh", t),
-        ("9a", "Interconnect energy", "inter", ("no-l1", *COHERENT), "no-l1", e),
-        ("9b", "Interconnect energy", "intra", ("no-coh", *COHERENT), "no-coh", e),
-        ("10a", "TC-Strong and TC-Weak", "all", variants, "tc-strong", s),
-        ("10b", "TC-Strong and TC-Weak, traffic", "all", variants, "tc-strong", t),
-        ("11", "Fixed lifetimes", "all", ("no-l1", "tc-weak", *fixed), "no-l1", lifetime_figure),
-        ("12a", "Directory sizes", "all", (*directories, "tc-weak"), directories[0], s),
-        ("12b", "Directory sizes, traffic", "intra", (*directories, "tc-weak"), directories[0], t),
+    sizes = (*directories, "tc-weak")
+    swept = ("no-l1", "tc-weak", *fixed)
+    between, within = ("no-l1", *COHERENT), ("no-coh", *COHERENT)
+    d = drawing
+    rows: list[tuple[str, str, str, Sequence[str], str, Callable[[Sequence[Panel]], Figure]]] = [
+        ("1a", "Ideal coherence", "inter", ("no-l1", "ideal"), "no-l1", d.speedups),
+        ("1b", "Traffic of coherence", "intra", ("no-coh", "mesi", "gpu-vi"), "no-coh", d.traffic),
+        ("7a", "Performance", "inter", between, "no-l1", d.speedups),
+        ("7b", "Performance", "intra", ("no-l1", *within), "no-l1", d.speedups),
+        ("8a", "Interconnect traffic", "inter", between, "no-l1", d.traffic),
+        ("8b", "Interconnect traffic", "intra", within, "no-coh", d.traffic),
+        ("9a", "Interconnect", "inter", between, "no-l1", d.power_and_energy),
+        ("9b", "Interconnect", "intra", within, "no-coh", d.power_and_energy),
+        ("10a", "TC-Strong and TC-Weak", "all", variants, "tc-strong", d.mean_speedups),
+        ("10b", "TC-Strong and TC-Weak, traffic", "all", variants, "tc-strong", d.mean_traffic),
+        ("11a", "TC-Weak with fixed lifetimes", "inter", swept, "no-l1", d.lifetimes),
+        ("11b", "TC-Weak with fixed lifetimes", "intra", swept, "no-l1", d.lifetimes),
+        ("12a", "Directory sizes", "inter intra", sizes, sizes[0], d.mean_speedups),
+        ("12b", "Directory sizes, traffic", "inter intra", sizes, sizes[0], d.mean_traffic),
+        ("12c", "Directory sizes, traffic of rg", "rg", sizes, sizes[0], d.workload_traffic),
     ]
     return tuple(
-        FigureSpec(id=i, title=title, group=group, protocols=tuple(names), baseline=base, draw=draw)
-        for i, title, group, names, base, draw in rows
+        FigureSpec(
+            id=i,
+            title=title,
+            groups=tuple(groups.split()),
+            protocols=tuple(names),
+            baseline=baseline,
+            draw=draw,
+        )
+        for i, title, groups, names, baseline, draw in rows
     )
 
 
@@ -136,6 +116,11 @@ def chosen(paper: str, figure: str | None) -> tuple[FigureSpec, ...]:
     return found
 
 
+def members(paper: Paper, group: str) -> tuple[str, ...]:
+    """The workloads of a paper's set; of a single workload's name, that workload."""
+    return paper.groups.get(group, (group,))
+
+
 def reproduce(
     paper: Paper, specs: Sequence[FigureSpec], bench: Bench, folder: Path
 ) -> list[dict[str, object]]:
@@ -144,44 +129,74 @@ def reproduce(
     Returns
     -------
     list of dict
-        One a figure: id, title, files, and what was left out because it is not built in.
+        One a figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
+        built in, and which runs were wrong.
     """
-    plans = []
-    for spec in specs:
-        group = paper.groups[spec.group]
-        absent = [f"workload {name}" for name in group if name not in present(group)]
-        absent += [f"protocol {name}" for name in spec.protocols if missing_protocol(name)]
-        usable = [name for name in spec.protocols if not missing_protocol(name)]
-        plans.append((spec, present(group), usable, absent))
-    bench.get((w, p) for _, names, usable, _ in plans for w in names for p in usable)
-    out: list[dict[str, object]] = []
-    for spec, names, usable, absent in plans:
-        comparison = bench.comparison(names, usable, spec.baseline)
-        stem = f"{paper.id}-{spec.id}"
-        files = save(spec.draw(comparison), folder, stem)
-        with whole_file(folder / f"{stem}.csv") as part:
-            comparison.table.to_csv(part, index=False)
-        data = {
-            "paper": paper.id,
-            "figure": spec.id,
-            "title": spec.title,
-            "baseline": spec.baseline,
-            "summary": comparison.summary,
-            "means": comparison.means(),
-            "left_out": absent,
-        }
-        with whole_file(folder / f"{stem}.json") as part:
-            part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
-        wrong = [f"{r.workload} under {r.protocol}" for r in comparison.failures]
-        out.append(
-            {
-                "figure": spec.id,
-                "title": spec.title,
-                "files": [str(path) for path in files],
-                "left_out": absent,
-                "wrong": wrong,
-                "means": comparison.means(),
-            }
+    bench.get(
+        (name, protocol)
+        for spec in specs
+        for group in spec.groups
+        for name in present(members(paper, group))
+        for protocol in spec.protocols
+        if not missing_protocol(protocol)
+    )
+    return [_reproduce_one(paper, spec, bench, folder) for spec in specs]
+
+
+def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -> dict[str, object]:
+    protocols = [name for name in spec.protocols if not missing_protocol(name)]
+    panels = [
+        Panel(
+            title=spec.title,
+            group=group,
+            comparison=bench.comparison(present(members(paper, group)), protocols, spec.baseline),
         )
-    return out
+        for group in spec.groups
+    ]
+    stem = f"{paper.id}-{spec.id}"
+    files = save(spec.draw(panels), folder, stem)
+    with whole_file(folder / f"{stem}.csv") as part:
+        _table(panels).to_csv(part, index=False)
+    told: dict[str, Any] = {
+        "paper": paper.id,
+        "figure": spec.id,
+        "title": spec.title,
+        "baseline": spec.baseline,
+        "means": _by_group(panels, lambda panel: panel.comparison.means()),
+        "left_out": _left_out(paper, spec),
+        "wrong": [
+            f"{run.workload} under {run.protocol}"
+            for panel in panels
+            for run in panel.comparison.failures
+        ],
+    }
+    summary = _by_group(panels, lambda panel: panel.comparison.summary)
+    data = told | {"summary": summary}
+    with whole_file(folder / f"{stem}.json") as part:
+        part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
+    return told | {"files": [str(path) for path in files]}
+
+
+def _by_group(
+    panels: Sequence[Panel], rows: Callable[[Panel], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    return [{"group": panel.group} | row for panel in panels for row in rows(panel)]
+
+
+def _table(panels: Sequence[Panel]) -> pd.DataFrame:
+    """Every run of the figure, a row each, with its group in front."""
+    import pandas as pd  # here: it is large
+
+    tables = []
+    for panel in panels:
+        table = panel.comparison.table
+        table.insert(0, "group", panel.group)
+        tables.append(table)
+    return pd.concat(tables)
+
+
+def _left_out(paper: Paper, spec: FigureSpec) -> list[str]:
+    names = [name for group in spec.groups for name in members(paper, group)]
+    absent = [f"workload {name}" for name in names if name not in present(names)]
+    return absent + [f"protocol {name}" for name in spec.protocols if missing_protocol(name)]

@@ -26,7 +26,7 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
-from gpucoh.suite.synchronisation import grid_barrier
+from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 BLOCK = 64
 REST = 1.0
@@ -175,7 +175,7 @@ class Cloth:
             args=(
                 position,
                 gpu.zeros(self.start.size, np.float32),
-                gpu.zeros(1, np.int32),
+                gpu.zeros(BARRIER_WORDS, np.int32),
                 columns,
                 rows,
                 self.iterations,

@@ -24,7 +24,7 @@ from gpucoh.suite.base import (
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
-from gpucoh.suite.synchronisation import grid_barrier
+from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 UNREACHED = -1
 
@@ -280,7 +280,7 @@ class MaskedSearch:
                 gpu.array(frontier),
                 distance,
                 gpu.zeros(2, np.int32),
-                gpu.zeros(1, np.int32),
+                gpu.zeros(BARRIER_WORDS, np.int32),
                 graph.vertices,
                 limit,
             ),

@@ -31,7 +31,7 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
-from gpucoh.suite.synchronisation import grid_barrier
+from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 WIDE, HIGH = 32, 8  # pixels of a tile, and threads of a block
 SIDES = 4  # right, left, down, up: side ^ 1 is the opposite one
@@ -253,7 +253,7 @@ class Segmentation:
                 break
             before = state
             height[:] = np.tile(reach.ravel(), 2)
-            arrived = gpu.zeros(1, np.int32)
+            arrived = gpu.zeros(BARRIER_WORDS, np.int32)
             gpu.launch(
                 push_relabel,
                 grid=min(tiles, gpu.machine.cores * self.blocks_per_core),

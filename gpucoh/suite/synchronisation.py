@@ -1,13 +1,18 @@
 """Device functions for synchronisation that several workloads share.
 
-Locks and the counter barrier spin with atomics: an atomic is performed at the coherence point under
-every protocol, so they end even where first-level caches are not coherent. The flag barrier spins
-with loads, as fast barriers do, and gives up after a number of tries instead.
+Locks spin with atomics: an atomic is performed at the coherence point under every protocol, so they
+end even where first-level caches are not coherent. The counter barrier looks at its flag with
+loads, as code for coherent caches does, and with an atomic now and then, so that it ends where copies
+stay stale. The flag barrier spins with loads alone and gives up after a number of tries instead.
 """
 
 from __future__ import annotations
 
 import gpucoh
+
+LOOKS = 64  # at the counter barrier's flag: every so many is an atomic
+FLAG = 32  # its word: not in the counter's line
+BARRIER_WORDS = 64
 
 
 @gpucoh.device
@@ -26,17 +31,26 @@ def lock_release(lock: gpucoh.Buffer[gpucoh.i32], index: gpucoh.i32) -> None:
 
 
 @gpucoh.device
-def grid_barrier(arrived: gpucoh.Buffer[gpucoh.i32], target: gpucoh.i32) -> None:
+def grid_barrier(joined: gpucoh.Buffer[gpucoh.i32], target: gpucoh.i32) -> None:
     """Join all blocks of the grid, which must all be resident and have one axis of threads.
 
-    ``arrived[0]`` only grows; ``target`` is its value once every block has come: blocks x joins so
-    far, this included.
+    ``joined`` has :data:`BARRIER_WORDS` words, 0 at first: the blocks' count, which only grows, and
+    in another line the flag that the last of them sets. ``target`` is the count once every block
+    has come: blocks x joins so far, this included.
     """
     gpucoh.barrier()
     if gpucoh.thread_id() == 0:
-        gpucoh.atomic_add(arrived, 0, 1, order="release", scope="gpu")
-        while gpucoh.atomic_add(arrived, 0, 0, order="acquire", scope="gpu") < target:
-            pass
+        if gpucoh.atomic_add(joined, 0, 1, order="acq_rel", scope="gpu") + 1 == target:
+            gpucoh.store(joined, FLAG, target, order="release", scope="gpu")
+        else:
+            seen = 0
+            looks = 0
+            while seen < target:
+                looks += 1
+                if looks % LOOKS == 0:
+                    seen = gpucoh.atomic_add(joined, FLAG, 0, order="acquire", scope="gpu")
+                else:
+                    seen = gpucoh.load(joined, FLAG, order="acquire", scope="gpu")
     gpucoh.barrier()
 
 
