@@ -21,7 +21,8 @@ typedef struct {
     /* Model 0: from acceptance to the answer, idle, channel transfer included; model 1: ticks beside the timings
      * (controller, both ways). The machine's round trip minus everything else gives it. */
     gpc_tick_t latency;
-    uint32_t answers; /* places more beside the queue, for writes that answers bring, which cannot wait (recalled lines) */
+    uint32_t
+        answers; /* places more beside the queue, for writes that answers bring, which cannot wait (recalled lines) */
 } gpc_dram_config_t;
 
 #define GPC_DRAM_STATISTICS(X) X(reads) X(writes) X(row_hits) X(row_misses) X(row_conflicts) X(busy_cycles) X(queue_cycles)

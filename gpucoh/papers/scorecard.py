@@ -14,6 +14,7 @@ from typing import Any
 from gpucoh.comparison import geometric_mean, harmonic_mean
 from gpucoh.gpu import protocols, resolve
 from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.counts import COUNTS, Count
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.runner import RunResult
 
@@ -97,42 +98,58 @@ def _states(protocol: str) -> int:
     )
 
 
-def _unmeasured(claim: Claim) -> str:
+def _unmeasured(claim: Claim, count: Count | None) -> str:
     """Why a claim cannot be measured here, or nothing when it can."""
     if claim.exact == "parameter":
         return "a parameter of the configuration, not a result"
-    if claim.measure != "states" and claim.measure not in _RATIOS:
+    if count is None and claim.measure != "states" and claim.measure not in _RATIOS:
         return f"not computed: {claim.note or claim.says}"
-    for protocol in (claim.subject, claim.baseline):
+    for protocol in _protocols(claim, count):
         if not protocol:
             return "the paper names no protocol"
         if missing_protocol(protocol):
             return missing_protocol(protocol)
-    if claim.measure in _RATIOS and not present(claim.workloads):
+    if claim.measure != "states" and not present(claim.workloads):
         return f"workloads not built in: {' '.join(claim.workloads)}"
     return ""
 
 
-def _measure(claim: Claim, bench: Bench) -> tuple[float | None, list[str], str]:
+def _protocols(claim: Claim, count: Count | None) -> tuple[str, ...]:
+    """The protocols whose runs a claim takes."""
+    return count.protocols if count else (claim.subject, claim.baseline)
+
+
+def _measure(
+    claim: Claim, count: Count | None, bench: Bench
+) -> tuple[float | None, list[str], str]:
     """The measured value, over which workloads, and what is to be said of it."""
     if claim.measure == "states":
         ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
         return float(_states(ours) - _states(base)), [], ""
-    values, used, notes = [], [], []
+    notes = [count.told] if count else []
     absent = [name for name in claim.workloads if name not in present(claim.workloads)]
     if absent:
         notes.append(f"without {' '.join(absent)} (not built in)")
+    used = []
     for name in present(claim.workloads):
-        subject, baseline = (
-            bench.done[name, protocol] for protocol in (claim.subject, claim.baseline)
-        )
-        broken = [run for run in (subject, baseline) if run.correct is False]
+        runs = [bench.done[name, protocol] for protocol in _protocols(claim, count)]
+        broken = [run for run in runs if run.correct is False]
         if broken:
             notes.append(f"without {name} ({broken[0].protocol}: {broken[0].verdict})")
         else:
-            values.append(_RATIOS[claim.measure](subject, baseline))
             used.append(name)
-    measured = _mean(claim.mean, claim.measure, values) if values else None
+    measured = None
+    if used and count:
+        measured = count.measure(claim, used, bench.done)
+    elif used:
+        ratio = _RATIOS[claim.measure]
+        values = [
+            ratio(bench.done[name, claim.subject], bench.done[name, claim.baseline])
+            for name in used
+        ]
+        measured = _mean(claim.mean, claim.measure, values)
+    if measured is None:
+        notes.append("nothing to divide by in these runs")
     return measured, used, "; ".join(notes)
 
 
@@ -145,22 +162,24 @@ def scorecard(paper: Paper, bench: Bench) -> list[Verdict]:
     bench : Bench
         Where runs are carried out, or have been.
     """
-    measurable = [claim for claim in paper.claims if not _unmeasured(claim)]
-    bench.get(
-        (name, protocol)
-        for claim in measurable
-        if claim.measure in _RATIOS
-        for name in present(claim.workloads)
-        for protocol in (claim.subject, claim.baseline)
-    )
+    wanted = []
+    for claim in paper.claims:
+        count = COUNTS.get((paper.id, claim.id))
+        if claim.measure != "states" and not _unmeasured(claim, count):
+            protocols = _protocols(claim, count)
+            wanted += [
+                (name, protocol) for name in present(claim.workloads) for protocol in protocols
+            ]
+    bench.get(wanted)
     return [_verdict(paper, claim, bench) for claim in paper.claims]
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
-    reason = _unmeasured(claim)
+    count = COUNTS.get((paper.id, claim.id))
+    reason = _unmeasured(claim, count)
     measured, used = None, list(claim.workloads)
     if not reason:
-        measured, used, reason = _measure(claim, bench)
+        measured, used, reason = _measure(claim, count, bench)
     if measured is None:
         agrees = "not_measured"
     elif claim.measure == "states":
