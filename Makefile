@@ -24,6 +24,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that have to be seen"
 	@echo "make proof    every protocol explored on small machines, every planted bug caught again"
 	@echo "make bench    speed of the simulator"
+	@echo "make fidelity the table of docs/fidelity.md, measured again"
 	@echo "make monitors every workload under every protocol with --check, then synthetic at random for ten minutes"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures are kept in build/fuzz-failures.jsonl"
 	@echo "make develop  the extension beside its sources, for working on gpucoh"
@@ -139,3 +140,9 @@ develop: $(BUILD)/.run
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# ---- the measured table of docs/fidelity.md, written again: minutes ------------------------------------------------------
+
+.PHONY: fidelity
+fidelity: develop
+	$(RUN) PYTHONPATH=$(CURDIR) $(BIN)/python tools/fidelity.py

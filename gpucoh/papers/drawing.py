@@ -24,6 +24,7 @@ from gpucoh.plots import (
     traffic_figure,
     traffic_stacks,
 )
+from gpucoh.protocols import split_options
 
 GROUPS = {
     "inter": "inter-workgroup communication",
@@ -53,6 +54,24 @@ class Panel:
     title: str
     group: str
     comparison: Comparison
+
+
+def short(protocol: str) -> str:
+    """The name under a bar: the papers' own where options make it long.
+
+    Examples
+    --------
+    >>> short("gpu-vini[dir_ways=8,dir_ratio=2]"), short("tc-weak[lifetime=3200]"), short("mesi")
+    ('VIni-2x-8w', 'tc-weak-3200', 'mesi')
+    """
+    name, options = split_options(protocol)
+    if name == "gpu-vini" and set(options) == {"dir_ways", "dir_ratio"}:
+        return f"VIni-{options['dir_ratio']}x-{options['dir_ways']}w"
+    return "-".join([name, *(str(value) for value in options.values())])
+
+
+def _shortened(stacks: Sequence[Stack]) -> list[Stack]:
+    return [(short(name), parts, wrong) for name, parts, wrong in stacks]
 
 
 def _title(panel: Panel) -> str:
@@ -122,11 +141,13 @@ def mean_speedups(panels: Sequence[Panel]) -> Figure:
     axes.set_xlim(-0.6, len(panels) - 0.4)
     axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
     axes.axhline(1.0, color="black", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-    axes.set_ylabel(f"harmonic mean of speedups over\n{comparison.baseline} (higher is better)")
+    axes.set_ylabel(
+        f"harmonic mean of speedups over\n{short(comparison.baseline)} (higher is better)"
+    )
     axes.set_title(f"{panels[0].title}\n({subtitle(comparison)})", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     handles = [
-        Patch(**look, label=protocol)  # type: ignore[arg-type]
+        Patch(**look, label=short(protocol))  # type: ignore[arg-type]
         for protocol, look in zip(protocols, protocol_styles(protocols), strict=True)
     ]
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
@@ -145,7 +166,7 @@ def mean_traffic(panels: Sequence[Panel]) -> Figure:
     return stacked_figure(
         groups,
         CLASS_NAMES,
-        f"mean interconnect traffic relative to\n{comparison.baseline} (ratio of flits)",
+        f"mean interconnect traffic relative to\n{short(comparison.baseline)} (ratio of flits)",
         f"{panels[0].title}\n({subtitle(comparison)})",
     )
 
@@ -154,9 +175,9 @@ def workload_traffic(panels: Sequence[Panel]) -> Figure:
     """Flits by class of one workload, a bar a protocol."""
     comparison = panels[0].comparison
     return stacked_figure(
-        traffic_stacks(comparison),
+        {name: _shortened(stacks) for name, stacks in traffic_stacks(comparison).items()},
         CLASS_NAMES,
-        f"interconnect traffic relative to\n{comparison.baseline} (ratio of flits)",
+        f"interconnect traffic relative to\n{short(comparison.baseline)} (ratio of flits)",
         f"{panels[0].title}\n({subtitle(comparison)})",
     )
 
@@ -205,7 +226,7 @@ def lifetimes(panels: Sequence[Panel]) -> Figure:
     axes.axhline(1.0, color="black", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
     axes.set_xlabel("fixed lifetime (core cycles)")
     axes.set_ylabel(f"speedup over {comparison.baseline}\n(ratio of core cycles, higher is better)")
-    axes.set_title(f"{_title(panels[0])} ({subtitle(comparison)})", fontsize=10)
+    axes.set_title(f"{_title(panels[0])}\n({subtitle(comparison)})", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8)
     return figure

@@ -1,4 +1,4 @@
-"""Recalls, of an L2 that is too small: they cost traffic, not a turn of the bank each, and need no room in memory's queue."""
+"""Recalls, of an L2 that is too small: they cost traffic, not a turn of the bank, and need no room in the queue."""
 
 from __future__ import annotations
 
