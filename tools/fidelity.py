@@ -1,7 +1,7 @@
 """Write the measured tables of docs/fidelity.md again: `python tools/fidelity.py`, or `make fidelity`.
 
-Between the lines `<!-- scorecard PAPER SCALE -->` and `<!-- end -->` stands what `gpucoh scorecard` says; the rest of the
-page, which explains it, is written by hand.
+Between the lines `<!-- scorecard PAPER SCALE -->` and `<!-- end -->` stands what `gpucoh scorecard` says; the rest
+of the page, which explains it, is written by hand.
 """
 
 from __future__ import annotations
