@@ -7,7 +7,8 @@
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule
 with which it does, steps of the shortest way), ``consequence`` (the same without invariants: a wrong value in the end),
-``monitors`` (workload), ``litmus``, ``fuzz``. Whoever adds a checker adds its member and a function to CHECKERS.
+``monitors`` (workload), ``litmus`` (test, most runs, options), ``fuzz``. Whoever adds a checker adds its member and
+a function to CHECKERS.
 """
 
 from __future__ import annotations
@@ -93,10 +94,19 @@ def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     return None if result.correct else {"what": "wrong result"}
 
 
+def check_litmus(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
+    from gpucoh.litmus import run_test
+
+    result = run_test(note["test"], name + note.get("options", ""), runs=note["runs"])
+    told = result.reason or "; ".join(result.forbidden[:1])
+    return None if result.ok else {"what": told}
+
+
 CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
     "verify": check_verify,
     "consequence": check_consequence,
     "monitors": check_monitors,
+    "litmus": check_litmus,
 }
 
 
@@ -170,6 +180,8 @@ def table() -> str:
             )
         if "monitors" in row:
             caught.append(f"monitors: `{row['monitors']['workload']}`")
+        if "litmus" in row:
+            caught.append(f"litmus: {row['litmus']['test']}{row['litmus'].get('options', '')}")
         caught += [checker for checker in row if checker not in (*CHECKERS, "consequence")]
         reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
         text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
