@@ -67,18 +67,18 @@ def test_all_interleavings_are_met():
 
 
 def test_a_protocol_without_coherence_shows_stale_values_and_promises_nothing():
-    result = run_test("MP+fences", "no-coh", runs=600)
+    result = run_test("SB+fences", "no-coh", runs=600)
     assert (result.model, result.observed, result.allowed, result.ok) == ("none", True, True, True)
 
 
 def test_a_forbidden_outcome_is_caught():
     """The runs of no-coh, judged as if it had promised RC-MCA."""
-    test = builtin("MP+fences")
+    test = builtin("SB+fences")
     machine = gpucoh.machine("fermi")
     seen = observe(test, "no-coh", "rc", machine, 600, 0)
     result = _judge(test, "no-coh", "rc", "RC-MCA", seen)
     assert not result.ok
-    assert all("P1:r0=1; P1:r1=0" in state for state in result.forbidden)
+    assert all("P0:r0=0; P1:r0=0" in state for state in result.forbidden)
     assert [outcome.allowed for outcome in result.outcomes if outcome.matches] == [False]
 
 
