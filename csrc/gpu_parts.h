@@ -1,5 +1,6 @@
 /* gpu_parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building), gpu_run.c (launching and
- * running), gpu_host.c (memory and snapshots), gpu_ports.c (the ports, queues and turns of controllers), gpu_report.c (statistics, checks, prints). */
+ * running), gpu_host.c (memory and snapshots), gpu_stations.c (queues and turns of controllers), gpu_ports.c (the ports that
+ * controllers call), gpu_check.c (monitors and race detector), gpu_report.c (statistics, checks, prints). */
 #ifndef GPC_GPU_PARTS_H
 #define GPC_GPU_PARTS_H
 
@@ -121,6 +122,12 @@ GPC_MUST_CHECK int gpc_machine_check(const gpc_machine_t *machine, gpc_failure_t
  * GPC_ERROR_MACHINE. */
 GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram);
 
+/* Of events: what arrives at a tick is there for who acts at it. */
+enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE = 2, GPC_PRIORITY_OUTBOX = 2 };
+
+/* gpu_stations.c. A turn of the controller at the first edge of its clock from then on. */
+GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
+int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message); /* a port */
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);
