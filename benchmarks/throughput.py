@@ -41,8 +41,8 @@ class TimedGPU(gpucoh.GPU):
             self.seconds += time.thread_time() - start
 
 
-# Streams of coalesced loads that all miss the L1: lines that the L2 has, with few requests at once and with as many as the
-# cores can have (the answers' way is full then), and lines from memory.
+# Streams of coalesced loads that all miss the L1: lines that the L2 has, with few requests at once and with as many
+# as the cores can have (the answers' way is full then), and lines from memory.
 STREAMS: dict[str, dict[str, int]] = {
     "misses": {"warps": 4, "passes": 40, "lines": 16},
     "flood": {"warps": 24, "passes": 10, "lines": 16},
