@@ -22,7 +22,7 @@ clang_format() {
 
 # Warnings are errors, with every compiler that is here: gcc and clang in CI.
 warnings() {
-    CC=$1 sh tools/build.sh "$build/check-$1" -Dwerror=true
+    CC=$1 sh tools/build.sh "$build/check-$1" -Dwerror=true -Dlto=false
 }
 
 step 'ruff check' ruff check --quiet .
