@@ -44,7 +44,7 @@ class TimedGPU(gpucoh.GPU):
 # Streams of coalesced loads that all miss the L1: lines that the L2 has, with few requests at once and with as many
 # as the cores can have (the answers' way is full then), and lines from memory.
 STREAMS: dict[str, dict[str, int]] = {
-    "misses": {"warps": 4, "passes": 40, "lines": 16},
+    "misses": {"warps": 4, "passes": 400, "lines": 16},
     "flood": {"warps": 24, "passes": 10, "lines": 16},
     "memory": {"warps": 24, "passes": 1, "lines": 128},
 }
@@ -75,6 +75,7 @@ def streaming_kernel(stride: int, lines: int) -> gpucoh.Kernel:
 def run_stream(gpu: TimedGPU, cores: int, warps: int, passes: int, lines: int) -> bool:
     """Other data than the answer: the loads are what counts."""
     threads = cores * warps * 32
+    passes = max(1, passes * 16 // cores)
     data = gpu.zeros(threads * lines, np.uint32)
     blocks = cores * (4 if warps % 4 == 0 else 1)
     gpu.launch(
