@@ -34,10 +34,29 @@ kernel_begin(gpc_gpu_t *gpu)
     return 0;
 }
 
+/* A buffer is memory that was allocated: nothing else may be reached by its name. */
+static int
+check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
+{
+    for (uint32_t i = 0; i < launch->num_buffers; i++) {
+        const gpc_buffer_t *buffer = &launch->buffers[i];
+        if (!gpc_memory_covers(gpu->memory, buffer->address, buffer->words)) {
+            return gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS,
+                            "a launch: buffer '%s' of %llu words at 0x%llx is not inside one allocation",
+                            buffer->name ? buffer->name : "?", (unsigned long long) buffer->words,
+                            (unsigned long long) buffer->address);
+        }
+    }
+    return GPC_OK;
+}
+
 int
 gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a launch");
+    if (status == 0) {
+        status = check_buffers(gpu, launch);
+    }
     if (status) {
         return status;
     }

@@ -137,3 +137,12 @@ def test_abort_without_a_launch_does_nothing():
     gpu = make_gpu()
     gpu.abort()
     gpu.verify()
+
+
+def test_a_launch_on_memory_that_is_not_allocated_is_refused():
+    gpu = make_gpu()
+    snapshot = gpu.snapshot()
+    address = gpu.allocate(256)
+    gpu.restore(snapshot)
+    with pytest.raises(Error, match="not inside one allocation"):
+        increment().launch(gpu, address, 256)
