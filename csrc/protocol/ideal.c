@@ -6,9 +6,8 @@
  *          include the L1s), no sharer capacity, no waiting for acknowledgements.
  * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
  * Inferred everything; a read miss that finds every way reserved goes on without one and is used once, since an upper bound must not
- *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after the fill of a line
- *          that was in the L2 before, when it does not know, it asks all. An L1 whose request has not reached the L2 is left
- *          alone: it will be given the new value.
+ *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
+ *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
  */
 #include "protocol/baseline_names.h"
 
@@ -106,39 +105,15 @@ GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 /* The first field is baseline.c's: its actions look at it through their own struct. */
 #define IDEAL_L2_LINE(FIELD)                                                                          \
     BASELINE_L2_LINE(FIELD)                                                                           \
-    FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: the line was here before */ \
+    FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: as after a fill */ \
     FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
 GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
-
-/* Lines that have left, a bit a hash: who got them from the L2 may hold them still. All others nobody can hold: with 256 cores, to ask
- * every one of them at each line's first store would be most of a run's work. */
-#define IDEAL_L2_UNIT(FIELD) FIELD(PLAIN, uint64_t, left)
-GPC_DESCRIBE(ideal_l2, unit, IDEAL_L2_UNIT)
-
-static uint64_t *
-lines_left(const gpc_step_t *x)
-{
-    return &((ideal_l2_unit_t *) x->unit->unit_fields)->left;
-}
-
-static uint64_t
-bit_of(gpc_address_t line)
-{
-    return UINT64_C(1) << (line * UINT64_C(0x9E3779B97F4A7C15) >> 58);
-}
-
-static int
-act_note_leaving(gpc_step_t *x)
-{
-    *lines_left(x) |= bit_of(x->line);
-    return GPC_OK;
-}
 
 static int
 act_fill_unlisted(gpc_step_t *x)
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
-    line->everyone = (*lines_left(x) & bit_of(x->line)) != 0;
+    line->everyone = 1;
     return baseline_l2_act_fill(x);
 }
 
@@ -187,8 +162,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_V, act_note_reader, act_answer),
         [L2_GETX] = GO(L2_V, act_invalidate_others, act_write),
         [L2_ATOMIC] = GO(L2_V, act_invalidate_others, act_perform),
-        [L2_EVICT_CLEAN] = GO(L2_I, act_note_leaving),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back, act_note_leaving),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
@@ -215,7 +190,6 @@ static const gpc_controller_type_t ideal_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = ideal_l2_line_described, .has_data = true}},
-    .unit = ideal_l2_unit_described,
 };
 
 /* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------------- */
