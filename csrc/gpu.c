@@ -347,6 +347,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
     gpc_network_free(&gpu->network);
+    gpc_holders_free(&gpu->holders);
     gpc_memory_free(gpu->memory);
     gpc_arena_free(&gpu->arena);
     free(gpu->controllers);

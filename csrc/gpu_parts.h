@@ -1,6 +1,7 @@
 /* gpu_parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building), gpu_run.c (launching and
  * running), gpu_host.c (memory and snapshots), gpu_stations.c (queues and turns of controllers), gpu_ports.c (the ports that
- * controllers call), gpu_check.c (monitors and race detector), gpu_report.c (statistics, checks, prints). */
+ * controllers call), gpu_holders.c (whom an oracle asks), gpu_check.c (monitors and race detector), gpu_report.c (statistics,
+ * checks, prints). */
 #ifndef GPC_GPU_PARTS_H
 #define GPC_GPU_PARTS_H
 
@@ -10,6 +11,7 @@
 #include "fabric/dram.h"
 #include "fabric/network.h"
 #include "gpu.h"
+#include "gpu_holders.h"
 #include "protocol/protocol.h"
 
 /* Messages that may wait in front of the network before a controller takes no more that could add to them. */
@@ -88,6 +90,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
+    gpc_holders_t holders; /* outside the arena: what they do not know they find again */
     struct gpc_trace *trace; /* owned; NULL: nothing is written down */
     gpc_gpu_checks_t checks;
 };

@@ -50,6 +50,9 @@ gpc_gpu_hook_now(void *world)
 static int
 instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
 {
+    if (!gpc_holders_is_one(&gpu->controllers[node], line)) {
+        return GPC_OK;
+    }
     int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
     if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->stations[node].offer_held)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
@@ -61,14 +64,18 @@ static int
 port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
 {
     gpc_gpu_t *gpu = world;
+    gpc_nodeset_t holders;
     (void) from;
+    if (to == NULL) {
+        int status = gpc_holders_of(&gpu->holders, gpu->l1s, gpu->machine.cores, line, &holders);
+        if (status) {
+            return status;
+        }
+        to = &holders;
+    }
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
-        uint64_t left = to ? to->bits[i] : UINT64_MAX;
-        for (; left; left &= left - 1) {
+        for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            if (node >= gpu->machine.cores) {
-                break;
-            }
             int status = node == except ? GPC_OK : instant_at(gpu, node, line);
             if (status) {
                 return status;

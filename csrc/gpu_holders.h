@@ -1,0 +1,44 @@
+/* gpu_holders.h: which L1s may have anything to do with a line: a copy, or a request on its way. An oracle that asks every L1
+ * about every line asks, with 256 cores, most of them in vain, and each answer is far out of the host's cache.
+ *
+ * A set of L1s a hash of lines, never too small: an L1 that sends anything about a line is in it. What is over makes the sets
+ * too large; from time to time they are made anew from the L1s' tags and transactions. It changes no result, only who is asked. */
+#ifndef GPC_GPU_HOLDERS_H
+#define GPC_GPU_HOLDERS_H
+
+#include "protocol/protocol.h"
+
+#define GPC_HOLDER_SETS 8192u
+
+typedef struct {
+    uint64_t (*sets)[GPC_NODESET_WORDS]; /* owned; [GPC_HOLDER_SETS]; NULL: nobody has asked yet */
+    uint64_t noted;                      /* since they were made */
+} gpc_holders_t;
+
+void gpc_holders_free(gpc_holders_t *self);
+/* From now on nothing is known of the L1s: the next question makes the sets anew. */
+void gpc_holders_forget(gpc_holders_t *self);
+/* The L1s that may have to do with the line. */
+GPC_MUST_CHECK int gpc_holders_of(gpc_holders_t *self, gpc_controller_t *const *l1s, uint32_t count, gpc_address_t line,
+                                  gpc_nodeset_t *out);
+
+/* Whether this L1 has a copy or a request on its way: the sets hold more than those. */
+bool gpc_holders_is_one(const gpc_controller_t *l1, gpc_address_t line);
+
+static inline uint32_t
+gpc_holders_set_of(gpc_address_t line)
+{
+    return (uint32_t) (line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % GPC_HOLDER_SETS;
+}
+
+/* The L1 sends something about the line. */
+static inline void
+gpc_holders_note(gpc_holders_t *self, gpc_node_t l1, gpc_address_t line)
+{
+    if (self->sets) {
+        self->sets[gpc_holders_set_of(line)][l1 / 64] |= UINT64_C(1) << (l1 % 64);
+        self->noted++;
+    }
+}
+
+#endif
