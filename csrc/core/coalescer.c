@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/registers.h"
 
 #define HASH_SLOTS 128u
 
@@ -234,6 +234,7 @@ hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX
 typedef struct {
     bool one_line; /* all active ones in one line */
     bool straight; /* all lanes are active, and each has the word after the one before */
+    bool one_word; /* all lanes are active and have the same word */
 } shape_t;
 
 /* Each lane has the word after the one before. Over all 32 lanes of a half at once, so that it becomes vector instructions. */
@@ -251,17 +252,19 @@ is_straight(const uint32_t *index, uint32_t count)
 }
 
 static shape_t
-shape_of(const uint32_t *index, gpc_lanes_t lanes, uint32_t count, uint32_t word_mask)
+shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
 {
-    gpc_lanes_t all = count == 64 ? UINT64_MAX : UINT32_MAX;
     uint32_t differ = 0, first = index[gpc_lowest_bit(lanes)];
-    if (lanes == all && is_straight(index, count)) {
-        return (shape_t){(first & word_mask) + count <= word_mask + 1, true};
+    if (gpc_operand_even(x, &d->a)) {
+        return (shape_t){.one_line = true, .one_word = lanes == gpc_all_lanes(x)};
+    }
+    if (lanes == gpc_all_lanes(x) && is_straight(index, x->lanes)) {
+        return (shape_t){.one_line = (first & word_mask) + x->lanes <= word_mask + 1, .straight = true};
     }
     for (; lanes != 0; lanes &= lanes - 1) {
         differ |= index[gpc_lowest_bit(lanes)] ^ first;
     }
-    return (shape_t){(differ & ~word_mask) == 0, false};
+    return (shape_t){.one_line = (differ & ~word_mask) == 0};
 }
 
 /* The word of each lane in its line. */
@@ -291,7 +294,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     }
     uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room_index);
-    shape_t shape = shape_of(index, lanes, x->lanes, word_mask);
+    shape_t shape = shape_of(x, d, index, lanes, word_mask);
     uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
     if (!shape.one_line || (uint64_t) start + word_mask >= buffer->words) {
         return 0;
@@ -320,6 +323,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     request->lanes = lanes;
     request->words = request->missing = msg->mask;
     access->straight = shape.straight;
+    access->one_word = shape.one_word;
     access->remaining = access->to_offer = 1;
     access->line = line;
     return 1;
@@ -359,7 +363,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     for (uint32_t n = 0; n < lines.count; n++) {
         lines.requests[n]->words = lines.requests[n]->missing = lines.messages[n]->mask;
     }
-    access->straight = false;
+    access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;
     access->line = lines.lines[0];
     return 0;

@@ -40,6 +40,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
     parts->uniforms = GPC_ARENA_TAKE(arena, warps * GPC_UNIFORM_REGISTERS, uint32_t);
+    parts->evens = GPC_ARENA_TAKE(arena, warps * GPC_EVEN_REGISTERS, uint32_t);
     parts->scoreboard = GPC_ARENA_TAKE(arena, cores * parts->scoreboard_entries, gpc_cycle_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
@@ -195,6 +196,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
         live &= UINT32_MAX;
     }
     memset(x.vectors, 0, (size_t) launch->launch.program.vector_registers * lanes * sizeof *x.vectors);
+    memset(x.evens, 0, GPC_EVEN_REGISTERS * sizeof *x.evens);
     memset(x.uniforms, 0, launch->launch.program.uniform_registers * sizeof *x.uniforms);
     memset(x.scoreboard, 0, launch->scoreboard_stride * sizeof *x.scoreboard);
     *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
@@ -203,7 +205,8 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
                            .not_before = from,
                            .age = x.core->ages++,
                            .block = (uint16_t) slot,
-                           .index = (uint16_t) index};
+                           .index = (uint16_t) index,
+                           .even = launch->may_be_even};
     x.core->resident |= UINT64_C(1) << w;
     gpc_core_settle(&x);
     x.warp->reason = GPC_STALL_launch;

@@ -1,30 +1,22 @@
 /* issue.c: carries out one instruction of one warp: arithmetic, data movement and control flow here, the rest by their units. */
 #include <string.h>
 
-#include "core/parts.h"
-
-void
-gpc_core_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, const uint32_t *result)
-{
-    uint32_t *to = x->vectors + destination->offset;
-    gpc_lanes_t active = x->warp->top.lanes;
-    gpc_lanes_t all = x->lanes == 64 ? UINT64_MAX : UINT32_MAX;
-    if (active == all) {
-        memcpy(to, result, x->lanes * sizeof *to);
-        return;
-    }
-    for (; active != 0; active &= active - 1) {
-        uint32_t l = gpc_lowest_bit(active);
-        to[l] = result[l];
-    }
-}
+#include "core/registers.h"
 
 static void
 issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    if (d->destination.kind == GPC_UNIFORM) {
-        x->uniforms[d->destination.number] =
+    gpc_lanes_t active = x->warp->top.lanes;
+    bool uniform = d->destination.kind == GPC_UNIFORM;
+    if (uniform || (active == gpc_all_lanes(x) && gpc_operand_even(x, &d->a) && gpc_operand_even(x, &d->b) &&
+                    gpc_operand_even(x, &d->c))) {
+        uint32_t word =
             d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
+        if (uniform) {
+            x->uniforms[d->destination.number] = word;
+        } else {
+            gpc_write_word(x, &d->destination, active, word);
+        }
         return;
     }
     uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES], result[GPC_MAX_LANES];
@@ -35,7 +27,11 @@ issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     if (x->lanes > GPC_ALU_LANES) {
         d->alu.all(result + GPC_ALU_LANES, a + GPC_ALU_LANES, b + GPC_ALU_LANES, c + GPC_ALU_LANES);
     }
-    gpc_core_write_lanes(x, &d->destination, result);
+    if (active == gpc_all_lanes(x) && gpc_lanes_even(result, x->lanes)) { /* a warp's number, of its threads' */
+        gpc_write_word(x, &d->destination, active, result[0]);
+    } else {
+        gpc_write_lanes(x, &d->destination, active, result);
+    }
 }
 
 /* Bit l: operand a is not zero in active lane l. */
@@ -43,7 +39,7 @@ static gpc_lanes_t
 lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand)
 {
     gpc_lanes_t bits = 0;
-    if (operand->kind != GPC_VECTOR) {
+    if (gpc_operand_even(x, operand)) {
         return gpc_operand_word(x, operand) != 0 ? x->warp->top.lanes : 0;
     }
     const uint32_t *a = x->vectors + operand->offset;
@@ -84,6 +80,13 @@ even_special(const gpc_issue_t *x, uint32_t which)
     }
 }
 
+/* Whether the register is the same in all of a warp's lanes. */
+static bool
+is_even_special(uint32_t which)
+{
+    return which > GPC_SPECIAL_THREAD_Z && which != GPC_SPECIAL_LANE;
+}
+
 static void
 special_lanes(const gpc_issue_t *x, uint32_t which, uint32_t *result)
 {
@@ -91,9 +94,8 @@ special_lanes(const gpc_issue_t *x, uint32_t which, uint32_t *result)
         memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->lanes, x->lanes * sizeof *result);
         return;
     }
-    uint32_t word = which == GPC_SPECIAL_LANE ? 0 : even_special(x, which);
     for (uint32_t l = 0; l < x->lanes; l++) {
-        result[l] = which == GPC_SPECIAL_LANE ? l : word;
+        result[l] = l;
     }
 }
 
@@ -111,25 +113,34 @@ vote(const gpc_issue_t *x, const gpc_decoded_t *d)
     }
 }
 
+/* What is one word for all lanes. */
+static void
+move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
+{
+    if (d->destination.kind == GPC_UNIFORM) {
+        x->uniforms[d->destination.number] = word;
+    } else {
+        gpc_write_word(x, &d->destination, x->warp->top.lanes, word);
+    }
+}
+
 static void
 issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    bool uniform = d->destination.kind == GPC_UNIFORM;
-    uint32_t result[GPC_MAX_LANES], room[GPC_MAX_LANES], word;
+    uint32_t result[GPC_MAX_LANES], room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES];
     switch (d->opcode) {
         case GPC_OP_LANES:
             memcpy(result, x->launch->launch.constants + d->immediate, x->lanes * sizeof *result);
             break;
         case GPC_OP_SPECIAL:
-            if (uniform) {
-                x->uniforms[d->destination.number] = even_special(x, d->immediate);
+            if (is_even_special(d->immediate)) {
+                move_word(x, d, even_special(x, d->immediate));
                 return;
             }
             special_lanes(x, d->immediate, result);
             break;
         case GPC_OP_SHUFFLE: {
-            uint32_t room_b[GPC_MAX_LANES];
-            const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
+            const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
             const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
             for (uint32_t l = 0; l < x->lanes; l++) {
                 result[l] = a[b[l] & (x->lanes - 1)];
@@ -137,17 +148,10 @@ issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
             break;
         }
         default: /* ANY ALL BALLOT */
-            word = vote(x, d);
-            if (uniform) {
-                x->uniforms[d->destination.number] = word;
-                return;
-            }
-            for (uint32_t l = 0; l < x->lanes; l++) {
-                result[l] = word;
-            }
-            break;
+            move_word(x, d, vote(x, d));
+            return;
     }
-    gpc_core_write_lanes(x, &d->destination, result);
+    gpc_write_lanes(x, &d->destination, x->warp->top.lanes, result);
 }
 
 static int
@@ -177,13 +181,14 @@ issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
     const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
     uint32_t *array = x->vectors + (size_t) d->immediate * x->lanes;
+    uint32_t *to = d->opcode == GPC_OP_LOCAL_LOAD ? gpc_vector_for_write(x, &d->destination, x->warp->top.lanes) : NULL;
     for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         if (a[l] >= d->local_words) {
             return fail_local(x, l, a[l], d->local_words);
         }
-        if (d->opcode == GPC_OP_LOCAL_LOAD) {
-            x->vectors[d->destination.offset + l] = array[(size_t) a[l] * x->lanes + l];
+        if (to != NULL) {
+            to[l] = array[(size_t) a[l] * x->lanes + l];
         } else {
             array[(size_t) a[l] * x->lanes + l] = b[l];
         }

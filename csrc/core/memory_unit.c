@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/registers.h"
 
 bool
 gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
@@ -180,8 +180,12 @@ static void
 deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, const uint32_t *words)
 {
     const gpc_operand_t *to = &access->destination;
-    if (access->straight && to->kind == GPC_VECTOR) {
-        memcpy(x->vectors + to->offset, words + access->word[0], x->lanes * sizeof *words);
+    if (to->kind == GPC_VECTOR && access->straight) {
+        gpc_write_lanes(x, to, gpc_all_lanes(x), words + access->word[0]);
+        return;
+    }
+    if (to->kind == GPC_VECTOR && access->one_word) {
+        gpc_write_word(x, to, gpc_all_lanes(x), words[access->word[0]]);
         return;
     }
     for (uint32_t i = 0; i < access->width; i++) {
@@ -189,7 +193,8 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
             x->uniforms[to->number + i] = words[access->word[0] + i];
             continue;
         }
-        uint32_t *registers = x->vectors + to->offset + (size_t) i * x->lanes;
+        gpc_operand_t part = gpc_operand_next(x, *to, i);
+        uint32_t *registers = gpc_vector_for_write(x, &part, lanes);
         for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             registers[l] = words[access->word[l] + i];
@@ -207,8 +212,12 @@ deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t
         if (to->kind == GPC_UNIFORM && (mask >> (access->word[0] + i) & 1) != 0) {
             x->uniforms[to->number + i] = words[access->word[0] + i];
         }
-        uint32_t *registers = x->vectors + to->offset + (size_t) i * x->lanes;
-        for (gpc_lanes_t left = to->kind == GPC_VECTOR ? lanes : 0; left != 0; left &= left - 1) {
+        if (to->kind != GPC_VECTOR) {
+            continue;
+        }
+        gpc_operand_t part = gpc_operand_next(x, *to, i);
+        uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* which lanes is found below */
+        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             if ((mask >> (access->word[l] + i) & 1) != 0) {
                 registers[l] = words[access->word[l] + i];
@@ -221,12 +230,16 @@ static void
 deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_lane_list_t *list)
 {
     const gpc_operand_t *to = &access->destination;
+    if (to->kind == GPC_NO_OPERAND) {
+        return;
+    }
+    if (to->kind == GPC_UNIFORM) {
+        x->uniforms[to->number] = list->count ? list->old[list->count - 1] : x->uniforms[to->number];
+        return;
+    }
+    uint32_t *registers = gpc_vector_for_write(x, to, 0);
     for (uint32_t n = 0; n < list->count; n++) {
-        if (to->kind == GPC_UNIFORM) {
-            x->uniforms[to->number] = list->old[n];
-        } else if (to->kind == GPC_VECTOR) {
-            x->vectors[to->offset + list->lane[n]] = list->old[n];
-        }
+        registers[list->lane[n]] = list->old[n];
     }
 }
 

@@ -16,6 +16,7 @@ typedef enum {
 } gpc_stall_t;
 
 #define GPC_UNIFORM_REGISTERS 256u /* most of one warp */
+#define GPC_EVEN_REGISTERS 64u     /* vector registers that may be even: the first ones, but for local arrays */
 #define GPC_CALENDAR_SLOTS 64u
 #define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */
 
@@ -71,6 +72,7 @@ typedef struct {
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
     uint32_t scoreboard_stride; /* registers of a warp, both sorts */
+    uint64_t may_be_even;       /* bit: a vector register; not those of local arrays, which are found by an index */
     gpc_cycle_t begin;
 } gpc_core_launch_t;
 
@@ -106,6 +108,7 @@ typedef struct {
     uint8_t reason;       /* gpc_stall_t, while it waits */
     uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order */
     uint8_t barrier;      /* id, while it waits at one */
+    uint64_t even;        /* vector registers with one word in all lanes (registers.h) */
 } gpc_warp_t;
 
 /* A warp's load, store or atomic on its way: one or more line requests. */
@@ -120,6 +123,7 @@ typedef struct {
     uint8_t warp;
     bool live;
     bool straight;               /* all lanes, word after word, of one line */
+    bool one_word;               /* all lanes, the same word */
     uint8_t word[GPC_MAX_LANES]; /* first word of each lane, in its line */
 } gpc_core_access_t;
 
@@ -179,6 +183,7 @@ struct gpc_core_parts {
     gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */
     uint32_t *vectors;               /* [cores][registers_per_core] */
     uint32_t *uniforms;              /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
+    uint32_t *evens;                 /* [cores][warps_per_core][GPC_EVEN_REGISTERS]: words of even registers */
     gpc_cycle_t *scoreboard;         /* [cores][scoreboard_entries]: first cycle in which a register may be used */
     uint32_t *scratchpad;            /* [cores][scratchpad words] */
     gpc_block_t *blocks;             /* [cores][blocks_per_core] */
@@ -194,7 +199,7 @@ typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
     gpc_warp_t *warp;
-    uint32_t *vectors, *uniforms;
+    uint32_t *vectors, *uniforms, *evens;
     gpc_cycle_t *scoreboard;
     gpc_cycle_t now;
     uint32_t core_index, warp_index, lanes;
@@ -229,52 +234,6 @@ gpc_count_bits(uint64_t bits)
     return (uint32_t) ((bits * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* The lanes of an operand, as a vector; room is used where it is none yet. */
-static inline const uint32_t *
-gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *room)
-{
-    if (operand->kind == GPC_VECTOR) {
-        return x->vectors + operand->offset;
-    }
-    if (operand->kind == GPC_CONSTANT) {
-        return x->launch->spread + operand->offset;
-    }
-    uint32_t word = operand->kind == GPC_UNIFORM ? x->uniforms[operand->number] : 0;
-    uint32_t half = 0;
-    do { /* a warp has 32 or 64 lanes */
-        for (uint32_t l = 0; l < 32; l++) {
-            room[half + l] = word;
-        }
-        half += 32;
-    } while (half < x->lanes);
-    return room;
-}
-
-/* The operand `words` behind this one: the rest of a wide value. */
-static inline gpc_operand_t
-gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
-{
-    operand.number += words;
-    operand.offset += words * x->lanes;
-    return operand;
-}
-
-/* A uniform register's or constant's word; of a vector operand lane 0's. */
-static inline uint32_t
-gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
-{
-    switch (operand->kind) {
-        case GPC_VECTOR:
-            return x->vectors[operand->offset];
-        case GPC_UNIFORM:
-            return x->uniforms[operand->number];
-        case GPC_CONSTANT:
-            return x->launch->launch.constants[operand->number];
-        default:
-            return 0;
-    }
-}
-
 static inline uint32_t
 gpc_scoreboard_entry(const gpc_core_launch_t *launch, const gpc_operand_t *operand)
 {
@@ -305,8 +264,6 @@ int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reas
 
 /* issue.c: carry out the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
 GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
-/* Result words into the destination's active lanes. */
-void gpc_core_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, const uint32_t *result);
 
 /* warp.c: the reconvergence stack. */
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);

@@ -21,6 +21,7 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
     x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
                  (size_t) warp * launch->launch.program.vector_registers * lanes;
     x->uniforms = parts->uniforms + (size_t) (core * machine->warps_per_core + warp) * GPC_UNIFORM_REGISTERS;
+    x->evens = parts->evens + (size_t) (core * machine->warps_per_core + warp) * GPC_EVEN_REGISTERS;
     x->scoreboard =
         parts->scoreboard + (size_t) core * parts->scoreboard_entries + (size_t) warp * launch->scoreboard_stride;
     x->now = now;

@@ -1,5 +1,5 @@
 /* scratchpad.c: loads, stores and atomics of a block's scratchpad: in program order, done at issue, timed by latency and banks. */
-#include "core/parts.h"
+#include "core/registers.h"
 
 static int
 fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
@@ -69,6 +69,7 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room_b);
     const uint32_t *c = gpc_operand_lanes(x, atomic ? &d->c : &none, room_c);
     uint32_t *memory = x->parts->scratchpad;
+    uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         uint32_t old = memory[words[l]];
@@ -81,7 +82,7 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
         if (d->destination.kind == GPC_UNIFORM) {
             x->uniforms[d->destination.number] = old;
         } else {
-            x->vectors[d->destination.offset + l] = old;
+            to[l] = old;
         }
     }
 }
@@ -96,6 +97,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD    ? &d->b
                                   : d->opcode == GPC_OP_SHARED_STORE ? &d->c
                                                                      : &unknown;
+    bool one_word = !atomic && gpc_operand_even(x, &d->a);
     int status = find_words(x, d, lanes, length, words);
     if (status == 0 && x->cores->watch != NULL) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
@@ -103,8 +105,12 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status != 0) {
         return status;
     }
-    perform(x, d, lanes, words);
-    uint32_t extra = conflict_cycles(x, lanes, words, atomic);
+    if (one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR) {
+        gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
+    } else {
+        perform(x, d, lanes, words);
+    }
+    uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic);
     x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + extra;
     x->statistics->shared_accesses++;
     x->statistics->shared_conflict_cycles += extra;

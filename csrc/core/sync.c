@@ -1,5 +1,5 @@
 /* sync.c: fences, barriers and the end of lanes, and the question to order.c that these and memory accesses ask. */
-#include "core/parts.h"
+#include "core/registers.h"
 
 static gpc_stall_t
 stall_of(const gpc_decoded_t *d, int verdict)
