@@ -41,7 +41,8 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
     parts->uniforms = GPC_ARENA_TAKE(arena, warps * GPC_UNIFORM_REGISTERS, uint32_t);
     parts->evens = GPC_ARENA_TAKE(arena, warps * GPC_EVEN_REGISTERS, uint32_t);
-    parts->scoreboard = GPC_ARENA_TAKE(arena, cores * parts->scoreboard_entries, gpc_cycle_t);
+    parts->scoreboard = GPC_ARENA_TAKE(arena, cores * parts->scoreboard_entries, uint32_t);
+    parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
     parts->accesses = calloc(cores, sizeof *parts->accesses);
@@ -203,10 +204,10 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
                            .live = live,
                            .wake_at = GPC_NEVER,
                            .not_before = from,
-                           .age = x.core->ages++,
                            .block = (uint16_t) slot,
                            .index = (uint16_t) index,
                            .even = launch->may_be_even};
+    self->parts->ages[core_index * self->machine->warps_per_core + w] = x.core->ages++;
     x.core->resident |= UINT64_C(1) << w;
     gpc_core_settle(&x);
     x.warp->reason = GPC_STALL_launch;
@@ -324,7 +325,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     for (uint32_t i = 0; i < self->machine->cores; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         core->empty_since = at > latency ? at - latency : 0;
-        core->accounted = core->calendar_next = core->turn_allowed = at;
+        core->accounted = core->calendar_next = core->turn_allowed = core->scoreboard_base = at;
         core->in_turn = true; /* one request for a turn below, not one a warp */
     }
     if (self->watch != NULL) {

@@ -170,7 +170,7 @@ issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t ready = 0;
     for (uint32_t i = 0; i < d->local_words; i++) {
-        gpc_cycle_t at = x->scoreboard[d->immediate + i];
+        gpc_cycle_t at = gpc_ready_at(x, d->immediate + i);
         ready = at > ready ? at : ready;
     }
     if (ready > x->now) {
@@ -195,7 +195,7 @@ issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     if (d->opcode == GPC_OP_LOCAL_STORE) {
         for (uint32_t i = 0; i < d->local_words; i++) {
-            x->scoreboard[d->immediate + i] = x->now + d->latency;
+            gpc_set_entry_ready_at(x, d->immediate + i, x->now + d->latency);
         }
     }
     return GPC_ISSUED;

@@ -93,12 +93,12 @@ typedef struct {
     gpc_lanes_t lanes;
 } gpc_stack_entry_t;
 
-typedef struct {
+typedef struct {           /* one line of the host's cache */
     gpc_stack_entry_t top; /* of the reconvergence stack; top.lanes are the active lanes */
     gpc_lanes_t live;      /* lanes that have not ended */
     gpc_cycle_t wake_at;   /* GPC_NEVER: woken by an event */
     gpc_cycle_t not_before;
-    uint64_t age;         /* of its block, smaller is older */
+    uint64_t even;        /* vector registers with one word in all lanes (registers.h) */
     uint16_t depth;       /* entries below the top */
     uint16_t outstanding; /* accesses */
     uint32_t barrier_pc;  /* while it waits at one */
@@ -108,8 +108,8 @@ typedef struct {
     uint8_t reason;       /* gpc_stall_t, while it waits */
     uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order */
     uint8_t barrier;      /* id, while it waits at one */
-    uint64_t even;        /* vector registers with one word in all lanes (registers.h) */
 } gpc_warp_t;
+_Static_assert(sizeof(gpc_warp_t) == 64, "a turn touches one line a warp");
 
 /* A warp's load, store or atomic on its way: one or more line requests. */
 typedef struct {
@@ -161,6 +161,7 @@ typedef struct {               /* what every turn looks at comes first */
     uint32_t in_flight;    /* line requests */
     uint32_t last_warp;    /* issued last */
     gpc_index_t due_head, due_tail;
+    gpc_cycle_t scoreboard_base;
     uint8_t idle_reason; /* gpc_stall_t */
     bool held;           /* the L1 takes no request before it kicks */
     bool in_turn;
@@ -184,7 +185,8 @@ struct gpc_core_parts {
     uint32_t *vectors;               /* [cores][registers_per_core] */
     uint32_t *uniforms;              /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
     uint32_t *evens;                 /* [cores][warps_per_core][GPC_EVEN_REGISTERS]: words of even registers */
-    gpc_cycle_t *scoreboard;         /* [cores][scoreboard_entries]: first cycle in which a register may be used */
+    uint64_t *ages;                  /* [cores][warps_per_core]: smaller is older */
+    uint32_t *scoreboard;            /* [cores][scoreboard_entries]: see registers.h */
     uint32_t *scratchpad;            /* [cores][scratchpad words] */
     gpc_block_t *blocks;             /* [cores][blocks_per_core] */
     gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
@@ -199,8 +201,7 @@ typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
     gpc_warp_t *warp;
-    uint32_t *vectors, *uniforms, *evens;
-    gpc_cycle_t *scoreboard;
+    uint32_t *vectors, *uniforms, *evens, *scoreboard;
     gpc_cycle_t now;
     uint32_t core_index, warp_index, lanes;
 } gpc_issue_t;
@@ -240,19 +241,14 @@ gpc_scoreboard_entry(const gpc_core_launch_t *launch, const gpc_operand_t *opera
     return operand->kind == GPC_UNIFORM ? launch->launch.program.vector_registers + operand->number : operand->number;
 }
 
-static inline void
-gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t at)
-{
-    if (operand->kind != GPC_NO_OPERAND) {
-        x->scoreboard[gpc_scoreboard_entry(x->launch, operand)] = at;
-    }
-}
-
 /* decode.c */
 GPC_MUST_CHECK int gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *launch, gpc_core_launch_t **out);
 void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL too */
 
 /* scheduler.c */
+#define GPC_SCOREBOARD_NEVER UINT32_MAX
+/* The core's scoreboards count from `now` on: what was ready before stays so. */
+void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 void gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now);
 /* The warp has a new next instruction, or a register of it has come: says when it can issue. */
 void gpc_core_settle(gpc_issue_t *x);

@@ -145,4 +145,35 @@ gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes
     }
 }
 
+/* ---- the scoreboard: the first cycle in which a register may be used ------------------------------------------------------ */
+
+/* Kept in 32 bits from the core's base on; the base moves on when they are used up. */
+static inline gpc_cycle_t
+gpc_ready_at(const gpc_issue_t *x, uint32_t entry)
+{
+    uint32_t at = x->scoreboard[entry];
+    return at == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + at;
+}
+
+static inline void
+gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
+{
+    if (at == GPC_NEVER) {
+        x->scoreboard[entry] = GPC_SCOREBOARD_NEVER;
+        return;
+    }
+    if (at - x->core->scoreboard_base >= GPC_SCOREBOARD_NEVER) {
+        gpc_core_rebase_scoreboards(x->cores, x->core_index, x->now);
+    }
+    x->scoreboard[entry] = (uint32_t) (at - x->core->scoreboard_base);
+}
+
+static inline void
+gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t at)
+{
+    if (operand->kind != GPC_NO_OPERAND) {
+        gpc_set_entry_ready_at(x, gpc_scoreboard_entry(x->launch, operand), at);
+    }
+}
+
 #endif

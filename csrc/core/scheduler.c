@@ -3,7 +3,7 @@
  * A warp's next instruction is known as soon as the one before has issued, and with it the cycle in which its registers are
  * ready: the warp goes into a calendar for that cycle, or waits for an event. Nobody is polled, and a core in which nobody can
  * issue sleeps; the cycles it slept are counted when it wakes, under the reason that held all the while. */
-#include "core/parts.h"
+#include "core/registers.h"
 
 void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
@@ -92,6 +92,20 @@ gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t no
 }
 
 void
+gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint32_t *entries = self->parts->scoreboard + (size_t) core_index * self->parts->scoreboard_entries;
+    uint64_t passed = now - core->scoreboard_base;
+    for (uint32_t i = 0; i < self->parts->scoreboard_entries; i++) {
+        if (entries[i] != GPC_SCOREBOARD_NEVER) {
+            entries[i] = entries[i] > passed ? (uint32_t) (entries[i] - passed) : 0;
+        }
+    }
+    core->scoreboard_base = now;
+}
+
+void
 gpc_core_settle(gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;
@@ -100,7 +114,7 @@ gpc_core_settle(gpc_issue_t *x)
     gpc_cycle_t at = warp->not_before;
     bool sleeps = at > x->now + 1;
     for (uint32_t i = 0; i < d->num_waits; i++) {
-        gpc_cycle_t ready = x->scoreboard[d->waits[i]];
+        gpc_cycle_t ready = gpc_ready_at(x, d->waits[i]);
         if (ready > at) {
             at = ready;
             sleeps = false;
@@ -211,9 +225,10 @@ static uint32_t
 oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
 {
     uint32_t best = gpc_lowest_bit(warps);
+    const uint64_t *ages = &self->parts->ages[core_index * self->machine->warps_per_core];
     for (uint64_t left = warps & (warps - 1); left != 0; left &= left - 1) {
         uint32_t w = gpc_lowest_bit(left);
-        if (gpc_core_warp(self, core_index, w)->age < gpc_core_warp(self, core_index, best)->age) {
+        if (ages[w] < ages[best]) {
             best = w;
         }
     }
@@ -382,6 +397,16 @@ gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
     __builtin_prefetch(&self->statistics[core_index]);
 }
 
+/* What the first warp in scheduler order waits for. */
+static void
+note_idle_reason(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint32_t first = first_in_order(self, core_index, core->resident);
+    core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
+                                                               : gpc_core_warp(self, core_index, first)->reason;
+}
+
 int
 gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
 {
@@ -412,21 +437,20 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     if (status != 0) {
         return status;
     }
-    if (core->resident != 0) {
-        uint32_t first = first_in_order(self, core_index, core->resident);
-        core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
-                                                                   : gpc_core_warp(self, core_index, first)->reason;
+    gpc_cycle_t next = next_turn(self, core_index, now);
+    bool issuing = any || last_port_free(self, core) > now;
+    if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no cycle is idle before the next turn */
+        note_idle_reason(self, core_index);
     }
     if (active) {
         gpc_core_statistics_t *statistics = &self->statistics[core_index];
         statistics->active_cycles++;
-        if (any || last_port_free(self, core) > now) {
+        if (issuing) {
             statistics->issue_cycles++;
         } else {
             add_stall(statistics, core->idle_reason, 1);
         }
     }
     core->accounted = now + 1;
-    gpc_cycle_t next = next_turn(self, core_index, now);
     return next == GPC_NEVER ? 0 : gpc_core_ask_turn(self, core_index, next);
 }

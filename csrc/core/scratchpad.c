@@ -98,14 +98,16 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
                                   : d->opcode == GPC_OP_SHARED_STORE ? &d->c
                                                                      : &unknown;
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
-    int status = find_words(x, d, lanes, length, words);
+    bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
+    gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* one lane's word is everyone's */
+    int status = find_words(x, d, named, length, words);
     if (status == 0 && x->cores->watch != NULL) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }
     if (status != 0) {
         return status;
     }
-    if (one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR) {
+    if (to_all) {
         gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
     } else {
         perform(x, d, lanes, words);
