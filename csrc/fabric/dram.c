@@ -42,7 +42,7 @@ gpc_dram_clear(gpc_dram_t *self)
     for (uint32_t c = 0; c < self->config.channels; c++) {
         gpc_dram_channel_t *channel = &self->state[c];
         *channel = (gpc_dram_channel_t){
-            .head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER, .burst_first = GPC_NEVER};
+            .head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER, .burst_first = GPC_NEVER, .choice.tick = GPC_NEVER};
         uint32_t places = gpc_dram_places(&self->config);
         for (uint32_t i = 0; i < places; i++) {
             gpc_dram_request_at(self, c, i)->next = i + 1 < places ? i + 1 : GPC_NONE;
@@ -160,8 +160,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     if (self->config.model == 0) {
         return state->head == i ? fixed_step(self, channel) : 0;
     }
-    gpc_dram_banks_enter(self, channel, i, line);
-    return gpc_dram_wake(self, channel, gpc_clock_edge(self->config.clock, now));
+    return gpc_dram_banks_enter(self, channel, i, line);
 }
 
 int

@@ -16,14 +16,11 @@
 
 enum { TURNAROUND = 2, PASSES_ALLOWED = 64 };
 
-typedef enum { COLUMN, ACTIVATE, PRECHARGE } command_t;
-
-typedef struct {
-    command_t command;
-    gpc_index_t request;
-    uint64_t age;
-    gpc_tick_t tick; /* the earliest; GPC_NEVER: there is none */
-} choice_t;
+enum {
+    COLUMN = GPC_DRAM_COMMAND_COLUMN,
+    ACTIVATE = GPC_DRAM_COMMAND_ACTIVATE,
+    PRECHARGE = GPC_DRAM_COMMAND_PRECHARGE
+};
 
 static inline gpc_tick_t
 later(gpc_tick_t a, gpc_tick_t b)
@@ -95,31 +92,6 @@ first_hit(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank,
     return i;
 }
 
-void
-gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
-{
-    gpc_dram_channel_t *state = &self->state[channel];
-    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-    uint64_t piece = gpc_quotient(self->by_channels, gpc_quotient(self->by_piece, line));
-    uint64_t row = gpc_quotient(self->by_row, piece * self->by_piece.divisor + gpc_remainder(self->by_piece, line));
-
-    request->bank = (uint32_t) gpc_remainder(self->by_banks, row);
-    request->row = gpc_quotient(self->by_banks, row);
-    request->age = state->accepted++;
-    request->bank_next = GPC_NONE;
-    gpc_dram_bank_t *bank = &state->banks[request->bank];
-    if (bank->head == GPC_NONE) {
-        bank->head = i;
-    } else {
-        gpc_dram_request_at(self, channel, bank->tail)->bank_next = i;
-    }
-    bank->tail = i;
-    if (bank->hit == GPC_NONE && bank->open_row == request->row) {
-        bank->hit = i;
-    }
-    state->waited_for |= UINT64_C(1) << request->bank;
-}
-
 /* Takes the bank's oldest hit out of its list. */
 static void
 leave_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
@@ -161,53 +133,123 @@ free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t ti
 /* ---- what to do next ---------------------------------------------------------------------------------------------------- */
 
 /* The request's next command and the first slot for it from now on. */
-static choice_t
+static gpc_dram_choice_t
 next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_request_t *request, gpc_tick_t now)
 {
     const gpc_dram_bank_t *bank = &state->banks[request->bank];
 
     if (bank->open_row == request->row) {
         gpc_tick_t tick = later(bank->column, request->message == GPC_NONE ? state->write : state->read);
-        return (choice_t){.command = COLUMN, .tick = later(later(tick, state->command), now)};
+        return (gpc_dram_choice_t){.kind = COLUMN, .tick = later(later(tick, state->command), now)};
     }
     if (bank->open_row == GPC_DRAM_NO_ROW) {
         gpc_tick_t tick = later(bank->activate, state->activate);
-        return (choice_t){.command = ACTIVATE, .tick = free_slot(self, state, later(tick, now))};
+        return (gpc_dram_choice_t){.kind = ACTIVATE, .tick = free_slot(self, state, later(tick, now))};
     }
-    return (choice_t){.command = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
+    return (gpc_dram_choice_t){.kind = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
 }
 
-/* The command to give at or, if none can be given then, the first one after now. Of a bank only its oldest hit, or without
- * one its oldest request, is asked: requests of one line therefore keep their order. */
-static choice_t
+/* Whether this command goes before that one: the earlier, columns before rows, the older request. */
+static inline bool
+goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
+{
+    bool row_a = a->kind != COLUMN, row_b = b->kind != COLUMN;
+
+    if (a->tick != b->tick) {
+        return a->tick < b->tick;
+    }
+    return row_a != row_b ? row_b : a->age < b->age;
+}
+
+/* The next command for a bank: of its oldest hit, or without one of its oldest request. Requests of one line therefore keep
+ * their order. */
+static gpc_dram_choice_t
+choice_of(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank, gpc_tick_t now)
+{
+    gpc_index_t i = bank->hit != GPC_NONE ? bank->hit : bank->head;
+    const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    gpc_dram_choice_t choice = next_command(self, &self->state[channel], request, now);
+
+    choice.request = i;
+    choice.age = request->age;
+    return choice;
+}
+
+/* The command to give at or, if none can be given then, the first one after now. */
+static gpc_dram_choice_t
 choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
 {
     const gpc_dram_channel_t *state = &self->state[channel];
-    choice_t best = {.tick = GPC_NEVER};
+    gpc_dram_choice_t best = {.tick = GPC_NEVER};
 
     if (state->head != GPC_NONE) {
         const gpc_dram_request_t *oldest = gpc_dram_request_at(self, channel, state->head);
         if (oldest->passed_by >= PASSES_ALLOWED) {
-            choice_t choice = next_command(self, state, oldest, now);
-            choice.request = state->head;
-            return choice;
+            best = next_command(self, state, oldest, now);
+            best.request = state->head;
+            best.forced = true;
+            return best;
         }
     }
     for (uint64_t banks = state->waited_for; banks; banks &= banks - 1) {
-        const gpc_dram_bank_t *bank = &state->banks[__builtin_ctzll(banks)];
-        gpc_index_t i = bank->hit != GPC_NONE ? bank->hit : bank->head;
-        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-        choice_t choice = next_command(self, state, request, now);
-        bool row_now = choice.command != COLUMN, row_best = best.command != COLUMN;
-
-        choice.request = i;
-        choice.age = request->age;
-        if (choice.tick < best.tick ||
-            (choice.tick == best.tick && (row_now != row_best ? row_best : choice.age < best.age))) {
+        gpc_dram_choice_t choice = choice_of(self, channel, &state->banks[__builtin_ctzll(banks)], now);
+        if (goes_before(&choice, &best)) {
             best = choice;
         }
     }
     return best;
+}
+
+/* ---- a request comes in ---------------------------------------------------------------------------------------------------- */
+
+/* The request, at the end of its bank's list. */
+static gpc_dram_bank_t *
+join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    uint64_t piece = gpc_quotient(self->by_channels, gpc_quotient(self->by_piece, line));
+    uint64_t row = gpc_quotient(self->by_row, piece * self->by_piece.divisor + gpc_remainder(self->by_piece, line));
+
+    request->bank = (uint32_t) gpc_remainder(self->by_banks, row);
+    request->row = gpc_quotient(self->by_banks, row);
+    request->age = state->accepted++;
+    request->bank_next = GPC_NONE;
+    gpc_dram_bank_t *bank = &state->banks[request->bank];
+    if (bank->head == GPC_NONE) {
+        bank->head = i;
+    } else {
+        gpc_dram_request_at(self, channel, bank->tail)->bank_next = i;
+    }
+    bank->tail = i;
+    if (bank->hit == GPC_NONE && bank->open_row == request->row) {
+        bank->hit = i;
+    }
+    state->waited_for |= UINT64_C(1) << request->bank;
+    return bank;
+}
+
+/* Time alone does not change what comes next: of the commands that wait none can be given before the one chosen, and it goes
+ * first when several can. So a new request is compared with that one only, unless it takes its bank's turn from it. */
+int
+gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_tick_t from = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
+    const gpc_dram_bank_t *bank = join_bank(self, channel, i, line);
+
+    if (state->choice.forced || (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i))) {
+        return 0;
+    }
+    bool takes_turn = bank->head != i && state->choice.tick != GPC_NEVER &&
+                      gpc_dram_request_at(self, channel, state->choice.request)->bank ==
+                          gpc_dram_request_at(self, channel, i)->bank;
+    gpc_dram_choice_t choice = takes_turn ? choose(self, channel, from) : choice_of(self, channel, bank, from);
+    if (!takes_turn && !goes_before(&choice, &state->choice)) {
+        return 0;
+    }
+    state->choice = choice;
+    return gpc_dram_wake(self, channel, choice.tick);
 }
 
 /* ---- doing it ------------------------------------------------------------------------------------------------------------ */
@@ -235,7 +277,7 @@ tell(const gpc_dram_t *self, uint32_t channel, gpc_dram_command_t command, const
 
 /* The column commands of a line, from now on. */
 static int
-give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
+give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_tick_t now)
 {
     const gpc_dram_config_t *config = &self->config;
     gpc_dram_channel_t *state = &self->state[channel];
@@ -278,7 +320,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tic
 }
 
 static int
-give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
+give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_tick_t now)
 {
     const gpc_dram_config_t *config = &self->config;
     gpc_dram_channel_t *state = &self->state[channel];
@@ -287,7 +329,7 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
     gpc_tick_t period = config->clock.period;
 
     state->command = now + period;
-    switch (choice->command) {
+    switch ((gpc_dram_kind_t) choice->kind) {
         case ACTIVATE:
             tell(self, channel, GPC_DRAM_ACTIVATE, request, now);
             request->needed_activate = true;
@@ -314,15 +356,16 @@ give(gpc_dram_t *self, uint32_t channel, const choice_t *choice, gpc_tick_t now)
 int
 gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
 {
+    gpc_dram_channel_t *state = &self->state[channel];
     gpc_tick_t now = gpc_wheel_now(self->wheel);
-    choice_t choice = choose(self, channel, now);
 
-    if (choice.tick == now) {
+    if (state->choice.tick == now) {
+        gpc_dram_choice_t choice = state->choice;
         int status = give(self, channel, &choice, now);
         if (status) {
             return status;
         }
-        choice = choose(self, channel, now + self->config.clock.period);
+        state->choice = choose(self, channel, now + self->config.clock.period);
     }
-    return choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, choice.tick);
+    return state->choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, state->choice.tick);
 }

@@ -29,6 +29,17 @@ typedef struct {
     gpc_index_t hit;        /* the oldest of them for the open row, or GPC_NONE */
 } gpc_dram_bank_t;
 
+typedef enum { GPC_DRAM_COMMAND_COLUMN, GPC_DRAM_COMMAND_ACTIVATE, GPC_DRAM_COMMAND_PRECHARGE } gpc_dram_kind_t;
+
+/* A command that a channel will give. */
+typedef struct {
+    gpc_tick_t tick; /* the earliest; GPC_NEVER: there is none */
+    uint64_t age;    /* of its request */
+    gpc_index_t request;
+    uint8_t kind; /* gpc_dram_kind_t */
+    bool forced;  /* its request was passed by too often: nothing goes before it */
+} gpc_dram_choice_t;
+
 struct gpc_dram_channel {
     gpc_index_t head, tail, free; /* places of the queue */
     uint32_t waiting;             /* requests in the queue */
@@ -42,6 +53,7 @@ struct gpc_dram_channel {
     gpc_tick_t command;                 /* the next free command slot */
     uint64_t accepted;                  /* requests ever */
     uint64_t waited_for;                /* banks that have requests, one bit each */
+    gpc_dram_choice_t choice;           /* what comes next, kept true as requests come in */
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
 };
 
@@ -55,8 +67,8 @@ GPC_MUST_CHECK int gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_in
 /* Model 1. */
 void gpc_dram_banks_derive(gpc_dram_t *self); /* what follows from the configuration */
 void gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel);
-/* Request i, new in the queue, is for this line. */
-void gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line);
+/* Request i, new in the queue, is for this line. Asks for an event when its command comes first. */
+GPC_MUST_CHECK int gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line);
 /* Issues at most one command now and asks for the next event. */
 GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
 
