@@ -312,6 +312,17 @@ may_be_even(const gpc_core_launch_t *self)
     return registers;
 }
 
+static gpc_front_t
+front_of(const gpc_program_t *program)
+{
+    gpc_front_t front = {.scoreboard = (uint32_t) program->vector_registers + program->uniform_registers,
+                         .evens = program->vector_registers,
+                         .uniforms = program->uniform_registers};
+    front.evens = front.evens < GPC_EVEN_REGISTERS ? front.evens : GPC_EVEN_REGISTERS;
+    front.stride = (front.scoreboard + front.evens + front.uniforms + 15) / 16 * 16;
+    return front;
+}
+
 int
 gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_launch_t **out)
 {
@@ -324,7 +335,7 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->threads_per_block = from->block[0] * from->block[1] * from->block[2];
     launch->warps_per_block = (launch->threads_per_block + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
     launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
-    launch->scoreboard_stride = (uint32_t) from->program.vector_registers + from->program.uniform_registers;
+    launch->front = front_of(&from->program);
     if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {
         gpc_core_launch_free(launch);
         return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);

@@ -32,16 +32,15 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     size_t cores = machine->cores, warps = cores * machine->warps_per_core;
     parts->stack_entries = 2 * machine->lanes_per_warp + 2;
     parts->scratchpad_words = machine->scratchpad_bytes / 4;
-    parts->scoreboard_entries =
-        machine->registers_per_core / machine->lanes_per_warp + machine->warps_per_core * GPC_UNIFORM_REGISTERS;
+    /* Whatever the program, vector registers of all warps fit; a line of each warp's may stay empty. */
+    parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
+                         machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
     self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
     parts->cores = GPC_ARENA_TAKE(arena, cores, gpc_core_t);
     parts->warps = GPC_ARENA_TAKE(arena, warps, gpc_warp_t);
     parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
-    parts->uniforms = GPC_ARENA_TAKE(arena, warps * GPC_UNIFORM_REGISTERS, uint32_t);
-    parts->evens = GPC_ARENA_TAKE(arena, warps * GPC_EVEN_REGISTERS, uint32_t);
-    parts->scoreboard = GPC_ARENA_TAKE(arena, cores * parts->scoreboard_entries, uint32_t);
+    parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
     parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
@@ -197,9 +196,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
         live &= UINT32_MAX;
     }
     memset(x.vectors, 0, (size_t) launch->launch.program.vector_registers * lanes * sizeof *x.vectors);
-    memset(x.evens, 0, GPC_EVEN_REGISTERS * sizeof *x.evens);
-    memset(x.uniforms, 0, launch->launch.program.uniform_registers * sizeof *x.uniforms);
-    memset(x.scoreboard, 0, launch->scoreboard_stride * sizeof *x.scoreboard);
+    memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and what lies behind it */
     *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
                            .live = live,
                            .wake_at = GPC_NEVER,

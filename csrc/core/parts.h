@@ -64,6 +64,14 @@ typedef struct {
     uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
 } gpc_decoded_t;
 
+/* What nearly every instruction of a warp reads lies together, in words, as close as the program allows: the scoreboard, vector
+ * registers first, the words of even registers (registers.h), the uniform registers. */
+typedef struct {
+    uint32_t scoreboard; /* entries */
+    uint32_t evens, uniforms;
+    uint32_t stride; /* of all; whole lines of the host's cache */
+} gpc_front_t;
+
 typedef struct {
     gpc_launch_t launch; /* its pointers are owned here */
     gpc_decoded_t *code;
@@ -71,7 +79,7 @@ typedef struct {
     uint32_t *thread_axis[3]; /* [threads, rounded up to warps]: coordinates of a block's threads */
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
-    uint32_t scoreboard_stride; /* registers of a warp, both sorts */
+    gpc_front_t front;
     uint64_t may_be_even;       /* bit: a vector register; not those of local arrays, which are found by an index */
     gpc_cycle_t begin;
 } gpc_core_launch_t;
@@ -183,14 +191,12 @@ struct gpc_core_parts {
     gpc_warp_t *warps;               /* [cores][warps_per_core] */
     gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */
     uint32_t *vectors;               /* [cores][registers_per_core] */
-    uint32_t *uniforms;              /* [cores][warps_per_core][GPC_UNIFORM_REGISTERS] */
-    uint32_t *evens;                 /* [cores][warps_per_core][GPC_EVEN_REGISTERS]: words of even registers */
     uint64_t *ages;                  /* [cores][warps_per_core]: smaller is older */
-    uint32_t *scoreboard;            /* [cores][scoreboard_entries]: see registers.h */
+    uint32_t *fronts;                /* [cores][front_words]: see gpc_front_t */
     uint32_t *scratchpad;            /* [cores][scratchpad words] */
     gpc_block_t *blocks;             /* [cores][blocks_per_core] */
     gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
-    uint32_t stack_entries, scoreboard_entries, scratchpad_words;
+    uint32_t stack_entries, front_words, scratchpad_words;
 };
 
 /* One warp about to issue: where everything of it is. */

@@ -20,10 +20,9 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
     x->warp = gpc_core_warp(self, core, warp);
     x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
                  (size_t) warp * launch->launch.program.vector_registers * lanes;
-    x->uniforms = parts->uniforms + (size_t) (core * machine->warps_per_core + warp) * GPC_UNIFORM_REGISTERS;
-    x->evens = parts->evens + (size_t) (core * machine->warps_per_core + warp) * GPC_EVEN_REGISTERS;
-    x->scoreboard =
-        parts->scoreboard + (size_t) core * parts->scoreboard_entries + (size_t) warp * launch->scoreboard_stride;
+    x->scoreboard = parts->fronts + (size_t) core * parts->front_words + (size_t) warp * launch->front.stride;
+    x->evens = x->scoreboard + launch->front.scoreboard;
+    x->uniforms = x->evens + launch->front.evens;
     x->now = now;
     x->core_index = core;
     x->warp_index = warp;
@@ -95,11 +94,15 @@ void
 gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    uint32_t *entries = self->parts->scoreboard + (size_t) core_index * self->parts->scoreboard_entries;
+    const gpc_front_t *front = &self->parts->launch->front;
+    uint32_t *fronts = self->parts->fronts + (size_t) core_index * self->parts->front_words;
     uint64_t passed = now - core->scoreboard_base;
-    for (uint32_t i = 0; i < self->parts->scoreboard_entries; i++) {
-        if (entries[i] != GPC_SCOREBOARD_NEVER) {
-            entries[i] = entries[i] > passed ? (uint32_t) (entries[i] - passed) : 0;
+    for (uint64_t left = core->resident; left != 0; left &= left - 1) {
+        uint32_t *entries = fronts + (size_t) gpc_lowest_bit(left) * front->stride;
+        for (uint32_t i = 0; i < front->scoreboard; i++) {
+            if (entries[i] != GPC_SCOREBOARD_NEVER) {
+                entries[i] = entries[i] > passed ? (uint32_t) (entries[i] - passed) : 0;
+            }
         }
     }
     core->scoreboard_base = now;
