@@ -1,11 +1,17 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "base/errors.h"
 
 enum { ALIGNMENT = 64, SMALL_ALIGNMENT = 16, SMALL_BLOCK = 512 };
+
+#define HUGE_PAGE ((size_t) 2 << 20)
 
 void
 gpc_arena_init(gpc_arena_t *self, size_t chunk_size)
@@ -31,6 +37,22 @@ aligned(uint8_t *bytes)
     return misaligned ? bytes + (ALIGNMENT - misaligned) : bytes;
 }
 
+/* Large machines touch more pages than the host's TLB knows. What cannot be had is no loss. */
+static void
+ask_for_huge_pages(uint8_t *bytes, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t) bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t last = ((uintptr_t) bytes + size) / HUGE_PAGE * HUGE_PAGE;
+    if (first < last) {
+        (void) madvise((void *) first, last - first, MADV_HUGEPAGE);
+    }
+#else
+    (void) bytes;
+    (void) size;
+#endif
+}
+
 static gpc_arena_chunk_t *
 add_chunk(gpc_arena_t *self, size_t capacity)
 {
@@ -43,6 +65,7 @@ add_chunk(gpc_arena_t *self, size_t capacity)
     if (!bytes) {
         return NULL;
     }
+    ask_for_huge_pages(bytes, capacity);
     chunks[self->num_chunks] = (gpc_arena_chunk_t){.bytes = bytes, .capacity = capacity};
     return &chunks[self->num_chunks++];
 }
