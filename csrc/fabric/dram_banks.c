@@ -359,6 +359,11 @@ gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_tick_t now = gpc_wheel_now(self->wheel);
 
+#ifdef GPC_COSTLY_ASSERTS
+    gpc_dram_choice_t again = choose(self, channel, now);
+    assert(again.tick == state->choice.tick && again.kind == state->choice.kind &&
+           (again.tick == GPC_NEVER || again.request == state->choice.request));
+#endif
     if (state->choice.tick == now) {
         gpc_dram_choice_t choice = state->choice;
         int status = give(self, channel, &choice, now);

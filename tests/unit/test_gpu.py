@@ -370,3 +370,53 @@ def test_a_value_of_a_wrong_shape_is_told() -> None:
         gpucoh.ConfigError, match=r"shape \(3,\) does not fit where the shape is \(64,\)"
     ):
         array[:] = np.zeros(3, np.float32)
+
+
+@gpucoh.kernel
+def long_pauses(x: gpucoh.Buffer[gpucoh.i32], pauses: gpucoh.i32, cycles: gpucoh.i32):
+    i = gpucoh.global_id()
+    total = 0
+    for k in range(pauses):
+        gpucoh.sleep(cycles)
+        total += x[i] * (k + 1)
+    x[i] = total
+
+
+def test_registers_are_waited_for_beyond_2_to_the_32_cycles():
+    """The scoreboard counts in 32 bits from a base that has to move on."""
+    gpu = gpucoh.GPU(protocol="ideal", budget=2**40)
+    x = gpu.array(np.arange(64, dtype=np.int32))
+    result = gpu.launch(long_pauses, grid=1, block=64, args=(x, 6, 2**31 - 1))
+    assert (x.numpy() == 21 * np.arange(64)).all()
+    assert 6 * (2**31 - 1) < gpu.stats().to_dict()["cycles"] < 6 * 2**31 + 10_000, result
+
+
+@gpucoh.kernel
+def even_and_not(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32], n: gpucoh.i32):
+    i = gpucoh.global_id()
+    lane = gpucoh.thread_id() % 32
+    one = x[0]  # the same word for all lanes: even
+    part = one + 3
+    if lane % 3 == 0:
+        part = lane  # written for some lanes: no longer even
+    elif lane % 3 == 1:
+        part += one
+    again = part - part + one  # even once more, found by its words
+    old = gpucoh.atomic_add(x, 1, 0) + one
+    one += gpucoh.shuffle(part, lane - lane % 8)
+    if lane > 16:
+        again = old
+    out[i] = part + 100 * again + 10_000 * one + n
+
+
+@pytest.mark.parametrize("threads", [32, 40, 64])
+def test_registers_that_are_the_same_in_all_lanes_may_cease_to_be(threads):
+    gpu = gpucoh.GPU(protocol="ideal")
+    x = gpu.array(np.array([7, 5] + 62 * [0], dtype=np.int32))
+    out = gpu.zeros(threads, np.int32)
+    gpu.launch(even_and_not, grid=1, block=threads, args=(x, out, 1))
+    lane = np.arange(threads) % 32
+    part = np.where(lane % 3 == 0, lane, np.where(lane % 3 == 1, 17, 10))
+    again = np.where(lane > 16, 5 + 7, 7)
+    one = 7 + part[np.arange(threads) // 8 * 8]
+    assert (out.numpy() == part + 100 * again + 10_000 * one + 1).all()

@@ -1,0 +1,121 @@
+/* test_holders.c: do the sets of gpu_holders.c name every L1 that has to do with a line, at any time, and soon few others? */
+#include "gpu_bench.h"
+#include "gpu_parts.h"
+
+enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
+
+/* Every thread loads a word, four times, of lines that many L1s share and that do not all fit into one, and stores it. */
+static const gpc_instruction_t read_and_write[] = {
+    SPECIAL(R0, THREAD_X),
+    SPECIAL(R1, BLOCK_X),
+    OP(MUL, R2, R1, CONSTANT(7)),
+    OP(ADD, R0, R0, R2),
+    OP(LOAD, R3, R0, NONE),
+    OP(MUL, R2, R1, CONSTANT(8)),
+    OP(ADD, R0, R0, R2),
+    OP(LOAD, R4, R0, NONE),
+    OP(ADD, R3, R3, R4),
+    OP(STORE, NONE, R0, R3),
+    OP(MUL, R2, R1, CONSTANT(6)),
+    OP(ADD, R0, R0, R2),
+    OP(LOAD, R4, R0, NONE),
+    OP(STORE, NONE, R0, R4),
+    EXIT,
+};
+
+static gpc_launch_t
+launch_of(const gpc_buffer_t *buffer)
+{
+    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 256};
+    return (gpc_launch_t){.program = {.instructions = read_and_write,
+                                      .count = GPC_COUNT_OF(read_and_write),
+                                      .vector_registers = 8,
+                                      .uniform_registers = 1,
+                                      .constants = GPC_COUNT_OF(constants),
+                                      .buffers = 1},
+                          .kernel = "read_and_write",
+                          .grid = {GRID, 1, 1},
+                          .block = {BLOCK, 1, 1},
+                          .constants = constants,
+                          .buffers = buffer,
+                          .num_constants = GPC_COUNT_OF(constants),
+                          .num_buffers = 1};
+}
+
+typedef struct {
+    uint64_t holders, missing, others;
+} count_t;
+
+/* Over all lines and L1s: those that have to do with a line, those of them that its set does not name, and whom else it names. */
+static void
+compare(gpc_gpu_t *gpu, gpc_address_t address, count_t *count)
+{
+    for (uint32_t i = 0; i < LINES; i++) {
+        gpc_address_t line = address + UINT64_C(128) * i;
+        gpc_nodeset_t set;
+        CHECK_EQUAL_I64(gpc_holders_of(&gpu->holders, gpu->l1s, gpu->machine.cores, line, &set), 0);
+        for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+            bool is_one = gpc_holders_is_one(gpu->l1s[core], line), named = set.bits[core / 64] >> (core % 64) & 1u;
+            count->holders += is_one;
+            count->missing += is_one && !named;
+            count->others += named && !is_one;
+        }
+    }
+}
+
+static count_t
+watched_run(bench_t *it, uint64_t events)
+{
+    gpc_buffer_t buffer = {it->address, WORDS, false, "x"};
+    gpc_launch_t launch = launch_of(&buffer);
+    count_t count = {0, 0, 0};
+    int status = gpc_gpu_launch(it->gpu, &launch);
+    CHECK_EQUAL_I64(status, 0);
+    do {
+        status = gpc_gpu_run(it->gpu, events);
+        compare(it->gpu, it->address, &count);
+    } while (status == GPC_RUN_MORE);
+    CHECK_EQUAL_I64(status, GPC_RUN_DONE);
+    return count;
+}
+
+static void
+every_holder_is_named(void)
+{
+    bench_t it = bench(&test_fermi, "ideal", WORDS);
+    count_t count = watched_run(&it, 997);
+    CHECK(count.holders > 1000);
+    CHECK_EQUAL_U64(count.missing, 0);
+    CHECK(count.others < count.holders); /* most that are asked are asked for something */
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+after_a_restore_too(void)
+{
+    bench_t it = bench(&test_fermi, "ideal", WORDS);
+    gpc_snapshot_t *fresh = NULL;
+    CHECK_EQUAL_I64(gpc_gpu_snapshot(it.gpu, &fresh), 0);
+    (void) watched_run(&it, 4999);
+    gpc_snapshot_t *used = NULL;
+    CHECK_EQUAL_I64(gpc_gpu_snapshot(it.gpu, &used), 0);
+    CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, fresh), 0);
+    count_t count = {0, 0, 0};
+    compare(it.gpu, it.address, &count);
+    CHECK_EQUAL_U64(count.holders + count.missing + count.others, 0);
+    CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, used), 0);
+    compare(it.gpu, it.address, &count);
+    CHECK(count.holders > 100);
+    CHECK_EQUAL_U64(count.missing, 0);
+    gpc_snapshot_free(fresh);
+    gpc_snapshot_free(used);
+    gpc_gpu_free(it.gpu);
+}
+
+int
+main(void)
+{
+    RUN(every_holder_is_named);
+    RUN(after_a_restore_too);
+    return harness_end();
+}
