@@ -296,16 +296,15 @@ static uint64_t
 may_be_even(const gpc_core_launch_t *self)
 {
     const gpc_program_t *program = &self->launch.program;
-    uint64_t registers = program->vector_registers < GPC_EVEN_REGISTERS
-                             ? (UINT64_C(1) << program->vector_registers) - 1
-                             : UINT64_MAX;
+    uint64_t registers =
+        program->vector_registers < GPC_EVEN_REGISTERS ? (UINT64_C(1) << program->vector_registers) - 1 : UINT64_MAX;
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         if (in->opcode != GPC_OP_LOCAL_LOAD && in->opcode != GPC_OP_LOCAL_STORE) {
             continue;
         }
-        for (uint32_t word = in->immediate; word < GPC_EVEN_REGISTERS && word - in->immediate < self->code[i].local_words;
-             word++) {
+        for (uint32_t word = in->immediate;
+             word < GPC_EVEN_REGISTERS && word - in->immediate < self->code[i].local_words; word++) {
             registers &= ~(UINT64_C(1) << word);
         }
     }

@@ -10,8 +10,7 @@ issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     bool uniform = d->destination.kind == GPC_UNIFORM;
     if (uniform || (active == gpc_all_lanes(x) && gpc_operand_even(x, &d->a) && gpc_operand_even(x, &d->b) &&
                     gpc_operand_even(x, &d->c))) {
-        uint32_t word =
-            d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
+        uint32_t word = d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
         if (uniform) {
             x->uniforms[d->destination.number] = word;
         } else {

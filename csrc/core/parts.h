@@ -80,7 +80,7 @@ typedef struct {
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
     gpc_front_t front;
-    uint64_t may_be_even;       /* bit: a vector register; not those of local arrays, which are found by an index */
+    uint64_t may_be_even; /* bit: a vector register; not those of local arrays, which are found by an index */
     gpc_cycle_t begin;
 } gpc_core_launch_t;
 

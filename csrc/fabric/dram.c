@@ -41,8 +41,12 @@ gpc_dram_clear(gpc_dram_t *self)
 {
     for (uint32_t c = 0; c < self->config.channels; c++) {
         gpc_dram_channel_t *channel = &self->state[c];
-        *channel = (gpc_dram_channel_t){
-            .head = GPC_NONE, .tail = GPC_NONE, .free = 0, .wake = GPC_NEVER, .burst_first = GPC_NEVER, .choice.tick = GPC_NEVER};
+        *channel = (gpc_dram_channel_t){.head = GPC_NONE,
+                                        .tail = GPC_NONE,
+                                        .free = 0,
+                                        .wake = GPC_NEVER,
+                                        .burst_first = GPC_NEVER,
+                                        .choice.tick = GPC_NEVER};
         uint32_t places = gpc_dram_places(&self->config);
         for (uint32_t i = 0; i < places; i++) {
             gpc_dram_request_at(self, c, i)->next = i + 1 < places ? i + 1 : GPC_NONE;

@@ -16,11 +16,7 @@
 
 enum { TURNAROUND = 2, PASSES_ALLOWED = 64 };
 
-enum {
-    COLUMN = GPC_DRAM_COMMAND_COLUMN,
-    ACTIVATE = GPC_DRAM_COMMAND_ACTIVATE,
-    PRECHARGE = GPC_DRAM_COMMAND_PRECHARGE
-};
+enum { COLUMN = GPC_DRAM_COMMAND_COLUMN, ACTIVATE = GPC_DRAM_COMMAND_ACTIVATE, PRECHARGE = GPC_DRAM_COMMAND_PRECHARGE };
 
 static inline gpc_tick_t
 later(gpc_tick_t a, gpc_tick_t b)
@@ -241,9 +237,9 @@ gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_addr
     if (state->choice.forced || (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i))) {
         return 0;
     }
-    bool takes_turn = bank->head != i && state->choice.tick != GPC_NEVER &&
-                      gpc_dram_request_at(self, channel, state->choice.request)->bank ==
-                          gpc_dram_request_at(self, channel, i)->bank;
+    bool takes_turn =
+        bank->head != i && state->choice.tick != GPC_NEVER &&
+        gpc_dram_request_at(self, channel, state->choice.request)->bank == gpc_dram_request_at(self, channel, i)->bank;
     gpc_dram_choice_t choice = takes_turn ? choose(self, channel, from) : choice_of(self, channel, bank, from);
     if (!takes_turn && !goes_before(&choice, &state->choice)) {
         return 0;
