@@ -111,7 +111,10 @@ def _pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
         key, equals, value = item.partition("=")
         if not (equals and key.strip() and value):
             raise ConfigError(f"{option} {item!r} is not of the form key=value")
-        out[key.strip()] = value
+        key = key.strip()
+        if key in out:
+            raise ConfigError(f"{option} {key} is given twice: {out[key]} and {value}")
+        out[key] = value
     return out
 
 

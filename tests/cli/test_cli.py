@@ -53,6 +53,10 @@ BAD = [
     (("run", "bfs", "-p", "ideal", "--scale", "huge"), "tiny, small, paper"),
     (("run", "bfs", "-p", "ideal", "--set", "cores"), "--set 'cores' is not of the form key=value"),
     (("run", "bfs", "-p", "ideal", "--set", "core=3"), "did you mean 'cores'"),
+    (
+        ("run", "bfs", "-p", "ideal", "--set", "cores=3", "--set", "cores=4"),
+        "--set cores is given twice: 3 and 4",
+    ),
     (("run", "bfs", "-p", "ideal", "--set", "cores=0"), "cores = 0 is out of range"),
     (("run", "bfs", "-p", "ideal", "--set", "l1_kib=24"), "power of two"),
     (("run", "bfs", "-p", "ideal", "--set", "l1_kib=0.25"), "smaller than its 4 ways"),
