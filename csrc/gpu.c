@@ -226,7 +226,7 @@ make_controllers(gpc_gpu_t *gpu)
         }
     }
     gpc_gpu_clear_stations(gpu);
-    return 0;
+    return gpc_holders_init(&gpu->holders, &gpu->arena, gpu->machine.cores);
 }
 
 /* Over words a request may be in several parts at once; two at a time is what tables do. */
@@ -347,7 +347,6 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
     gpc_network_free(&gpu->network);
-    gpc_holders_free(&gpu->holders);
     gpc_memory_free(gpu->memory);
     gpc_arena_free(&gpu->arena);
     free(gpu->controllers);

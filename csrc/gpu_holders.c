@@ -1,19 +1,16 @@
 #include "gpu_holders.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-void
-gpc_holders_free(gpc_holders_t *self)
-{
-    free(self->sets);
-    self->sets = NULL;
-}
+#include "base/errors.h"
 
-void
-gpc_holders_forget(gpc_holders_t *self)
+int
+gpc_holders_init(gpc_holders_t *self, gpc_arena_t *arena, uint32_t l1s)
 {
-    gpc_holders_free(self);
+    *self = (gpc_holders_t){.words = (l1s + 63) / 64, .l1s = l1s};
+    self->state = GPC_ARENA_TAKE(arena, 1, gpc_holders_state_t);
+    self->sets = GPC_ARENA_TAKE(arena, (size_t) GPC_HOLDER_SETS * self->words, uint64_t);
+    return self->state && self->sets ? 0 : GPC_ERROR_MEMORY;
 }
 
 /* What the L1 has: lines in any of its arrays, and transactions. */
@@ -36,33 +33,26 @@ note_all(gpc_holders_t *self, const gpc_controller_t *l1)
     }
 }
 
-/* When what has left since may be as much as what is there: some hundred lines an L1. */
-static bool
-is_stale(const gpc_holders_t *self, uint32_t count)
+static void
+make_anew(gpc_holders_t *self, gpc_controller_t *const *l1s)
 {
-    return self->noted > UINT64_C(256) * count;
+    memset(self->sets, 0, (size_t) GPC_HOLDER_SETS * self->words * sizeof *self->sets);
+    self->state->asked = true;
+    for (uint32_t i = 0; i < self->l1s; i++) {
+        note_all(self, l1s[i]);
+    }
+    self->state->noted = 0;
 }
 
-int
-gpc_holders_of(gpc_holders_t *self, gpc_controller_t *const *l1s, uint32_t count, gpc_address_t line,
-               gpc_nodeset_t *out)
+void
+gpc_holders_of(gpc_holders_t *self, gpc_controller_t *const *l1s, gpc_address_t line, gpc_nodeset_t *out)
 {
-    if (!self->sets) {
-        self->sets = calloc(GPC_HOLDER_SETS, sizeof *self->sets);
-        if (!self->sets) {
-            return GPC_ERROR_MEMORY;
-        }
-        self->noted = UINT64_MAX;
+    /* Stale when what has left since may be as much as what is there: some hundred lines an L1. */
+    if (!self->state->asked || self->state->noted > UINT64_C(256) * self->l1s) {
+        make_anew(self, l1s);
     }
-    if (is_stale(self, count)) {
-        memset(self->sets, 0, GPC_HOLDER_SETS * sizeof *self->sets);
-        for (uint32_t i = 0; i < count; i++) {
-            note_all(self, l1s[i]);
-        }
-        self->noted = 0;
-    }
-    memcpy(out->bits, self->sets[gpc_holders_set_of(line)], sizeof out->bits);
-    return GPC_OK;
+    *out = (gpc_nodeset_t){{0}};
+    memcpy(out->bits, gpc_holders_set_of(self, line), self->words * sizeof *self->sets);
 }
 
 bool

@@ -11,33 +11,36 @@
 #define GPC_HOLDER_SETS 8192u
 
 typedef struct {
-    uint64_t (*sets)[GPC_NODESET_WORDS]; /* owned; [GPC_HOLDER_SETS]; NULL: nobody has asked yet */
-    uint64_t noted;                      /* since they were made */
+    uint64_t noted; /* since the sets were made */
+    bool asked;     /* somebody asks: before that nothing is noted */
+} gpc_holders_state_t;
+
+typedef struct {
+    gpc_holders_state_t *state; /* in the arena, as the sets */
+    uint64_t *sets;             /* [GPC_HOLDER_SETS][words], a bit an L1 */
+    uint32_t words;
+    uint32_t l1s;
 } gpc_holders_t;
 
-void gpc_holders_free(gpc_holders_t *self);
-/* From now on nothing is known of the L1s: the next question makes the sets anew. */
-void gpc_holders_forget(gpc_holders_t *self);
+GPC_MUST_CHECK int gpc_holders_init(gpc_holders_t *self, gpc_arena_t *arena, uint32_t l1s);
 /* The L1s that may have to do with the line. */
-GPC_MUST_CHECK int gpc_holders_of(gpc_holders_t *self, gpc_controller_t *const *l1s, uint32_t count, gpc_address_t line,
-                                  gpc_nodeset_t *out);
-
+void gpc_holders_of(gpc_holders_t *self, gpc_controller_t *const *l1s, gpc_address_t line, gpc_nodeset_t *out);
 /* Whether this L1 has a copy or a request on its way: the sets hold more than those. */
 bool gpc_holders_is_one(const gpc_controller_t *l1, gpc_address_t line);
 
-static inline uint32_t
-gpc_holders_set_of(gpc_address_t line)
+static inline uint64_t *
+gpc_holders_set_of(const gpc_holders_t *self, gpc_address_t line)
 {
-    return (uint32_t) (line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % GPC_HOLDER_SETS;
+    return self->sets + (line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % GPC_HOLDER_SETS * self->words;
 }
 
 /* The L1 sends something about the line. */
 static inline void
 gpc_holders_note(gpc_holders_t *self, gpc_node_t l1, gpc_address_t line)
 {
-    if (self->sets) {
-        self->sets[gpc_holders_set_of(line)][l1 / 64] |= UINT64_C(1) << (l1 % 64);
-        self->noted++;
+    if (self->state->asked) {
+        gpc_holders_set_of(self, line)[l1 / 64] |= UINT64_C(1) << (l1 % 64);
+        self->state->noted++;
     }
 }
 

@@ -247,7 +247,6 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
         return gpc_fail(&gpu->failure, status, "no memory to restore the snapshot");
     }
     gpc_arena_load(&gpu->arena, snapshot->arena);
-    gpc_holders_forget(&gpu->holders);
     gpc_gpu_checks_lost_memory(gpu);
     gpc_gpu_set_check_counts(gpu, &snapshot->checks);
     return 0;

@@ -90,7 +90,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
-    gpc_holders_t holders;   /* outside the arena: what they do not know they find again */
+    gpc_holders_t holders;
     struct gpc_trace *trace; /* owned; NULL: nothing is written down */
     gpc_gpu_checks_t checks;
 };

@@ -67,10 +67,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     gpc_nodeset_t holders;
     (void) from;
     if (to == NULL) {
-        int status = gpc_holders_of(&gpu->holders, gpu->l1s, gpu->machine.cores, line, &holders);
-        if (status) {
-            return status;
-        }
+        gpc_holders_of(&gpu->holders, gpu->l1s, line, &holders);
         to = &holders;
     }
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
