@@ -44,9 +44,10 @@ bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
 }
 
 static inline int
-run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
+launch_program(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid,
+               uint32_t block)
 {
-    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960};
+    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960, 256};
     gpc_buffer_t buffer = {it->address, words, false, "x"};
     gpc_launch_t launch = {.program = {.instructions = program,
                                        .count = count,
@@ -61,7 +62,13 @@ run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t word
                            .buffers = &buffer,
                            .num_constants = GPC_COUNT_OF(constants),
                            .num_buffers = 1};
-    int status = gpc_gpu_launch(it->gpu, &launch);
+    return gpc_gpu_launch(it->gpu, &launch);
+}
+
+static inline int
+run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
+{
+    int status = launch_program(it, program, count, words, grid, block);
     while (status == 0 && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
         status = 0;
     }

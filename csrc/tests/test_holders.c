@@ -7,30 +7,11 @@ enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
 /* Every thread loads a word, four times, of lines that many L1s share and that do not all fit into one, and stores it. */
 static const gpc_instruction_t read_and_write[] = {
     SPECIAL(R0, THREAD_X),   SPECIAL(R1, BLOCK_X),         OP(MUL, R2, R1, CONSTANT(7)),
-    OP(ADD, R0, R0, R2),     OP(LOAD, R3, R0, NONE),       OP(MUL, R2, R1, CONSTANT(8)),
+    OP(ADD, R0, R0, R2),     OP(LOAD, R3, R0, NONE),       OP(MUL, R2, R1, CONSTANT(11)),
     OP(ADD, R0, R0, R2),     OP(LOAD, R4, R0, NONE),       OP(ADD, R3, R3, R4),
     OP(STORE, NONE, R0, R3), OP(MUL, R2, R1, CONSTANT(6)), OP(ADD, R0, R0, R2),
     OP(LOAD, R4, R0, NONE),  OP(STORE, NONE, R0, R4),      EXIT,
 };
-
-static gpc_launch_t
-launch_of(const gpc_buffer_t *buffer)
-{
-    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 256};
-    return (gpc_launch_t){.program = {.instructions = read_and_write,
-                                      .count = GPC_COUNT_OF(read_and_write),
-                                      .vector_registers = 8,
-                                      .uniform_registers = 1,
-                                      .constants = GPC_COUNT_OF(constants),
-                                      .buffers = 1},
-                          .kernel = "read_and_write",
-                          .grid = {GRID, 1, 1},
-                          .block = {BLOCK, 1, 1},
-                          .constants = constants,
-                          .buffers = buffer,
-                          .num_constants = GPC_COUNT_OF(constants),
-                          .num_buffers = 1};
-}
 
 typedef struct {
     uint64_t holders, missing, others;
@@ -56,10 +37,8 @@ compare(gpc_gpu_t *gpu, gpc_address_t address, count_t *count)
 static count_t
 watched_run(bench_t *it, uint64_t events)
 {
-    gpc_buffer_t buffer = {it->address, WORDS, false, "x"};
-    gpc_launch_t launch = launch_of(&buffer);
     count_t count = {0, 0, 0};
-    int status = gpc_gpu_launch(it->gpu, &launch);
+    int status = launch_program(it, read_and_write, GPC_COUNT_OF(read_and_write), WORDS, GRID, BLOCK);
     CHECK_EQUAL_I64(status, 0);
     do {
         status = gpc_gpu_run(it->gpu, events);

@@ -1,0 +1,186 @@
+/* Do crossbars pass what their ports can, all ports at once, and share it out fairly, at no more events than it takes? */
+#include "network_world.h"
+
+/* So many messages of 5 flits stand in line for one output; all arrive, exactly one every 5 cycles. */
+static void
+check_every_five_cycles(void)
+{
+    gpc_tick_t first = GPC_NEVER, last = 0;
+    run_dry();
+    for (uint32_t i = 0; i < num_sent; i++) {
+        first = arrived_at[i] < first ? arrived_at[i] : first;
+        last = arrived_at[i] > last ? arrived_at[i] : last;
+    }
+    CHECK_EQUAL_U64(first, (4 + 4) * PERIOD);
+    CHECK_EQUAL_U64(last - first, (gpc_tick_t) (num_sent - 1) * 5 * PERIOD);
+}
+
+static void
+many_cores_share_a_bank_at_one_flit_a_cycle(void)
+{
+    for (uint32_t vc_flits = 1; vc_flits <= 16; vc_flits += 5) {
+        gpc_network_config_t config = with_buffers(&fermi, vc_flits);
+        begin(&config);
+        keep_sending = true;
+        goal = 1600;
+        for (uint32_t core = 0; core < CORES; core++) {
+            send(core, CORES, 0, 5);
+        }
+        check_every_five_cycles();
+        for (uint32_t core = 0; core < CORES; core++) { /* and fairly */
+            CHECK_EQUAL_U64(arrivals_from[core], 100);
+        }
+    }
+}
+
+static void
+one_core_fills_a_bank_s_port_alone(void)
+{
+    begin(&fermi);
+    keep_sending = true;
+    goal = 200;
+    send(0, CORES, 0, 5);
+    check_every_five_cycles();
+}
+
+static void
+virtual_networks_take_turns_on_one_port(void)
+{
+    begin(&fermi);
+    keep_sending = true;
+    goal = 400;
+    send(0, CORES, 0, 5);
+    send(1, CORES, 1, 5);
+    check_every_five_cycles();
+    CHECK_EQUAL_U64(arrivals_from[0], 200);
+    CHECK_EQUAL_U64(arrivals_from[1], 200);
+}
+
+static void
+different_outputs_do_not_wait_for_each_other(void)
+{
+    begin(&fermi);
+    for (uint32_t bank = 0; bank < BANKS; bank++) {
+        send(bank, CORES + bank, 0, 5);
+    }
+    run_dry();
+    for (uint32_t bank = 0; bank < BANKS; bank++) {
+        CHECK_EQUAL_U64(arrived_at[bank], (4 + 4) * PERIOD);
+    }
+}
+
+static void
+an_input_port_streams_one_message_at_a_time(void)
+{
+    begin(&fermi);
+    send(0, CORES, 0, 5);
+    send(0, CORES + 1, 1, 5); /* another network, another output, the same port */
+    run_dry();
+    CHECK_EQUAL_U64(arrived_at[1] - arrived_at[0], 5 * PERIOD);
+}
+
+static void
+a_busy_output_holds_up_no_message_to_others(void)
+{
+    begin(&fermi);
+    holding = true;
+    for (uint32_t i = 0; i < 2; i++) { /* bank 0's buffer, then core 0's lane to it */
+        send(0, CORES, 0, 8);
+        run_to(gpc_wheel_now(&wheel) + 100);
+    }
+    CHECK(!has_room(0, CORES, 0, 1));
+    CHECK(has_room(0, CORES + 1, 0, 8));
+    gpc_tick_t start = gpc_wheel_now(&wheel);
+    send(0, CORES + 1, 0, 5);
+    holding = false;
+    run_to(start + (4 + 4) * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], start + (4 + 4) * PERIOD);
+    take_all(CORES, 0);
+    run_dry();
+}
+
+/* Every bank has something for every core, all the time. */
+static void
+spread(const gpc_network_config_t *config, uint32_t count)
+{
+    begin(config);
+    spreading = true;
+    goal = count;
+    for (uint32_t core = 0; core < config->cores; core++) {
+        for (uint32_t bank = 0; bank < config->banks; bank++) {
+            send(config->cores + bank, core, 0, 5);
+        }
+    }
+    run_dry();
+}
+
+static void
+all_banks_stream_to_all_cores_at_once_at_full_speed(void)
+{
+    static const uint32_t buffers[] = {5, 8, 16};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
+        gpc_network_config_t config = with_buffers(&fermi, buffers[i]);
+        spread(&config, 8000);
+        uint64_t least = (uint64_t) num_sent / BANKS * 5 * PERIOD; /* a port's bound */
+        CHECK(gpc_wheel_now(&wheel) * 98 < least * 100);
+        for (uint32_t bank = 0; bank < BANKS; bank++) {
+            CHECK(arrivals_from[CORES + bank] * 100 > num_sent / BANKS * 97);
+        }
+    }
+}
+
+static void
+a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
+{
+    gpc_network_config_t config = fermi;
+    spread(&config, 8000);
+    CHECK(num_events * 10 < num_sent * 23);
+    config.cores = 256;
+    spread(&config, 8000);
+    CHECK(num_events * 10 < num_sent * 23);
+}
+
+/* Core 0 wants banks 0 and 1 all the time; core 1 wants bank 0: who is busy when a bank falls free is not forgotten. */
+static uint32_t
+sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
+{
+    uint32_t sent = 0;
+    while (has_room(from, to, 0, flits)) {
+        send(from, to, 0, flits);
+        sent++;
+    }
+    return sent;
+}
+
+static void
+an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
+{
+    uint32_t crossing = 0;
+    begin(&fermi);
+    for (gpc_tick_t tick = 0; tick < 4000 * PERIOD; tick += PERIOD) {
+        (void) sent_meanwhile(0, CORES + 1, 4);
+        (void) sent_meanwhile(1, CORES, 4);
+        (void) sent_meanwhile(2, CORES, 4);
+        crossing += sent_meanwhile(0, CORES, 4);
+        run_to(tick + PERIOD);
+    }
+    run_dry();
+    CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
+}
+
+int
+main(void)
+{
+    RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
+    RUN(one_core_fills_a_bank_s_port_alone);
+    RUN(virtual_networks_take_turns_on_one_port);
+    RUN(different_outputs_do_not_wait_for_each_other);
+    RUN(an_input_port_streams_one_message_at_a_time);
+    RUN(a_busy_output_holds_up_no_message_to_others);
+    RUN(all_banks_stream_to_all_cores_at_once_at_full_speed);
+    RUN(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256);
+    RUN(an_input_that_is_always_busy_at_the_wrong_time_is_waited_for);
+    gpc_network_free(&network);
+    gpc_arena_free(&arena);
+    return harness_end();
+}
