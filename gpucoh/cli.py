@@ -428,7 +428,8 @@ def _global_options(
 
 
 def _fail(message: str) -> int:
-    sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
+    with contextlib.suppress(OSError):  # standard error is full, too: the status tells it
+        sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
     return BAD_INPUT
 
 
@@ -440,23 +441,52 @@ def call(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Without the program's name; by default those of the process.
     """
+    if sys.stderr is None:  # closed (2>&-): what would be told there goes nowhere
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # for the rest of the process
+    if sys.stdout is None:
+        return _fail("standard output is closed")
+    try:
+        status = _carry_out(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()  # not at exit, where nobody could tell that it failed
+    except BrokenPipeError:
+        # The reader has gone (| head): nothing more to say.
+        _drop_output()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.filename is not None:  # a file's, which should have been told by who opened it
+            raise
+        _drop_output()
+        return _fail(f"standard output cannot be written: {error.strerror or error}")
+    return status
+
+
+def _drop_output() -> None:
+    """Let nothing that is still to be written fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _carry_out(arguments: list[str]) -> int:
+    """The exit status of a command line, with what is wrong told; errors of standard output are the caller's."""
     command = typer.main.get_command(app)
     try:
-        status = command.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="gpucoh",
-            standalone_mode=False,
-        )
+        # Not command.main: it ends the process with 1, a wrong result, when the reader of a pipe has gone.
+        with command.make_context("gpucoh", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as wanted:
+        return wanted.exit_code
+    except SystemExit as error:
+        # rich ends the process, too, with 1.
+        if isinstance(error.__context__, BrokenPipeError):
+            raise error.__context__ from None
+        raise
     except Error as error:
         return _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (| head): nothing more to say, and nothing to be said at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
     except MemoryError:
         return _fail("out of memory")
+    except OSError:
+        raise
     except Exception as error:
         # Usage errors: typer's own exception classes moved between its versions; what they share is format_message.
         told = getattr(error, "format_message", None)
@@ -465,7 +495,7 @@ def call(arguments: Sequence[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             return BAD_INPUT
         return _fail(f"{told()} (gpucoh --help tells more)")
-    return status if isinstance(status, int) else OK
+    return OK
 
 
 def main() -> NoReturn:
