@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,6 +68,29 @@ def results_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
+def written_place(path: Path) -> Path:
+    """Where a file that is replaced whole really lies: behind its symbolic links, which stay.
+
+    Raises
+    ------
+    ConfigError
+        If something is there that is no file: a pipe or a device would be gone, its name a plain file.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = os.stat(path).st_mode  # not target: links in /proc lead to what has no name
+    except FileNotFoundError:
+        return target
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be written: {told}") from None
+    if stat.S_ISDIR(mode):
+        raise ConfigError(f"{path} cannot be written: Is a directory")
+    if not stat.S_ISREG(mode):
+        raise ConfigError(f"{path} cannot be written: it is not a regular file")
+    return target
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A place to write to that becomes the file when all is written: nobody sees half of it, whatever comes between.
@@ -74,17 +98,18 @@ def whole_file(path: Path) -> Iterator[Path]:
     Parameters
     ----------
     path : Path
-        The file; one of this name is replaced.
+        The file; one of this name is replaced, behind a symbolic link its target.
 
     Raises
     ------
     ConfigError
         If it cannot be written.
     """
-    part = path.with_name(f".part-{path.name}")
+    target = written_place(path)
+    part = target.with_name(f".part-{path.name}")
     try:
         yield part
-        os.replace(part, path)
+        os.replace(part, target)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpucoh.errors import ConfigError
+from gpucoh.files import written_place
 
 # Results are on disk at most this long after they were computed.
 FLUSH_SECONDS = 5.0
@@ -64,13 +65,13 @@ class Results:
         if resume and path is None:
             raise ConfigError("resume needs the file to resume from: out")
         self.rows: dict[str, dict[str, Any]] = {}
-        self._path = path
+        self._path: Path | None = None
         self._unsaved = 0
         self._saved_at = time.monotonic()
         self._lock: tuple[Path, int] | None = None
         if path is None:
             return
-        self._check_place(path)
+        self._path = path = self._place(path)
         self._lock = _lock(path)
         try:
             if path.exists():
@@ -82,11 +83,13 @@ class Results:
             raise
 
     @staticmethod
-    def _check_place(path: Path) -> None:
-        if not path.parent.is_dir():
-            raise ConfigError(f"{path}: the folder {path.parent} does not exist")
+    def _place(path: Path) -> Path:
         if path.is_dir():
             raise ConfigError(f"{path} is a folder; results are kept in a Parquet file")
+        target = written_place(path)
+        if not target.parent.is_dir():
+            raise ConfigError(f"{path}: the folder {target.parent} does not exist")
+        return target if path.is_symlink() else path
 
     def __enter__(self) -> Self:
         return self

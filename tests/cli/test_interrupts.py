@@ -163,6 +163,35 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         part.write_text("x")
 
 
+def test_a_file_behind_a_link_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "there").mkdir()
+    link, target = tmp_path / "f.toml", tmp_path / "there" / "kept"
+    link.symlink_to("there/kept")
+    for cores in (3, 5):  # a target that is missing is made
+        gpucoh.machine("fermi").replace(cores=cores).to_toml(link)
+        assert link.is_symlink()
+        assert gpucoh.Machine.from_toml(target).cores == cores
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["f.toml", "kept", "there"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    pipe, loop = tmp_path / "pipe", tmp_path / "loop"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    (tmp_path / "link").symlink_to(pipe)
+    for name, told in (
+        ("pipe", "not a regular file"),
+        ("link", "not a regular file"),
+        ("loop", "Too many levels"),
+        (".", "Is a directory"),
+    ):
+        with pytest.raises(gpucoh.ConfigError, match=f"cannot be written: .*{told}"):
+            gpucoh.machine("fermi").to_toml(tmp_path / name)
+    assert pipe.is_fifo()
+    assert loop.is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def test_a_folder_made_for_nothing_goes_again(tmp_path):
     with pytest.raises(KeyboardInterrupt), results_folder(tmp_path / "a" / "b"):
         raise KeyboardInterrupt

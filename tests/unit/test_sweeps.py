@@ -1,5 +1,6 @@
 """Does a sweep carry out each run once, keep what is done, and go on from there?"""
 
+import os
 import signal
 import subprocess
 import sys
@@ -229,6 +230,24 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
 def test_a_sweep_that_cannot_be_is_refused(runs, options, told):
     with pytest.raises(gpucoh.ConfigError, match=told):
         gpucoh.sweep(runs, **options)
+
+
+def test_results_behind_a_link_are_written_there_and_the_link_stays(tmp_path):
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "results.parquet"
+    link.symlink_to("there/kept.parquet")
+    for number in (1, 2):
+        gpucoh.sweep(RUNS[:number], out=link, resume=True)
+        assert link.is_symlink()
+        assert len(pd.read_parquet(tmp_path / "there" / "kept.parquet")) == number
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_pipe_keeps_no_results(tmp_path, resume):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(gpucoh.ConfigError, match="not a regular file"):
+        gpucoh.sweep(RUNS[:1], out=tmp_path / "pipe", resume=resume)
+    assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
 
 
 def test_a_file_that_holds_no_results_is_refused(tmp_path):
