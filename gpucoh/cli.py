@@ -19,6 +19,7 @@ from rich.console import Console
 
 from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
+from gpucoh.cli_options import App
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
 from gpucoh.files import results_folder, whole_file
@@ -32,7 +33,7 @@ from gpucoh.sweeps import read_sweep, sweep
 
 OK, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
-app = typer.Typer(
+app = App(
     name="gpucoh",
     no_args_is_help=True,
     add_completion=False,

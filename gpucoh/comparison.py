@@ -246,7 +246,7 @@ def compare(
     """
     ids = list(dict.fromkeys(find_workload(name).id for name in _names("workloads", workloads)))
     texts = list(dict.fromkeys(_names("protocols", protocols)))
-    baseline = baseline or texts[0]
+    baseline = texts[0] if baseline is None else baseline
     if baseline not in texts:
         texts.insert(0, baseline)
     for text in texts:

@@ -1,5 +1,6 @@
 """Is whatever is wrong on a command line or in a file that it names told in one plain line, with status 2?"""
 
+import json
 import os
 
 import pytest
@@ -163,6 +164,54 @@ def test_the_nearest_or_what_is_allowed_is_told(refused, arguments, told):
     assert told in refused(*arguments)
 
 
+TWICE = [
+    ("run", "bfs", "-p", "mesi", "--protocol=tc-weak"),
+    ("run", "bfs", "-p", "mesi", "-m", "fermi", "--machine", "gcn3"),
+    ("run", "bfs", "-p", "mesi", "-c", "sc", "-c", "rc"),
+    ("run", "bfs", "-p", "mesi", "--scale", "tiny", "--scale", "small"),
+    ("compare", "--seed", "1", "--seed", "1"),
+    ("compare", "--baseline", "mesi", "--baseline", "ideal"),
+    ("sweep", "s.toml", "--out", "a", "--out", "b"),
+    ("reproduce", "tc", "-j1", "--jobs", "2"),
+    ("scorecard", "--scale", "tiny", "--scale", "tiny"),
+    ("litmus", "MP", "--runs", "3", "--runs", "4"),
+    ("fuzz", "-p", "mesi", "--no-shrink", "--shrink"),
+    ("verify", "-p", "mesi", "--protocol", "all"),
+]
+
+
+@pytest.mark.parametrize("arguments", TWICE, ids=lambda arguments: arguments[0])
+def test_a_second_value_of_an_option_is_refused(refused, arguments):
+    assert "is given twice; it takes one value" in refused(*arguments)
+
+
+def test_lists_and_flags_may_be_given_again(capsys):
+    assert (
+        call(["litmus", "MP", "-p", "mesi", "-p", "ideal", "--runs", "2", "--json", "--json"]) == 0
+    )
+    assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "--baseline", ""),
+        ("compare", "--out="),
+        ("sweep", "s.toml", "--out", ""),
+        ("reproduce", "tc", "--out", ""),
+        ("fuzz", "-p", "mesi", "--save", ""),
+        ("run", "bfs", "-p", "ideal", "-c", ""),
+    ],
+)
+def test_an_empty_value_is_not_taken_for_none(refused, arguments):
+    assert "is empty; it takes a value" in refused(*arguments)
+
+
+def test_an_empty_baseline_is_unknown_in_python_too():
+    with pytest.raises(gpucoh.ConfigError, match="unknown protocol ''"):
+        gpucoh.compare(["bfs"], ["ideal"], baseline="")
+
+
 # ---- whatever is typed
 
 TYPED = """vec-cpy bfs ideal no-l1 tc-weak[lifetime=3] tc-weak[ fermi gcn3 tiny all , = cores=2 cores=x
@@ -177,8 +226,8 @@ LINES = st.lists(st.one_of(WORDS, OPTIONS), max_size=6)
 @given(tail=LINES)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_words_after_run_end_with_a_status_and_at_most_one_line(capsys, tail):
-    limits = ["--scale", "tiny", "--set", "budget=20000"]
-    status = call(["run", "vec-cpy", *tail, *limits])
+    once = [] if "--scale" in tail else ["--scale", "tiny"]
+    status = call(["run", "vec-cpy", *tail, *once, "--set", "budget=20000"])
     told = capsys.readouterr().err
     assert status in (0, 1, 2)
     assert told.count("\n") == (status == 2)

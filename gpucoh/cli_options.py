@@ -1,0 +1,54 @@
+"""What holds for the options of every command: one that takes one value gets one, and it is not empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from gpucoh.errors import ConfigError
+
+
+class Command(TyperCommand):
+    """A command that refuses what its parser would drop, or take for not given, without a word."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        """The parser of typer, which by itself keeps the last of an option's values."""
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], Sequence[Any]]:
+            values, rest, order = parse(args=args)
+            options = [item for item in order if item.param_type_name == "option"]
+            _refuse_twice(options)
+            for item in options:
+                if values.get(item.name) == "":
+                    raise ConfigError(f"{_shown(item)} is empty; it takes a value")
+            return values, rest, order
+
+        parser.parse_args = parse_once
+        return parser
+
+
+class App(typer.Typer):
+    """A program whose commands are all of :class:`Command`."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
+        """As of typer."""
+        return super().command(name, cls=Command, **settings)
+
+
+def _refuse_twice(options: Sequence[Any]) -> None:
+    """Refuse a second value; an option of many may come again, and a flag that does says the same."""
+    seen: list[Any] = []
+    for item in options:
+        repeatable = item.multiple or (item.is_flag and not item.secondary_opts)
+        if item in seen and not repeatable:
+            raise ConfigError(f"{_shown(item)} is given twice; it takes one value")
+        seen.append(item)
+
+
+def _shown(option: Any) -> str:
+    return str(max(option.opts, key=len))
