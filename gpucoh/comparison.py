@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
-from gpucoh.gpu import resolve
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.runner import Run, RunResult
@@ -249,8 +248,6 @@ def compare(
     baseline = texts[0] if baseline is None else baseline
     if baseline not in texts:
         texts.insert(0, baseline)
-    for text in texts:
-        resolve(text).rule(consistency)
     number = (os.cpu_count() or 1) if jobs is None else jobs
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ConfigError(f"jobs = {jobs!r} is not a whole number of at least 1")
@@ -269,9 +266,8 @@ def compare(
         for name in ids
         for text in texts
     ]
-    for run in runs[:: len(texts)]:
-        find_workload(run.workload).setting(scale, seed, params)
-        run.machine_and_budget()
+    for run in runs:
+        run.validate()
     return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError
-from gpucoh.gpu import DEFAULT_BUDGET, GPU, VERSION
+from gpucoh.gpu import DEFAULT_BUDGET, GPU, VERSION, resolve
 from gpucoh.machines import Machine, machine
 from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
@@ -172,6 +173,22 @@ class Run:
             for name in given:
                 name_of(f"{what}:", name)
 
+        if not isinstance(self.check, bool | str):
+            raise ConfigError(f"check = {self.check!r} is neither a switch nor a name")
+
+    def validate(self) -> None:
+        """Refuse what cannot run, all but what stands in the files of its input, without running it.
+
+        Raises
+        ------
+        ConfigError
+            For anything unknown or unfit.
+        """
+        workload(self.workload).setting(self.scale, self.seed, self.params)
+        resolve(self.protocol).rule(self.consistency)
+        built, budget = self.machine_and_budget()
+        _fits(built, self.protocol, self.consistency, self.seed, self.check, budget)
+
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget that may stand among them."""
         changes = dict(self.set or {})
@@ -248,6 +265,13 @@ class Run:
             details=details,
             occupancy=gpu.occupancy,
         )
+
+
+@functools.lru_cache(1024)
+def _fits(*arguments: Any) -> None:
+    """Make the GPU, which refuses what does not fit; kept, as the runs of a sweep share a few."""
+    *others, budget = arguments
+    GPU(*others, budget=budget)
 
 
 def run(

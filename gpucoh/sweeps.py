@@ -134,9 +134,7 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
         if "workload" not in given:
             raise ConfigError(f"a run needs a workload: {dict(given)!r}")
         run = Run(**given)
-    find_workload(run.workload).setting(run.scale, run.seed, run.params)
-    resolve(run.protocol).rule(run.consistency)
-    run.machine_and_budget()
+    run.validate()
     return run
 
 
@@ -155,6 +153,7 @@ def sweep(
     ----------
     runs : iterable of Run or dict
         What :func:`gpucoh.run` takes, one entry a run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
+        What is not given is as there: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
         Runs that are the same in everything are carried out once.
     executor : concurrent.futures.Executor, optional
         Threads by default; processes, or a Dask client's ``get_executor()``, serve as well: anything whose
@@ -279,6 +278,8 @@ def read_sweep(path: str | Path) -> list[Run]:
     ConfigError
         If the file cannot be read or describes no sweep.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"sweep file {path!r} is not a path")
     given = read_toml(Path(path), "sweep file")
     try:
         return [as_run(run) for run in _runs_of(given)]

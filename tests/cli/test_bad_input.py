@@ -128,6 +128,9 @@ SWEEPS = {
     'workloads = ["bfs"]\nset = {cores = [1, 0]}': "cores = 0 is out of range",
     'workloads = ["bfs"]\nparams = {levels = 1.5}': "levels is 1.5",
     'workloads = ["bfs"]\njobs = 3': "unknown entry 'jobs'",
+    'workloads = ["bfs"]\nset = {budget = [1000, -5]}': "budget = -5 is out of range: 1 to",
+    'workloads = ["bfs"]\nset = {budget = 0}': "budget = 0 is out of range",
+    'workloads = ["bfs"]\nset = {timestamp_bits = [32, 4]}\nprotocol = "tc-weak[lifetime=3200]"': "lifetime",
     "x = " + "[" * 3000: "nested too deep",
 }
 

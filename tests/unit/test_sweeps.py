@@ -222,14 +222,19 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
         ([{"protocol": "ideal"}], {}, "needs a workload"),
         ([{"workload": "bfs", "protocol": "mesy"}], {}, "unknown protocol"),
         ([{"workload": "bfs", "set": {"core": 3}}], {}, "unknown field 'core'"),
+        ([*RUNS, RUNS[0] | {"set": {"budget": -5}}], {}, "budget = -5 is out of range"),
+        ([RUNS[0] | {"seed": 2**64}], {}, "seed"),
+        ([RUNS[0] | {"check": "rases"}], {}, "check = 'rases'"),
+        ([RUNS[0] | {"check": []}], {}, r"check = \[\]"),
         (RUNS, {"jobs": 0}, "jobs = 0"),
         (RUNS, {"resume": True}, "resume needs the file"),
         (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
     ],
 )
-def test_a_sweep_that_cannot_be_is_refused(runs, options, told):
+def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, options, told):
     with pytest.raises(gpucoh.ConfigError, match=told):
         gpucoh.sweep(runs, **options)
+    assert counted == []
 
 
 def test_results_behind_a_link_are_written_there_and_the_link_stays(tmp_path):
