@@ -107,6 +107,8 @@ def _read_bytes(path: str, what: str) -> bytes:
         raise ConfigError(f"{what} {path}: no such file")
     if place.is_dir():
         raise ConfigError(f"{what} {path}: is a folder; a file is needed")
+    if not place.is_file():  # reading a pipe or a terminal could wait for ever
+        raise ConfigError(f"{what} {path}: is not a regular file")
     try:
         data = place.read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
@@ -117,8 +119,9 @@ def _read_bytes(path: str, what: str) -> bytes:
 def read_graph(path: str, *, directed: bool = False) -> Graph:
     """Read a Matrix Market file (``.mtx``) or an edge list, either may be gzipped.
 
-    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma,
-    further columns are ignored; lines that begin with ``#`` or ``%`` are comments.
+    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma;
+    further columns (weights, times) must be numbers, too, and are ignored; lines that begin with
+    ``#`` or ``%`` are comments.
 
     Raises
     ------
@@ -132,6 +135,12 @@ def read_graph(path: str, *, directed: bool = False) -> Graph:
         )
     if data[:14].lower() == b"%%matrixmarket":
         return _matrix_market(path, data, directed)
+    if path.lower().endswith(
+        (".mtx", ".mtx.gz")
+    ):  # its vertices count from 1, an edge list's from 0
+        raise ConfigError(
+            f"graph {path}: line 1 does not begin with %%MatrixMarket, as that of a .mtx file must"
+        )
     return _edge_list(path, data, directed)
 
 
@@ -154,6 +163,19 @@ def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
     return graph_from_edges(entries.row, entries.col, rows, directed=directed, name=Path(path).name)
 
 
+def _number(text: str) -> float:
+    """A number as files have it; Python's own reader takes ``1_0`` and the digits of every script, too."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
+def _whole(text: str) -> int:
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return int(text)
+
+
 def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
     try:
         text = data.decode("utf-8")
@@ -167,12 +189,14 @@ def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
         if not fields or fields[0][0] in "#%":
             continue
         try:
-            pair = (int(fields[0]), int(fields[1]))
+            pair = (_whole(fields[0]), _whole(fields[1]))
+            for field in fields[2:]:
+                _number(field)
         except (ValueError, IndexError):
             shown = line.strip()[:40]
             raise ConfigError(
                 f"graph {path}: line {number} is {shown!r}; "
-                "allowed: two vertex numbers from 0, or a # comment"
+                "allowed: two vertex numbers from 0, perhaps more numbers, or a # comment"
             ) from None
         if min(pair) < 0 or max(pair) >= MAX_VERTICES:
             raise ConfigError(
@@ -326,7 +350,7 @@ def read_points(path: str) -> NDArray[np.float32]:
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True
@@ -348,7 +372,7 @@ def _read_table(path: str) -> NDArray[Any]:
         if number == 1 and not any(_is_number(cell) for cell in cells):
             continue  # headings
         try:
-            row = [float(cell) for cell in cells]
+            row = [_number(cell) for cell in cells]
         except ValueError:
             shown = ",".join(cells)[:40]
             raise ConfigError(

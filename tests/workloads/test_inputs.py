@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,27 @@ class TestGraphs:
         path = write(tmp_path, "t.txt", "0 1\nfoo bar\n")
         assert "line 2" in refusal(inputs.read_graph, path)
 
+    @pytest.mark.parametrize("name", ["t.mtx", "T.MTX", "t.mtx.gz"])
+    def test_a_matrix_without_its_first_line_is_no_edge_list(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        text = TRIANGLE.partition("\n")[2].encode()
+        path = write(tmp_path, name, gzip.compress(text) if name.endswith("gz") else text)
+        assert "does not begin with %%MatrixMarket" in refusal(inputs.read_graph, path)
+
+    @pytest.mark.parametrize(
+        "line", ["0 1 abc", "0 1_0", "0 \N{ARABIC-INDIC DIGIT ONE}", "0 1 2 1_0"]
+    )
+    def test_an_edge_of_other_than_numbers_is_refused_with_its_line(
+        self, tmp_path: Path, line: str
+    ) -> None:
+        path = write(tmp_path, "t.el", f"0 1\n{line}\n")
+        assert f"t.el: line 2 is {line!r}" in refusal(inputs.read_graph, path)
+
+    def test_weights_and_times_are_read_over(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "t.el", "0 1 -2.5e3 1082040961\n1,2,.5\n")
+        assert neighbours(inputs.read_graph(path)) == [[1], [0, 2], [1]]
+
     def test_negative_vertex_is_refused_with_its_line(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.txt", "0 1\n1 -2\n")
         assert "line 2 names vertex -2" in refusal(inputs.read_graph, path)
@@ -109,6 +131,13 @@ class TestGraphs:
 
     def test_grid_vertices_have_their_four_neighbours(self) -> None:
         assert neighbours(inputs.grid_graph(3, 3))[4] == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.npy", "pipe.mtx"])
+@pytest.mark.parametrize("reader", [inputs.read_graph, inputs.read_image, inputs.read_points])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: object, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    assert "is not a regular file" in refusal(reader, str(tmp_path / name))
 
 
 class TestImages:

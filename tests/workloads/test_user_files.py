@@ -97,6 +97,7 @@ def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
     [
         ("1,2x\n3,4\n", "line 1 is '1,2x'"),  # no headings: one of them is a number
         ("x,y\nu,v\n1,2\n", "line 2 is 'u,v'"),
+        ("1,2\n3,1_0\n", "line 2 is '3,1_0'"),
         ("1,2,\n3,4,\n", "line 1 is '1,2,'"),
         ('"' + "1" * 200_000 + "\n", "not comma-separated text"),
     ],
