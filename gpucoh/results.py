@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,14 @@ import pyarrow.parquet as pq
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import written_place
+
+# What every row has, also that of a run that could not begin: text, whole numbers, and whether it was right.
+_TEXTS = (
+    *("key", "workload", "protocol", "machine", "consistency", "model", "scale", "verdict"),
+    *("where", "error", "version"),
+)
+_ALWAYS = (*_TEXTS, "seed", "mismatches", "correct")
+_WHOLE = ("seed", "mismatches", "cycles", "instructions")
 
 # Results are on disk at most this long after they were computed.
 FLUSH_SECONDS = 5.0
@@ -36,10 +45,13 @@ def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _column(values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError):
-        return pa.array([None if value is None else str(value) for value in values])
+    kinds = [None]
+    if all(type(value) is int for value in values if value is not None):
+        kinds.append(pa.uint64())  # seeds go up to 2**64 - 1
+    for kind in kinds:
+        with contextlib.suppress(pa.ArrowException, OverflowError):
+            return pa.array(values, kind)
+    return pa.array([None if value is None else str(value) for value in values])
 
 
 class Results:
@@ -145,16 +157,53 @@ class Results:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The rows of a file by key, refused if a sweep cannot have written it: going on would mix it with other things."""
     try:
-        # Rows have the columns that they were written with, not those of their neighbours.
-        rows = pq.read_table(path).to_pylist()
-        return {
-            str(row["key"]): {name: value for name, value in row.items() if value is not None}
-            for row in rows
-        }
-    except (OSError, pa.ArrowException, KeyError) as error:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{path} is not a file of results: {told}") from None
+    wrong = _what_is_wrong(table)
+    if wrong is not None:
+        raise ConfigError(f"{path} is not a file of results: {wrong}")
+    # Rows have the columns that they were written with, not those of their neighbours.
+    return {
+        row["key"]: {
+            name: value for name, value in row.items() if value is not None or name in _ALWAYS
+        }
+        for row in table.to_pylist()
+    }
+
+
+def _what_is_wrong(table: pa.Table) -> str | None:
+    """The first thing in which a table differs from what sweeps write; statistics may be other ones, all numbers."""
+    if len(set(table.column_names)) != table.num_columns:
+        return "it has two columns of one name"
+    for name in _ALWAYS:
+        if name not in table.column_names:
+            return f"no column {name!r}"
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        nothing = pa.types.is_null(kind) and name in ("correct", "error")
+        what, fits = _kind_of(name)
+        # A statistic that no row has a value of has no type.
+        if not (fits(kind) or nothing or (name not in _ALWAYS and pa.types.is_null(kind))):
+            return f"column {name!r} holds {kind}, not {what}"
+        if name in _ALWAYS and name not in ("correct", "error") and table[name].null_count:
+            return f"column {name!r} has rows without a value"
+    if len(table["key"].unique()) != len(table):
+        return "column 'key' has a value twice"
+    return None
+
+
+def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
+    """What a column of this name holds, and whether a type is that."""
+    if name in _TEXTS or name.startswith(("set_", "param_")):
+        return "text", lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if name == "correct":
+        return "true and false", pa.types.is_boolean
+    if name in _WHOLE:
+        return "whole numbers", pa.types.is_integer
+    return "numbers", lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
 def _lock(path: Path) -> tuple[Path, int]:

@@ -261,6 +261,55 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         gpucoh.sweep(RUNS, out=tmp_path / "x.parquet", resume=True)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rows: rows.drop(columns="key"), "no column 'key'"),
+        (lambda rows: rows.drop(columns="correct"), "no column 'correct'"),
+        (lambda rows: rows[["key"]], "no column 'workload'"),
+        (lambda rows: rows.assign(key=[1, 2]), "column 'key' holds int64, not text"),
+        (lambda rows: rows.assign(key=["a", None]), "column 'key' has rows without a value"),
+        (lambda rows: rows.assign(key=None), "column 'key' holds null, not text"),
+        (lambda rows: rows.assign(key="a"), "column 'key' has a value twice"),
+        (lambda rows: rows.assign(seed=["0", "1"]), "'seed' holds (large_)?string, not whole numbers"),
+        (lambda rows: rows.assign(seed=[0, None]), "column 'seed' holds double"),
+        (lambda rows: rows.assign(cycles="x"), "'cycles' holds (large_)?string, not whole numbers"),
+        (lambda rows: rows.assign(flits="x"), "'flits' holds (large_)?string, not numbers"),
+        (lambda rows: rows.assign(correct=1), "'correct' holds int64, not true and false"),
+        (lambda rows: rows.assign(param_words=5), "'param_words' holds int64, not text"),
+    ],
+)  # fmt: skip
+def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted, change, told):
+    out = tmp_path / "results.parquet"
+    gpucoh.sweep(RUNS[:2], out=out)
+    change(pd.read_parquet(out)).to_parquet(out, index=False)
+    before = out.read_bytes()
+    with pytest.raises(gpucoh.ConfigError, match=f"is not a file of results: .*{told}"):
+        gpucoh.sweep(RUNS, out=out, resume=True)
+    assert out.read_bytes() == before
+    assert len(counted) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_results_with_other_statistics_are_gone_on_from(tmp_path):
+    """As an older gpucoh may have written them."""
+    out = tmp_path / "results.parquet"
+    gpucoh.sweep(RUNS[:2], out=out)
+    older = pd.read_parquet(out).drop(columns=["rollovers", "wall_s"]).assign(l3_hits=7)
+    older.to_parquet(out, index=False)
+    table = gpucoh.sweep(RUNS, out=out, resume=True)
+    assert len(table) == len(pd.read_parquet(out)) == 4
+    assert table.l3_hits.isna().tolist() == [False, False, True, True]
+
+
+def test_what_is_only_read_is_the_table_that_was_written(tmp_path):
+    out = tmp_path / "results.parquet"
+    runs = [RUNS[0], RUNS[0] | {"seed": 2**64 - 1}]
+    table = gpucoh.sweep(runs, out=out)
+    assert table.seed.tolist() == [0, 2**64 - 1]
+    pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), table)
+
+
 def test_a_key_depends_on_what_the_result_depends_on_and_on_nothing_else():
     base = Run(workload="hsp", protocol="ideal")
     same = Run(workload="hs", protocol="ideal", consistency="rc", set={"cores": 16})
