@@ -1,6 +1,7 @@
 """The command line: ``gpucoh``, also ``python -m gpucoh``.
 
-Exit status: 0 all well; 1 a wrong result or a violated invariant was found; 2 bad input, told in one plain line.
+Exit status: 0 all well; 1 a wrong result or a violated invariant was found; 2 bad input, or output that cannot be
+written, told in one plain line.
 """
 
 from __future__ import annotations
@@ -19,14 +20,13 @@ from rich.console import Console
 
 from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
-from gpucoh.cli_options import App
+from gpucoh.cli_options import App, lists, pairs
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
 from gpucoh.interrupts import interruptible
 from gpucoh.machines import machine, machines
-from gpucoh.protocols import split_list
 from gpucoh.runner import Run
 from gpucoh.suite import workload, workloads
 from gpucoh.sweeps import read_sweep, sweep
@@ -103,33 +103,6 @@ def _console() -> Console:
 
 def _print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-
-
-def _pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
-    """``key=value`` arguments as a dictionary."""
-    out: dict[str, str] = {}
-    for item in given or ():
-        key, equals, value = item.partition("=")
-        if not (equals and key.strip() and value):
-            raise ConfigError(f"{option} {item!r} is not of the form key=value")
-        key = key.strip()
-        if key in out:
-            raise ConfigError(f"{option} {key} is given twice: {out[key]} and {value}")
-        out[key] = value
-    return out
-
-
-def _lists(
-    given: Sequence[str] | None, default: Sequence[str], everything: Sequence[str]
-) -> list[str]:
-    """Repeated comma lists, ``all`` among them."""
-    if not given:
-        return list(default)
-    names = [name for item in given for name in split_list(item)]
-    out = [one for name in names for one in (everything if name == "all" else [name])]
-    if not out:
-        raise ConfigError(f"{', '.join(repr(item) for item in given)} names nothing; ids, or all")
-    return out
 
 
 @app.command("protocols")
@@ -273,9 +246,9 @@ def run_command(
         consistency=consistency,
         scale=scale,
         seed=seed,
-        params=_pairs("--param", params),
+        params=pairs("--param", params),
         check=check,
-        set=_pairs("--set", changes),
+        set=pairs("--set", changes),
     )
     if explain and not as_json:
         choice = resolve(protocol)
@@ -338,8 +311,8 @@ def compare_command(
     folder = out if out is not None or as_json else Path("figures")
     with contextlib.nullcontext() if folder is None else results_folder(folder):
         comparison = compare(
-            _lists(names, DEFAULT_WORKLOADS, list(workloads())),
-            _lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
+            lists(names, DEFAULT_WORKLOADS, list(workloads())),
+            lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
             machine_id,
             baseline=baseline,
             scale=scale,
@@ -347,7 +320,7 @@ def compare_command(
             jobs=jobs,
             progress=not as_json,
             consistency=consistency,
-            set=_pairs("--set", changes),
+            set=pairs("--set", changes),
             check=check,
         )
         if as_json:

@@ -98,7 +98,12 @@ def register(
         """
         tests, unread = _gather(names)
         if list_them:
-            _print_list(console(), tests)
+            if not tests:
+                raise ConfigError(f"no test to list: {unread[0][1]}")
+            if as_json:
+                print_json(_listed(tests, unread))
+            else:
+                _print_list(console(), tests, unread)
             return
         wanted = _protocols(protocol, consistency)
         given = machine(machine_id)
@@ -138,6 +143,10 @@ def _expand(names: Sequence[str] | None) -> Iterator[str | Path]:
         yield from builtins()
         return
     for name in names:
+        if not name:
+            raise ConfigError(
+                "a test's name is empty; gpucoh litmus --list lists the built-in ones"
+            )
         if name not in builtins() and Path(name).is_dir():
             found = sorted(Path(name).rglob("*.litmus"))
             if not found:
@@ -226,8 +235,22 @@ def _finish(results: Sequence[Result]) -> None:
 # ---- what is printed
 
 
-def _print_list(out: Console, tests: Sequence[Test]) -> None:
+def _listed(tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """What ``--list --json`` prints; as with results, what cannot be read has a reason."""
+    known = [
+        {"test": test.name, "text": test.text, "condition": str(test.condition), "reason": ""}
+        for test in tests
+    ]
+    return known + [
+        {"test": name, "text": "", "condition": "", "reason": reason} for name, reason in unread
+    ]
+
+
+def _print_list(out: Console, tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> None:
     rows = [[Text(test.name), Text(test.text, overflow="fold")] for test in tests]
+    rows += [
+        [Text(name), Text(f"unsupported: {reason}", overflow="fold")] for name, reason in unread
+    ]
     out.print(tables.plain_table(["test", "what it asks"], rows))
 
 

@@ -1,4 +1,7 @@
-"""What holds for the options of every command: one that takes one value gets one, and it is not empty."""
+"""What holds for the options of every command, and readers of lists and pairs.
+
+An option that takes one value gets one, and it is not empty.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from gpucoh.errors import ConfigError
+from gpucoh.protocols import split_list
 
 
 class Command(TyperCommand):
@@ -52,3 +56,30 @@ def _refuse_twice(options: Sequence[Any]) -> None:
 
 def _shown(option: Any) -> str:
     return str(max(option.opts, key=len))
+
+
+def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
+    """``key=value`` arguments as a dictionary."""
+    out: dict[str, str] = {}
+    for item in given or ():
+        key, equals, value = item.partition("=")
+        if not (equals and key.strip() and value):
+            raise ConfigError(f"{option} {item!r} is not of the form key=value")
+        key = key.strip()
+        if key in out:
+            raise ConfigError(f"{option} {key} is given twice: {out[key]} and {value}")
+        out[key] = value
+    return out
+
+
+def lists(
+    given: Sequence[str] | None, default: Sequence[str], everything: Sequence[str]
+) -> list[str]:
+    """Repeated comma lists, ``all`` among them."""
+    if not given:
+        return list(default)
+    names = [name for item in given for name in split_list(item)]
+    out = [one for name in names for one in (everything if name == "all" else [name])]
+    if not out:
+        raise ConfigError(f"{', '.join(repr(item) for item in given)} names nothing; ids, or all")
+    return out

@@ -13,6 +13,19 @@ from typing import Any
 from gpucoh.errors import ConfigError
 
 
+def path_of(what: str, given: object) -> Path:
+    """A path, refused where it is none; ``what`` it leads to, for the message.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither text nor a path.
+    """
+    if not isinstance(given, str | os.PathLike):
+        raise ConfigError(f"{what} {given!r} is not a path")
+    return Path(given)
+
+
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """What stands in a TOML file.
 
@@ -29,7 +42,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         If it cannot be read or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin with a mark
     except OSError as error:
         raise ConfigError(f"{what} {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -38,6 +51,8 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         raise ConfigError(f"{what} {path}: not TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{what} {path}: not TOML: nested too deep") from None
+    except ValueError as error:  # a NUL in the name
+        raise ConfigError(f"{what} {str(path)!r}: {error}") from None
 
 
 @contextlib.contextmanager
@@ -76,8 +91,8 @@ def written_place(path: Path) -> Path:
     ConfigError
         If something is there that is no file: a pipe or a device would be gone, its name a plain file.
     """
-    target = Path(os.path.realpath(path))
     try:
+        target = Path(os.path.realpath(path))
         mode = os.stat(path).st_mode  # not target: links in /proc lead to what has no name
     except FileNotFoundError:
         return target

@@ -16,9 +16,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from gpucoh.errors import ConfigError
-from gpucoh.files import read_toml, whole_file
+from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.presets import DESCRIPTIONS, PRESETS
-from gpucoh.units import format_kib, nearest, parse_bytes, parse_mhz
+from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
 
 # The core counts time in ticks of 1 / LCM of all clocks; 64 bits of them must last for any run.
 LARGEST_CLOCK_LCM_HZ = 2**40
@@ -89,6 +89,7 @@ def _word(value: object) -> object:
     return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS else value
 
 
+Name = Annotated[str, BeforeValidator(parse_name)]
 Count = Annotated[int, BeforeValidator(_whole)]
 Bytes = Annotated[int, BeforeValidator(_bytes)]
 Kib = Annotated[float, BeforeValidator(_kib)]
@@ -129,7 +130,7 @@ class Machine(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(default="custom", description="the preset it is, or came from", min_length=1)
+    name: Name = Field(default="custom", description="the preset it is, or came from")
 
     cores: Count = _f(1, 256, "GPU cores (SMs, CUs)")
     core_mhz: Mhz = _f(1, 100000, "core clock", "MHz")
@@ -202,7 +203,7 @@ class Machine(BaseModel):
     timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
 
     def __init__(self, **values: Any) -> None:
-        label = f"machine {values.get('name', 'custom')!r}"
+        label = f"machine {str(values.get('name', 'custom'))[:LONGEST_NAME]!r}"
         _refuse_unknown(label, values, type(self).model_fields)
         try:
             super().__init__(**values)
@@ -324,7 +325,7 @@ class Machine(BaseModel):
         ConfigError
             If it cannot be written.
         """
-        with whole_file(Path(path)) as part:
+        with whole_file(path_of("machine file", path)) as part:
             part.write_text(self.toml(), encoding="utf-8")
 
     @classmethod
@@ -338,14 +339,14 @@ class Machine(BaseModel):
         ConfigError
             If the file cannot be read, is not TOML, or does not describe a machine.
         """
-        return cls(**_read_toml(Path(path), ()))
+        return cls(**_read_toml(path_of("machine file", path), ()))
 
 
 def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     """The fields of a machine's file, those of its base among them; ``above``: the files it is a base of."""
     values = read_toml(path, "machine file")
     base = values.pop("base", None)
-    if base is not None and not isinstance(base, str):
+    if base is not None and not (isinstance(base, str) and base.isprintable()):
         raise ConfigError(f"machine file {path}: base = {base!r} is not the name of a machine")
     try:
         if base is not None and base.endswith(".toml"):
@@ -373,6 +374,7 @@ def _refuse_unknown(label: str, given: Iterable[str], known: Mapping[str, object
     for name in given:
         if name not in known:
             hint = f"; did you mean {_HINTS[name]!r}?" if name in _HINTS else nearest(name, known)
+            hint = hint or "; gpucoh machines fermi lists the fields"
             raise ConfigError(f"{label}: unknown field {name!r}{hint}")
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError, Error
-from gpucoh.files import read_toml
+from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import VERSION, resolve
 from gpucoh.machines import machine
 from gpucoh.runner import Run
@@ -278,9 +278,7 @@ def read_sweep(path: str | Path) -> list[Run]:
     ConfigError
         If the file cannot be read or describes no sweep.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise ConfigError(f"sweep file {path!r} is not a path")
-    given = read_toml(Path(path), "sweep file")
+    given = read_toml(path_of("sweep file", path), "sweep file")
     try:
         return [as_run(run) for run in _runs_of(given)]
     except ConfigError as error:

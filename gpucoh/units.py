@@ -13,6 +13,8 @@ from collections.abc import Iterable
 
 from gpucoh.errors import ConfigError
 
+LONGEST_NAME = 64
+
 _NUMBER = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*$")
 
 # K, M and G of a size mean powers of 1024 however they are spelled: no GPU cache comes in powers of 1000.
@@ -140,6 +142,22 @@ def name_of(what: str, value: object) -> str:
     """
     if not isinstance(value, str):
         raise ConfigError(f"{what} {value!r} is not a name")
+    return value
+
+
+def parse_name(value: object) -> object:
+    """A name that fits into a line of a table and of a file; what is no text at all is left to be refused as that.
+
+    Raises
+    ------
+    ValueError
+        If it is blank, longer than ``LONGEST_NAME``, or has characters that cannot be printed.
+    """
+    if isinstance(value, str):
+        if len(value) > LONGEST_NAME:
+            raise ValueError(f"it has {len(value)} characters; at most {LONGEST_NAME} are allowed")
+        if not value.strip() or not value.isprintable():
+            raise ValueError(f"{value!r} is not a name of printable characters")
     return value
 
 

@@ -48,9 +48,8 @@ def builtin(name: str) -> Test:
         If there is none of this id.
     """
     if name not in builtins():
-        raise UnsupportedError(
-            f"{name!r} is neither a built-in litmus test nor a file{nearest(name, builtins())}"
-        )
+        hint = nearest(name, builtins()) or "; gpucoh litmus --list lists the built-in ones"
+        raise UnsupportedError(f"{name!r} is neither a built-in litmus test nor a file{hint}")
     return parse((_folder() / f"{name}.litmus").read_text(encoding="utf-8"), name)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import gpucoh
 from gpucoh.cli import call
+from gpucoh.sweeps import read_sweep
 
 COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
 
@@ -61,6 +62,7 @@ def refused(capsys, tmp_path, monkeypatch):
         ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
         ("budget=1.5", "budget = '1.5' is not a whole number"),
         ("budget=0", "budget = 0 is out of range"),
+        ("foo=1", "unknown field 'foo'; gpucoh machines fermi lists the fields"),
         ("l1-kib=16", "did you mean 'l1_kib'?"),
         ("l1_kb=16", "did you mean 'l1_kib'?"),
         ("=16", "not of the form key=value"),
@@ -87,6 +89,11 @@ MACHINES = {
     'base = "fermi"\nl1_kib = nan': "not a whole number of bytes",
     'base = "fermi"\nname = 3': "name",
     'base = "fermi"\ntopology = ["mesh"]': "is not one of",
+    'base = "fermi"\nname = "a\\nb"': "is not a name of printable characters",
+    'base = "fermi"\nname = "a\\u0000b"': "is not a name of printable characters",
+    'base = "fermi"\nname = " "': "is not a name of printable characters",
+    'base = "fermi"\nname = "' + "x" * 5000 + '"': "5000 characters; at most 64",
+    'base = "a\\u0000.toml"': "is not the name of a machine",
     "cores = 1\ncores = 2": "not TOML",
     "cores =": "not TOML",
     "x = " + "[" * 3000: "not TOML",
@@ -99,6 +106,19 @@ def test_a_file_that_is_no_machine_is_refused_with_its_name(refused, tmp_path, t
     told = refused(*COPY, "-m", "mine.toml")
     assert told.startswith("gpucoh: machine file mine.toml: ")
     assert MACHINES[text] in told
+
+
+def test_a_machine_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "mine.toml").write_text('base = "fermi"\ncores = 3\n', encoding="utf-8-sig")
+    assert gpucoh.machine(tmp_path / "mine.toml").cores == 3
+
+
+@pytest.mark.parametrize("path", [None, 3, "a\0.toml"])
+def test_what_is_no_path_is_refused(path):
+    fermi = gpucoh.machine("fermi")
+    for use in (gpucoh.Machine.from_toml, fermi.to_toml, read_sweep):
+        with pytest.raises(gpucoh.ConfigError, match=r"is not a path|embedded null byte"):
+            use(path)
 
 
 def test_a_folder_and_bytes_are_no_machine(refused, tmp_path):

@@ -134,6 +134,41 @@ def test_list_tells_every_test(cli):
     assert builtin("IRIW+fences").text in " ".join(out.split())
 
 
+def test_list_as_json_has_what_is_asked_and_what_cannot_be_read(cli):
+    status, out, _ = cli("--list", "MP", "texture.litmus", "--json")
+    first, second = json.loads(out)
+    assert status == 0
+    assert first == {
+        "test": "MP",
+        "text": builtin("MP").text,
+        "condition": str(builtin("MP").condition),
+        "reason": "",
+    }
+    assert second["test"] == "texture.litmus"
+    assert second["reason"].startswith("line 4: ")
+    status, out, _ = cli("--list", "MP", "texture.litmus")
+    assert "unsupported: line 4: " in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (
+            ("--list", "xyz"),
+            "'xyz' is neither a built-in litmus test nor a file; gpucoh litmus --list",
+        ),
+        (("--list", "none.litmus", "--json"), "none.litmus: No such file"),
+        (("",), "a test's name is empty"),
+        (("--list", "MP", ""), "a test's name is empty"),
+    ],
+)
+def test_a_list_of_nothing_and_an_empty_name_are_refused(cli, arguments, what):
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert what in err
+    assert err.count("\n") == 1
+
+
 def test_help_teaches(cli):
     status, out, _ = cli("--help")
     assert status == 0
