@@ -27,10 +27,11 @@ from gpucoh.interrupts import interruptible
 from gpucoh.machines import machine, machines
 from gpucoh.protocols import split_list
 from gpucoh.runner import Run
+from gpucoh.starting import INTERRUPTED, ready
 from gpucoh.suite import workload, workloads
 from gpucoh.sweeps import read_sweep, sweep
 
-OK, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, WRONG, BAD_INPUT = 0, 1, 2
 
 app = typer.Typer(
     name="gpucoh",
@@ -470,7 +471,11 @@ def call(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> NoReturn:
     """The ``gpucoh`` program."""
-    status = call()
+    try:
+        ready()
+        status = call()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     if status == INTERRUPTED:
         # Who pressed Ctrl-C wants the prompt: taking the interpreter down in order takes longer than ending the run.
         sys.stdout.flush()

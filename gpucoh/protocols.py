@@ -141,7 +141,7 @@ class Option:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
             )
-        if not self.smallest <= value <= self.largest:
+        if not self.smallest + len(self.words) <= value <= self.largest:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {value} is not {self.allowed()}"
             )
