@@ -46,6 +46,14 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def _energy(joules: Mapping[str, float]) -> str:
+    """The total and the network's share; a run that ended before its first cycle took none."""
+    total = f"{joules['total'] * 1e3:.3g} mJ"
+    if not joules["total"]:
+        return total
+    return f"{total} ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)"
+
+
 def checked(counts: Mapping[str, int], model: str) -> str:
     """What ``--check`` looked at, in one line; a run that checked nothing shows it."""
     others = [
@@ -91,13 +99,7 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
         ("flits sent", f"{stats.flits():,}"),
         ("DRAM", f"{stats.dram['reads']:,} reads, {stats.dram['writes']:,} writes"),
     ]
-    joules = stats.energy
-    rows.append(
-        (
-            "energy",
-            f"{joules['total'] * 1e3:.3g} mJ ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)",
-        )
-    )
+    rows.append(("energy", _energy(stats.energy)))
     for kernel, fit in run.occupancy.items():
         rows.append(
             (

@@ -152,6 +152,16 @@ def test_run_reports_a_run_that_hangs_as_wrong(cli):
     assert (status, plain["correct"], plain["error"]) == (1, False, "BudgetError")
 
 
+@pytest.mark.parametrize("change", ["registers_per_core=64", "scratchpad_kib=1"])
+def test_run_reports_a_kernel_that_fits_no_core_as_wrong(cli, monkeypatch, change):
+    monkeypatch.setenv("COLUMNS", "200")
+    status, out, err = cli("run", "rg", "-p", "ideal", *TINY, "--set", change)
+    assert (status, err) == (1, "")
+    assert re.search(r"result +FAILED", out)
+    assert re.search(r"a block needs [\d,]+ .*; a core has ", out)
+    assert re.search(r"energy +0 mJ *\n", out)
+
+
 def test_set_and_param_reach_the_run(cli):
     status, out, _ = cli(
         "run",
