@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import warnings
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def _read_bytes(path: str, what: str) -> bytes:
     try:
         data = place.read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{what} {path}: cannot be read ({error})") from None
 
 
