@@ -118,3 +118,35 @@ def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
     params = {"points": str(tmp_path / "points.csv"), "clusters": 3}
     with pytest.raises(gpucoh.ConfigError, match="allowed: 1 to 2, the number of points"):
         gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("largest", "told"),
+    [
+        (3e38, r"point 1 has 3e\+38 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
+        (-1e20, r"point 1 has -1e\+20 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
+    ],
+)
+def test_points_whose_squares_leave_f32_are_refused(
+    tmp_path: Path, largest: float, told: str
+) -> None:
+    points = np.array([[1, 2], [3, largest], [-largest, 4], [5, 6]], np.float32)
+    np.save(tmp_path / "points.npy", points)
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
+    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+        gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("dimensions", [1, 2, 7])
+def test_the_farthest_points_that_are_allowed_have_right_answers(
+    tmp_path: Path, dimensions: int
+) -> None:
+    largest = np.float32(0.99 * (float(np.finfo(np.float32).max) / (8 * dimensions)) ** 0.5)
+    signs = np.random.default_rng(3).choice([-1, 1], (300, dimensions))
+    np.save(tmp_path / "points.npy", (signs * largest).astype(np.float32))
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
+    result = gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+    assert result.correct, result.where
