@@ -177,7 +177,7 @@ class KMeans:
         """Points of a file, or around random centres; random points are the first centroids."""
         rng = setting.rng()
         clusters = setting.integer("clusters")
-        path = setting.file("points")
+        path = setting.file_instead("points", "count", "dimensions")
         if path is not None:
             points = inputs.read_points(path)
             refuse_far_points(path, points)

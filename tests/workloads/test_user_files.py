@@ -150,3 +150,34 @@ def test_the_farthest_points_that_are_allowed_have_right_answers(
     params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
     result = gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
     assert result.correct, result.where
+
+
+@pytest.mark.parametrize(
+    ("workload", "params", "told"),
+    [
+        ("kmn", {"points": "F", "count": 4}, "parameter count is of the input that is made"),
+        ("kmn", {"points": "F", "dimensions": 2}, "allowed: it or points="),
+        ("bfs", {"graph": "F", "levels": 5}, "parameter levels is of the input that is made"),
+        ("bfs-mask", {"graph": "F", "edge_factor": 5}, "allowed: it or graph="),
+        ("bfs", {"graph": "F", "generator": "grid"}, "parameter generator is of the input"),
+        ("bfs", {"directed": "on"}, "parameter directed is of a file's edges"),
+    ],
+)
+def test_a_parameter_that_would_count_for_nothing_is_refused(
+    tmp_path: Path, workload: str, params: dict[str, object], told: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text("0,1\n1,2\n2,3\n3,4\n")
+    given = {k: str(tmp_path / "pairs.csv") if v == "F" else v for k, v in params.items()}
+    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+        gpucoh.run(workload, protocol="ideal", scale="tiny", params=given)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("workload", "name"), [("kmn", "points"), ("bfs-mask", "graph")])
+def test_a_parameter_that_counts_with_a_file_is_taken(
+    tmp_path: Path, workload: str, name: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text("0,1\n1,2\n2,3\n3,4\n")
+    also = {"kmn": {"clusters": 2}, "bfs-mask": {"directed": "on", "source": 1}}[workload]
+    params = {name: str(tmp_path / "pairs.csv")} | also
+    assert gpucoh.run(workload, protocol="ideal", scale="tiny", params=params).correct
