@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,34 @@ def test_a_picture_keeps_its_size_and_its_lightest_and_darkest(picture: str) -> 
     grey = inputs.read_image(picture)
     assert grey.shape == (21, 34)
     assert (grey.min(), grey.max()) == (0, 1)
+
+
+def png_of_16_bits(samples: np.ndarray) -> bytes:
+    """A PNG of 16 bits a sample, rows x columns x samples, which Pillow cannot write in colour."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    rows, columns, count = samples.shape
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}[count]
+    header = struct.pack(">IIBBBBB", columns, rows, 16, kind, 0, 0, 0)
+    lines = b"".join(b"\0" + row.astype(">u2").tobytes() for row in samples)
+    chunks = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunks
+
+
+@pytest.mark.parametrize(("samples", "kept"), [(1, 16), (2, 8), (3, 8), (4, 8)])
+def test_16_bits_are_kept_of_grey_and_told_to_be_lost_of_colours(
+    tmp_path: Path, samples: int, kept: int
+) -> None:
+    grey = np.array([[0, 1, 300, 65535]], np.uint16)
+    (tmp_path / "p.png").write_bytes(png_of_16_bits(np.repeat(grey[..., None], samples, axis=2)))
+    read = inputs.read_image(str(tmp_path / "p.png"))
+    assert np.allclose(read, (grey >> (16 - kept)) / (2**kept - 1), atol=1e-7)
+    for workload in gpucoh.workloads().values():
+        told = [p.text for p in workload.parameters if p.name == "image"]
+        assert all("16-bit PNG with colours or alpha the upper 8 bits" in text for text in told)
 
 
 def test_the_range_of_the_largest_numbers_is_one_too(tmp_path: Path) -> None:
