@@ -21,6 +21,7 @@ from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.errors import ConfigError, Error
+from gpucoh.explanation import explanation
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
 from gpucoh.interrupts import interruptible
@@ -248,7 +249,9 @@ def run_command(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Also print how the machine's and protocol's defaults were derived."
+            "--explain",
+            help="Also print how the machine's and protocol's defaults were derived; "
+            "with --json under explanation.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -277,16 +280,18 @@ def run_command(
         check=check,
         set=_pairs("--set", changes),
     )
-    if explain and not as_json:
-        choice = resolve(protocol)
+    told = None
+    if explain:
         built, _ = wanted.machine_and_budget()
-        tables.print_explanation(_console(), built, choice, consistency)
+        told = explanation(built, resolve(protocol), consistency)
+    if told and not as_json:
+        tables.print_explanation(_console(), told)
     with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
         )
     if as_json:
-        _print_json(result.to_dict())
+        _print_json(result.to_dict() | ({"explanation": told} if told else {}))
     else:
         tables.print_run(_console(), result, check)
     if result.correct is False:

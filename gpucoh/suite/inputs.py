@@ -30,7 +30,9 @@ from gpucoh.errors import ConfigError
 
 # What a parameter that names an image takes. Of our dependencies Pillow reads the most kinds, and no more than 8 bits a
 # colour of a PNG that has 16.
-IMAGE_KINDS = "any image (of a 16-bit PNG with colours or alpha the upper 8 bits, of grey all) or .npy"
+IMAGE_KINDS = (
+    "any image (of a 16-bit PNG with colours or alpha the upper 8 bits, of grey all) or .npy"
+)
 
 MAX_VERTICES = 1 << 27
 MAX_EDGES = 1 << 30

@@ -200,6 +200,26 @@ def test_explain_tells_every_rule_and_option(cli, monkeypatch):
         assert re.search(rule, out), rule
 
 
+def test_explain_and_json_give_both_in_one_object(cli):
+    protocol = "gpu-vini[dir_ways=4]"
+    arguments = ("run", "vec-cpy", "-p", protocol, *TINY, "--set", "cores=2", "--json")
+    status, out, _ = cli(*arguments, "--explain")
+    plain = json.loads(out)
+    told = plain.pop("explanation")
+    assert (status, told["machine"], told["protocol"]) == (0, "fermi", protocol)
+    assert told["changes"] == {"cores": 2}
+    assert told["sources"]["cores"] == "given"
+    assert told["derived"]["l1_sets"] == {"value": 64, "unit": "", "rule": "l1_lines / l1_ways"}
+    assert told["consistency"]["value"] == plain["consistency"]
+    assert told["consistency"]["asked_for"] is False
+    options = {
+        name: (option["value"], option["asked_for"]) for name, option in told["options"].items()
+    }
+    assert (options["dir_ways"], options["dir_ratio"]) == (("4", True), ("2", False))
+    without = json.loads(cli(*arguments)[1])
+    assert plain | {"wall_s": 0} == without | {"wall_s": 0}
+
+
 def test_a_graph_from_a_file_is_used(cli, tmp_path):
     (tmp_path / "line.el").write_text("".join(f"{n} {n + 1}\n" for n in range(20)))
     status, out, _ = cli("run", "bfs", "-p", "ideal", *TINY, "--param", "graph=line.el", "--json")
