@@ -106,6 +106,13 @@ def _print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def _one_form(*forms: tuple[str, bool]) -> None:
+    """Refuse two forms of printing at once: one would be ignored."""
+    asked = [option for option, given in forms if given]
+    if len(asked) > 1:
+        raise ConfigError(f"{' and '.join(asked)} contradict each other; allowed: one of them")
+
+
 def _pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
     """``key=value`` arguments as a dictionary."""
     out: dict[str, str] = {}
@@ -153,6 +160,7 @@ def protocols_command(
 
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
     """
+    _one_form(("--json", as_json), ("--dot", dot))
     chosen = protocols() if name is None else {name: resolve(name).protocol}
     if dot:
         if name is None:
@@ -184,6 +192,7 @@ def machines_command(
 
       gpucoh machines fermi --toml > mine.toml; gpucoh run bfs -p ideal -m mine.toml
     """
+    _one_form(("--json", as_json), ("--toml", toml))
     chosen = machines() if name is None else {name: machine(name)}
     if toml:
         if name is None:

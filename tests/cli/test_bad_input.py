@@ -162,6 +162,8 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
         (("compare", "--out", "/dev/null/figures"), "Not a directory"),
         (("protocols", ""), "unknown protocol ''"),
         (("machines", "fermi", "mesh15"), "unexpected extra argument"),
+        (("machines", "fermi", "--toml", "--json"), "--json and --toml contradict each other"),
+        (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
     ],
 )
 def test_the_nearest_or_what_is_allowed_is_told(refused, arguments, told):
