@@ -186,6 +186,10 @@ def machines_command(
 ) -> None:
     """List the machines, or print one machine's numbers with their sources.
 
+    No field changes these: an L1 has one port and no banks; a partition's L2
+    is one bank, which takes one request an L2 cycle, an atomic one with all its
+    lanes; rows of DRAM go round a channel's banks (docs/tutorial.md).
+
     Examples:
 
       gpucoh machines fermi

@@ -5,7 +5,9 @@ A source names the paper and table that gives the number, or says ``inferred`` a
 Relativistic Cache Coherence", HPCA 2017; DeNovo is Sinclair, Alsop and Adve, "Efficient GPU Synchronization without
 Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR is
 Hechtman et al., "QuickRelease", HPCA 2014. What only one paper's protocols need (write caches, epoch
-units, a memory-side cache) is not in these tables.
+units, a memory-side cache) is not in these tables. Nor is what the model has no place for: the banks of the L1s
+(DeNovo table 3: 8; QR table 1: 16) and the 16 banks of QR's L2; docs/tutorial.md, "What no field changes", tells
+what is modelled instead.
 """
 
 from __future__ import annotations

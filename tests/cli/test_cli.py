@@ -296,6 +296,12 @@ def test_machines_print_values_units_and_sources(cli):
     assert re.search(r"340 +core cycles +TC section 7", line)
 
 
+def test_the_help_of_machines_tells_what_no_field_changes(cli):
+    _, out, _ = cli("machines", "--help")
+    told = " ".join(out.split())
+    assert "No field changes these: an L1 has one port and no banks" in told
+
+
 def test_a_machine_printed_as_toml_runs(cli, tmp_path):
     _, out, _ = cli("machines", "fermi", "--toml")
     (tmp_path / "mine.toml").write_text(out.replace("cores = 16", "cores = 2"))
