@@ -56,7 +56,8 @@ def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         return given.astype(dtype)
     if dtype.kind != "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        fits = np.isfinite(given) & (np.trunc(given) >= low) & (np.trunc(given) <= high)
+        whole = np.trunc(given.astype(np.float64)) if given.dtype.kind == "f" else given
+        fits = (whole >= low) & (whole <= high)  # of a NaN neither
     else:
         fits = (np.abs(given) <= np.finfo(dtype).max) | ~np.isfinite(given)
     if not fits.all():

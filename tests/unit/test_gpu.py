@@ -415,6 +415,9 @@ def test_values_that_a_dtype_cannot_hold_are_refused(gpu, values):
 def test_a_conversion_that_is_asked_for_cuts_the_fraction(gpu):
     made = gpu.array([1.5, -1.5, 2.0**31 - 1], dtype=np.int32)
     assert made.numpy().tolist() == [1, -1, 2**31 - 1]
+    for narrow in (np.array([2**31], np.float32), np.array([np.inf], np.float16)):
+        with pytest.raises(gpucoh.ConfigError, match="does not fit an array of int32"):
+            gpu.array(narrow, dtype=np.int32)
     with pytest.raises(gpucoh.ConfigError, match="does not fit an array of float32"):
         gpu.array([1e300], dtype=np.float32)
 
