@@ -20,7 +20,7 @@ from rich.console import Console
 from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.errors import ConfigError, Error
+from gpucoh.errors import ConfigError, Error, KernelError
 from gpucoh.explanation import explanation
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
@@ -303,6 +303,8 @@ def run_command(
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
         )
+    if result.error == "KernelError" and not result.cycles:
+        raise KernelError(result.where)  # nothing ran: a core of this machine holds no block of it
     if as_json:
         _print_json(result.to_dict() | ({"explanation": told} if told else {}))
     else:

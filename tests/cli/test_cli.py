@@ -12,7 +12,10 @@ import termios
 
 import matplotlib.image
 import pytest
+from rich.console import Console
 
+import gpucoh
+from gpucoh import tables
 from gpucoh.cli import call
 
 TINY = ("--scale", "tiny")
@@ -153,13 +156,16 @@ def test_run_reports_a_run_that_hangs_as_wrong(cli):
 
 
 @pytest.mark.parametrize("change", ["registers_per_core=64", "scratchpad_kib=1"])
-def test_run_reports_a_kernel_that_fits_no_core_as_wrong(cli, monkeypatch, change):
-    monkeypatch.setenv("COLUMNS", "200")
+def test_a_kernel_that_no_core_of_the_machine_holds_is_refused(cli, change):
     status, out, err = cli("run", "rg", "-p", "ideal", *TINY, "--set", change)
-    assert (status, err) == (1, "")
-    assert re.search(r"result +FAILED", out)
-    assert re.search(r"a block needs [\d,]+ .*; a core has ", out)
-    assert re.search(r"energy +0 mJ *\n", out)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"gpucoh: .*: a block needs \d+ .*; a core has \d+\n", err)
+
+
+def test_a_run_without_a_cycle_can_be_shown(capsys):
+    run = gpucoh.compare(["rg"], ["ideal"], scale="tiny", set={"registers_per_core": 64}).runs[0]
+    tables.print_run(Console(width=200), run)
+    assert re.search(r"result +FAILED(.*\n)*.*energy +0 mJ *\n", capsys.readouterr().out)
 
 
 def test_set_and_param_reach_the_run(cli):
