@@ -239,7 +239,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
     if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 || snapshot->protocol != gpu->protocol ||
         snapshot->rule != gpu->rule || memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
         snapshot->bytes != gpc_arena_bytes(&gpu->arena)) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_STATE,
+        return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT,
                         "the snapshot is of another machine, protocol, consistency or other options");
     }
     status = gpc_memory_load(gpu->memory, snapshot->memory);

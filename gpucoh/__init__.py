@@ -17,7 +17,10 @@ All public names are here. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are 
 names exist: those are reached as ``from gpucoh.machines import Machine``.
 """
 
-# The language first: workloads write their kernels with gpucoh's own names.
+import gpucoh.starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
+
+# isort: split
+# The language first of it: workloads write their kernels with gpucoh's own names.
 from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics

@@ -42,6 +42,29 @@ def _near(dtype: np.dtype[Any]) -> str:
     return {"f": "float32", "u": "uint32"}.get(dtype.kind, "int32")
 
 
+def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """NumPy values as another dtype.
+
+    Raises
+    ------
+    ConfigError
+        If they are no numbers, or one is out of the dtype's range.
+    """
+    if given.dtype.kind not in "iufb":
+        raise ConfigError(f"a value of dtype {given.dtype} does not fit an array of {dtype}")
+    if given.dtype == dtype or given.size == 0 or given.dtype.kind == "b":
+        return given.astype(dtype)
+    if dtype.kind != "f":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        whole = np.trunc(given.astype(np.float64)) if given.dtype.kind == "f" else given
+        fits = (whole >= low) & (whole <= high)  # of a NaN neither
+    else:
+        fits = (np.abs(given) <= np.finfo(dtype).max) | ~np.isfinite(given)
+    if not fits.all():
+        raise ConfigError(f"a value, {given[~fits].flat[0]}, does not fit an array of {dtype}")
+    return given.astype(dtype)
+
+
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A checked shape.
 
@@ -182,17 +205,11 @@ class Array:
         given = np.asarray(value)
         if given.dtype == self.dtype:
             return given
-        if given.dtype.kind not in "iufb" or (given.dtype.kind == "f" and self.dtype.kind != "f"):
+        if given.dtype.kind == "f" and self.dtype.kind != "f":
             raise ConfigError(
                 f"a value of dtype {given.dtype} does not fit an array of {self.dtype}"
             )
-        if self.dtype.kind != "f" and given.size:
-            info = np.iinfo(self.dtype)
-            if given.min() < info.min or given.max() > info.max:
-                raise ConfigError(
-                    f"a value from {given.min()} to {given.max()} does not fit an array of {self.dtype}"
-                )
-        return given.astype(self.dtype)
+        return converted(given, self.dtype)
 
     def free(self) -> None:
         """Give the memory back; later use of the array is refused."""

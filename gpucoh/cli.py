@@ -20,18 +20,20 @@ from rich.console import Console
 
 from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
 from gpucoh.bars import blocks_bar
-from gpucoh.cli_options import App, lists, pairs
+from gpucoh.cli_options import App, lists, one_form, pairs
 from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.errors import ConfigError, Error
+from gpucoh.errors import ConfigError, Error, KernelError
+from gpucoh.explanation import explanation
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
 from gpucoh.interrupts import interruptible
 from gpucoh.machines import machine, machines
 from gpucoh.runner import Run
+from gpucoh.starting import INTERRUPTED, ready
 from gpucoh.suite import workload, workloads
 from gpucoh.sweeps import read_sweep, sweep
 
-OK, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, WRONG, BAD_INPUT = 0, 1, 2
 
 app = App(
     name="gpucoh",
@@ -125,6 +127,7 @@ def protocols_command(
 
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
     """
+    one_form(("--json", as_json), ("--dot", dot))
     chosen = protocols() if name is None else {name: resolve(name).protocol}
     if dot:
         if name is None:
@@ -150,12 +153,17 @@ def machines_command(
 ) -> None:
     """List the machines, or print one machine's numbers with their sources.
 
+    No field changes these: an L1 has one port and no banks; a partition's L2
+    is one bank, which takes one request an L2 cycle, an atomic one with all its
+    lanes; rows of DRAM go round a channel's banks (docs/tutorial.md).
+
     Examples:
 
       gpucoh machines fermi
 
       gpucoh machines fermi --toml > mine.toml; gpucoh run bfs -p ideal -m mine.toml
     """
+    one_form(("--json", as_json), ("--toml", toml))
     chosen = machines() if name is None else {name: machine(name)}
     if toml:
         if name is None:
@@ -221,7 +229,9 @@ def run_command(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Also print how the machine's and protocol's defaults were derived."
+            "--explain",
+            help="Also print how the machine's and protocol's defaults were derived; "
+            "with --json under explanation.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -250,16 +260,20 @@ def run_command(
         check=check,
         set=pairs("--set", changes),
     )
-    if explain and not as_json:
-        choice = resolve(protocol)
+    told = None
+    if explain:
         built, _ = wanted.machine_and_budget()
-        tables.print_explanation(_console(), built, choice, consistency)
+        told = explanation(built, resolve(protocol), consistency)
+    if told and not as_json:
+        tables.print_explanation(_console(), told)
     with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
         )
+    if result.error == "KernelError" and not result.cycles:
+        raise KernelError(result.where)  # nothing ran: a core of this machine holds no block of it
     if as_json:
-        _print_json(result.to_dict())
+        _print_json(result.to_dict() | ({"explanation": told} if told else {}))
     else:
         tables.print_run(_console(), result, check)
     if result.correct is False:
@@ -459,8 +473,6 @@ def _carry_out(arguments: list[str]) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail("out of memory")
-    except OSError:
-        raise
     except Exception as error:
         # Usage errors: typer's own exception classes moved between its versions; what they share is format_message.
         told = getattr(error, "format_message", None)
@@ -474,7 +486,11 @@ def _carry_out(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """The ``gpucoh`` program."""
-    status = call()
+    try:
+        ready()
+        status = call()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     if status == INTERRUPTED:
         # Who pressed Ctrl-C wants the prompt: taking the interpreter down in order takes longer than ending the run.
         sys.stdout.flush()

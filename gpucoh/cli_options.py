@@ -1,4 +1,4 @@
-"""What holds for the options of every command, and readers of lists and pairs.
+"""What holds for the options of every command, and readers of lists, pairs and forms of printing.
 
 An option that takes one value gets one, and it is not empty.
 """
@@ -83,3 +83,10 @@ def lists(
     if not out:
         raise ConfigError(f"{', '.join(repr(item) for item in given)} names nothing; ids, or all")
     return out
+
+
+def one_form(*forms: tuple[str, bool]) -> None:
+    """Refuse two forms of printing at once: one would be ignored."""
+    asked = [option for option, given in forms if given]
+    if len(asked) > 1:
+        raise ConfigError(f"{' and '.join(asked)} contradict each other; allowed: one of them")

@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
+from gpucoh.errors import ConfigError
 from gpucoh.gpu import protocols
+from gpucoh.interrupts import interruptible
 from gpucoh.protocols import rule_name, split_list
 from gpucoh.verification import Verification, verify
 
@@ -29,6 +31,10 @@ def _programs_bar(name: str, *, enabled: bool) -> Iterator[Callable[[int, int], 
             bar.update(done - bar.n)
 
         yield report
+
+
+def _explored(name: str, **bounds: Any) -> Verification:
+    return interruptible(lambda stop: verify(name, stop=stop, **bounds))
 
 
 def _print(console: Console, found: Verification) -> None:
@@ -110,10 +116,12 @@ def register(
           gpucoh verify -p all --states 300000
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
+        if not names:
+            raise ConfigError(f"--protocol {protocol!r} names no protocol")
         found = []
         for name in names:
             with _programs_bar(name, enabled=not as_json) as progress:
-                result = verify(
+                result = _explored(
                     name,
                     consistency=consistency,
                     cores=cores,

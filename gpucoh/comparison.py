@@ -6,13 +6,14 @@ import math
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
+from gpucoh.interrupts import Workers
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.runner import Run, RunResult
@@ -181,10 +182,8 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     """
     stop = threading.Event()
     futures: list[Future[RunResult]] = []
-    with (
-        ThreadPoolExecutor(max_workers=jobs) as pool,
-        runs_bar(len(runs), enabled=progress) as report,
-    ):
+    pool = Workers(jobs)
+    with runs_bar(len(runs), enabled=progress) as report:
         try:
             for run in runs:
                 futures.append(pool.submit(run.carry_out, capture=True, stop=stop))
@@ -199,6 +198,8 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
             for future in futures:
                 future.cancel()
             raise
+        finally:
+            pool.shutdown(wait=False)
     return [future.result() for future in futures]
 
 

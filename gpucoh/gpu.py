@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh import energy
-from gpucoh.array import Array, dtype_of, shape_of
+from gpucoh.array import Array, converted, dtype_of, shape_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
@@ -181,14 +181,16 @@ class GPU:
         data : array_like
             int32, uint32 or float32, any shape with at least one element.
         dtype : optional
-            Convert first.
+            Convert first; to integers by cutting off the fraction.
 
         Raises
         ------
         ConfigError
-            If dtype or shape are not possible.
+            If dtype or shape are not possible, or a value is out of the dtype's range.
         """
-        given = np.asarray(data) if dtype is None else np.asarray(data).astype(dtype_of(dtype))
+        given = np.asarray(data)
+        if dtype is not None:
+            given = converted(given, dtype_of(dtype))
         out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype))
         out[:] = given
         return out
@@ -271,6 +273,10 @@ class GPU:
         if threads > most:
             raise ConfigError(
                 f"block {block!r} has {threads} threads; a core of this machine holds {most}"
+            )
+        if not isinstance(args, Sequence) or isinstance(args, str):
+            raise ConfigError(
+                f"args = {args!r} is not a sequence: give a tuple, one element a parameter"
             )
         if placement not in PLACEMENTS:
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
@@ -427,8 +433,9 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
         "blocks_per_core": machine.blocks_per_core,
         "warps_per_core": machine.warps_per_core // warps,
     }
-    registers = max(program.vector_registers, 1) * warps * machine.lanes_per_warp
-    limits["registers_per_core"] = machine.registers_per_core // registers
+    a_warp = program.vector_registers * machine.lanes_per_warp + program.uniform_registers
+    if a_warp:
+        limits["registers_per_core"] = machine.registers_per_core // (warps * a_warp)
     scratchpad = 4 * program.shared_words
     if scratchpad:
         limits["scratchpad_kib"] = int(machine.scratchpad_kib * 1024) // scratchpad

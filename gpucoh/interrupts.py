@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from concurrent.futures import Executor, Future
+from queue import SimpleQueue
+from typing import Generic, ParamSpec, TypeVar
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 class _Worker(threading.Thread, Generic[Result]):
@@ -46,6 +49,8 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
     KeyboardInterrupt
         On Ctrl-C. The work has been told to stop; it may still be about to.
     """
+    if threading.current_thread() is not threading.main_thread():  # signals go to that one alone
+        return work(threading.Event())
     worker = _Worker(work)
     worker.start()
     try:
@@ -57,3 +62,62 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
     if worker.error is not None:
         raise worker.error
     return worker.done[0]
+
+
+class Workers(Executor):
+    """Threads for calls, as those of ``ThreadPoolExecutor``, but that nobody's exit waits for.
+
+    After Ctrl-C the prompt is back at once; what still runs ends when it looks whether it is
+    wanted, or with the process.
+
+    Parameters
+    ----------
+    number : int
+        Calls at once, at most.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._threads: list[threading.Thread] = []
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    def submit(
+        self,
+        fn: Callable[Arguments, Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Future[Result]:
+        """Have ``fn(*args, **kwargs)`` called in one of the threads; gives the future of its result."""
+        future: Future[Result] = Future()
+
+        def call() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self._calls.put(call)
+        if len(self._threads) < self._number:
+            thread = threading.Thread(target=self._work, name="gpucoh-worker", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """No more calls come. ``wait``: come back when those that were submitted have ended."""
+        if cancel_futures:
+            raise NotImplementedError("cancel the futures themselves")
+        for _ in self._threads:
+            self._calls.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()

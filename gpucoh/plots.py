@@ -268,7 +268,8 @@ def energy_stacks(
     """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
 
     def amounts(run: RunResult) -> dict[str, float]:
-        time = run.cycles if power else 1
+        # A run that ended before its first cycle took no time and no energy: no bar.
+        time = (run.cycles or 1) if power else 1
         return {name: float(run.stats.energy[name]) / time for name in parts}
 
     return _stacks(comparison, amounts, mean)

@@ -5,7 +5,9 @@ A source names the paper and table that gives the number, or says ``inferred`` a
 Relativistic Cache Coherence", HPCA 2017; DeNovo is Sinclair, Alsop and Adve, "Efficient GPU Synchronization without
 Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR is
 Hechtman et al., "QuickRelease", HPCA 2014. What only one paper's protocols need (write caches, epoch
-units, a memory-side cache) is not in these tables.
+units, a memory-side cache) is not in these tables. Nor is what the model has no place for: the banks of the L1s
+(DeNovo table 3: 8; QR table 1: 16) and the 16 banks of QR's L2; docs/tutorial.md, "What no field changes", tells
+what is modelled instead.
 """
 
 from __future__ import annotations
@@ -172,13 +174,18 @@ MESH15: Preset = {
     "noc_mhz": (700, "inferred: one clock for cores, network and L2; the paper is silent"),
     "noc_latency": (
         3,
-        "inferred: 8 cycles for 3 hops would give the table's 29 to 61; whole cycles only",
+        "inferred: 8 cycles for 3 hops would give the table's 29 to 61; whole cycles only, so here 29 to 65",
     ),
     "flit_bytes": (16, "inferred: the default of Garnet, which section 5.2 names"),
     "vc_flits": (8, "inferred: the paper is silent; as fermi"),
     "dram_model": ("fixed", "inferred: the paper gives latencies only"),
     "dram_mhz": (1400, _GTX480),
-    "dram_round_trip": (197, _DN + ": 197 to 261 cycles; the nearest"),
+    "dram_round_trip": (
+        197,
+        _DN
+        + ": 197 to 261 cycles; the nearest. Here 197 to 233: each bank has its channel beside it (inferred), "
+        "so that memory is as much farther as its bank",
+    ),
     "dram_queue": (32, _GTX480),
     "dram_bytes_per_cycle": (8, _GTX480 + "; its 179 GB/s over 16 banks"),
     "dram_banks": (16, _GTX480),

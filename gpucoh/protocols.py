@@ -141,7 +141,8 @@ class Option:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
             )
-        if not self.smallest <= value <= self.largest:
+        first = self.smallest + (0 if self.is_switch else len(self.words))  # words have the first
+        if not first <= value <= self.largest:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {value} is not {self.allowed()}"
             )

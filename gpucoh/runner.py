@@ -13,6 +13,7 @@ from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError
 from gpucoh.gpu import DEFAULT_BUDGET, GPU, VERSION, resolve
+from gpucoh.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
@@ -321,6 +322,8 @@ def run(
         For anything unknown or unfit.
     KernelError, SimulationError
         If the run ends in an error.
+    KeyboardInterrupt
+        On Ctrl-C, at once; the run ends by itself soon after.
 
     Examples
     --------
@@ -342,4 +345,4 @@ def run(
         set=set,
     )
     with blocks_bar(f"{workload} {protocol}", enabled=progress) as report:
-        return wanted.carry_out(progress=report)
+        return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report))

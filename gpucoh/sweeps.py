@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError, Error
 from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import VERSION, resolve
+from gpucoh.interrupts import Workers
 from gpucoh.machines import machine
 from gpucoh.runner import Run
 from gpucoh.suite import workload as find_workload
@@ -210,7 +211,7 @@ def _carry_out_all(
 ) -> None:
     stop = threading.Event()
     own = executor is None
-    pool = ThreadPoolExecutor(jobs) if executor is None else executor
+    pool = Workers(jobs) if executor is None else executor
     futures: list[Future[dict[str, Any]]] = []
     try:
         for key, run in todo:
@@ -228,7 +229,7 @@ def _carry_out_all(
         raise
     finally:
         if own:
-            pool.shutdown(wait=True)
+            pool.shutdown(wait=False)
 
 
 def _jobs(jobs: int | None) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.machines import DERIVED, Machine, description
-from gpucoh.protocols import Choice, Protocol
+from gpucoh.explanation import derived_numbers
+from gpucoh.machines import Machine, description
+from gpucoh.protocols import Protocol
 from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.units import format_kib
 
@@ -44,6 +45,14 @@ def verdict(run: RunResult) -> Text:
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+def _energy(joules: Mapping[str, float]) -> str:
+    """The total and the network's share; a run that ended before its first cycle took none."""
+    total = f"{joules['total'] * 1e3:.3g} mJ"
+    if not joules["total"]:
+        return total
+    return f"{total} ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)"
 
 
 def checked(counts: Mapping[str, int], model: str) -> str:
@@ -91,13 +100,7 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
         ("flits sent", f"{stats.flits():,}"),
         ("DRAM", f"{stats.dram['reads']:,} reads, {stats.dram['writes']:,} writes"),
     ]
-    joules = stats.energy
-    rows.append(
-        (
-            "energy",
-            f"{joules['total'] * 1e3:.3g} mJ ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)",
-        )
-    )
+    rows.append(("energy", _energy(stats.energy)))
     for kernel, fit in run.occupancy.items():
         rows.append(
             (
@@ -268,11 +271,13 @@ def print_machine(console: Console, item: Machine) -> None:
     rows = [[name, value, unit, source] for name, value, unit, _, source in item.rows()]
     console.print(plain_table(["field", "value", "unit", "source"], rows, right=(1,)))
     console.print()
-    _print_derived(console, item)
+    _print_derived(console, derived_numbers(item))
 
 
-def _print_derived(console: Console, item: Machine) -> None:
-    rows = [[name, f"{value:g}", *DERIVED[name]] for name, value in item.derived.items()]
+def _print_derived(console: Console, derived: Mapping[str, Mapping[str, Any]]) -> None:
+    rows = [
+        [name, f"{told['value']:g}", told["unit"], told["rule"]] for name, told in derived.items()
+    ]
     console.print(plain_table(["derived", "value", "unit", "rule"], rows, right=(1,)))
 
 
@@ -315,32 +320,33 @@ def print_workload(console: Console, item: Workload) -> None:
         )
 
 
-def print_explanation(console: Console, item: Machine, choice: Choice, asked: str | None) -> None:
-    """Where a run's numbers come from; ``asked`` is the consistency that was asked for, if any."""
+def print_explanation(console: Console, told: Mapping[str, Any]) -> None:
+    """Where a run's numbers come from: what :func:`gpucoh.explanation.explanation` gives."""
     console.print(
-        f"machine {item.name}: every number and its source with 'gpucoh machines {item.name}'",
+        f"machine {told['machine']}: every number and its source with 'gpucoh machines {told['machine']}'",
         markup=False,
     )
-    changes = [[name, value] for name, value in item.changes.items()]
+    changes = list(told["changes"].items())
     if changes and len(changes) < 20:
         console.print(plain_table(["changed field", "value"], changes))
-    _print_derived(console, item)
-    protocol, told = choice.protocol, choice.options
-    where = "asked for" if asked or choice.consistency else "the paper's own"
+    _print_derived(console, told["derived"])
+    consistency = told["consistency"]
+    where = "asked for" if consistency["asked_for"] else "the paper's own"
     console.print(
-        f"protocol {choice.text}: consistency {choice.rule(asked)}, {where}; keeps {', '.join(protocol.models)}",
+        f"protocol {told['protocol']}: consistency {consistency['value']}, {where}; "
+        f"keeps {', '.join(consistency['kept'])}",
         markup=False,
         soft_wrap=True,
     )
     rows = [
         [
             name,
-            option.show(told.get(name, option.default)),
-            "asked for" if name in told else "default",
-            option.allowed(),
-            option.text,
+            option["value"],
+            "asked for" if option["asked_for"] else "default",
+            option["allowed"],
+            option["text"],
         ]
-        for name, option in protocol.options.items()
+        for name, option in told["options"].items()
     ]
     if rows:
         console.print(plain_table(["option", "value", "", "allowed", "what it is"], rows))

@@ -8,13 +8,14 @@ rest again.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.allowed import MODELS, allowed_outcomes
 from gpucoh.diagrams import draw
-from gpucoh.errors import ConfigError
+from gpucoh.errors import ConfigError, SimulationError
 from gpucoh.gpu import resolve
 from gpucoh.protocols import Choice, Protocol
 from gpucoh.small_programs import Program, every_program, fenced, shapes, without_fences
@@ -25,6 +26,7 @@ else:
     from gpucoh.gpu import _core
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
+MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
 # Leases and the like as short as the small machine needs them: what matters is that they end.
 SMALL_OPTIONS = {"lifetime": 2}
@@ -250,14 +252,16 @@ def programs_of(
     return list(chosen.values())
 
 
-def _check_bounds(cores: int, lines: int, operations: int) -> None:
+def _check_bounds(cores: int, lines: int, operations: int, evictions: int, max_states: int) -> None:
     for name, value, least, most in (
         ("cores", cores, 2, MOST_CORES),
         ("lines", lines, 1, MOST_LINES),
         ("ops", operations, 1, MOST_OPERATIONS),
+        ("evictions", evictions, 0, MOST_EVICTIONS),
+        ("states", max_states, 1, MOST_STATES),
     ):
         if not least <= value <= most:
-            raise ConfigError(f"{name} = {value}: a small machine has {least} to {most}")
+            raise ConfigError(f"{name} = {value}: must be from {least} to {most:,}")
 
 
 def small_choice(protocol: str) -> Choice:
@@ -308,6 +312,7 @@ def verify(
     program_states: int = PROGRAM_STATES,
     invariants: bool = True,
     progress: Callable[[int, int], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> Verification:
     """Explore a protocol on a small machine, exhaustively within the bound; stop at the first violation.
 
@@ -328,6 +333,8 @@ def verify(
         Whether the protocol's own are looked at after every step.
     progress : callable, optional
         Called with programs explored and programs in all.
+    stop : threading.Event, optional
+        Ends the work from another thread, between two programs.
 
     Raises
     ------
@@ -340,7 +347,7 @@ def verify(
     >>> found.complete, found.violations
     (True, [])
     """
-    _check_bounds(cores, lines, operations)
+    _check_bounds(cores, lines, operations, evictions, max_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
     model = choice.protocol.model(rule)
@@ -350,12 +357,18 @@ def verify(
         if result.states >= max_states:
             result.complete = False
             break
+        if stop is not None and stop.is_set():
+            raise SimulationError("stopped")
         allowed = allowed_outcomes(program, model) if model in MODELS else None
         found = explore(
-            choice, program, consistency=rule, evictions=evictions, max_states=program_states,
+            choice,
+            program,
+            consistency=rule,
+            evictions=evictions,
+            max_states=min(program_states, max_states - result.states),
             allowed=allowed,
             invariants=invariants,
-        )  # fmt: skip
+        )
         result.explored += 1
         result.states += found["states"]
         result.transitions += found["transitions"]

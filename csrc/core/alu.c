@@ -77,6 +77,65 @@ floor_f32(float x)
     return f32(raw(whole) | (raw(x) & SIGN)); /* -0.0 stays -0.0; what is below zero has the sign already */
 }
 
+/* a - b * trunc(a / b), exactly: the remainder of the significands, forty binary places at a time. */
+static inline float
+truncated_modulo(float a, float b)
+{
+    const uint32_t infinity = UINT32_C(0x7F800000), one = UINT32_C(1) << 23; /* the significand's first bit */
+    uint32_t x = raw(a) & ~SIGN, y = raw(b) & ~SIGN;
+
+    if (y == 0 || x >= infinity || y > infinity) {
+        return f32(CANONICAL_NAN);
+    }
+    if (x < y) {
+        return a;
+    }
+    uint32_t exponent_x = x >> 23 ? x >> 23 : 1, exponent_y = y >> 23 ? y >> 23 : 1;
+    uint64_t divisor = (y & (one - 1)) | (y >> 23 ? one : 0);
+    uint64_t rest = ((x & (one - 1)) | (x >> 23 ? one : 0)) % divisor;
+    for (uint32_t left = exponent_x - exponent_y; left != 0 && rest != 0;) {
+        uint32_t step = left < 40 ? left : 40;
+        rest = (rest << step) % divisor;
+        left -= step;
+    }
+    while (rest != 0 && rest < one && exponent_y > 1) {
+        rest <<= 1;
+        exponent_y--;
+    }
+    uint32_t bits = rest < one ? (uint32_t) rest : exponent_y << 23 | ((uint32_t) rest & (one - 1));
+    return f32(bits | (raw(a) & SIGN));
+}
+
+/* As Python's: of the divisor's sign, a zero too. */
+static inline float
+floor_modulo_f32(float a, float b)
+{
+    float rest = truncated_modulo(a, b);
+
+    if (rest == 0.0f) {
+        return f32(raw(b) & SIGN);
+    }
+    return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
+}
+
+/* As Python's, which does not trust the rounded quotient: 1.0 // 0.1 is 9. */
+static inline float
+floor_divide_f32(float a, float b)
+{
+    if (b == 0.0f) {
+        return a / b;
+    }
+    float rest = truncated_modulo(a, b), quotient = (a - rest) / b;
+    if (rest != 0.0f && (rest < 0.0f) != (b < 0.0f)) {
+        quotient -= 1.0f;
+    }
+    if (quotient == 0.0f) {
+        return f32((raw(a) ^ raw(b)) & SIGN);
+    }
+    float whole = floor_f32(quotient);
+    return quotient - whole > 0.5f ? whole + 1.0f : whole;
+}
+
 static inline uint32_t
 to_i32(float x)
 {
@@ -159,8 +218,8 @@ shift_right_arithmetic(uint32_t a, uint32_t b)
     X(sub_f, word(f32(a) - f32(b)))                                                    \
     X(mul_f, word(f32(a) * f32(b)))                                                    \
     X(div_f, word(f32(a) / f32(b)))                                                    \
-    X(floordiv_f, word(floor_f32(f32(a) / f32(b))))                                    \
-    X(mod_f, word(f32(a) - f32(b) * floor_f32(f32(a) / f32(b))))                       \
+    X(floordiv_f, word(floor_divide_f32(f32(a), f32(b))))                              \
+    X(mod_f, word(floor_modulo_f32(f32(a), f32(b))))                                   \
     X(neg_f, a ^ SIGN)                                                                 \
     X(abs_f, a & ~SIGN)                                                                \
     X(min_f, smaller_f32(a, b))                                                        \

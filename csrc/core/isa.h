@@ -27,8 +27,8 @@
     X(SUB, "dab", "d = a - b, wraps")                                                                    \
     X(MUL, "dab", "d = a * b, wraps")                                                                    \
     X(DIV, "dab", "i32 u32: floor division as Python's, x // 0 = 0, INT_MIN // -1 = INT_MIN; f32: a / b") \
-    X(FLOORDIV, "dab", "f32: floor(a / b); i32 u32: as DIV")                                             \
-    X(MOD, "dab", "sign of the divisor as Python's, x % 0 = 0; f32: a - b * floor(a / b)")               \
+    X(FLOORDIV, "dab", "f32: floor of the exact quotient, as Python's; a // 0 = a / 0; i32 u32: as DIV")   \
+    X(MOD, "dab", "sign of the divisor as Python's, i32 u32: x % 0 = 0; f32: exact but for one rounding") \
     X(NEG, "da", "d = -a, wraps")                                                                        \
     X(ABS, "da", "d = |a|; |INT_MIN| = INT_MIN")                                                         \
     X(MIN, "dab", "smaller; f32: b where a is NaN, a where b is")                                        \
@@ -61,7 +61,7 @@
     X(ATOMIC, "dabc", "d = old of buffer[immediate][a]; op in flags (gpc_atomic_t), operand b, c for CAS: the new value; order, scope; d may be GPC_OPERAND_NONE") \
     X(SHARED_LOAD, "da", "d = scratchpad[immediate + a]; b = GPC_OPERAND_NONE or constant: the array's words, checked") \
     X(SHARED_STORE, "ab", "scratchpad[immediate + a] = b; c: as b of SHARED_LOAD")                       \
-    X(SHARED_ATOMIC, "dabc", "as ATOMIC on scratchpad[immediate + a], in lane order; no bound but the block's scratchpad") \
+    X(SHARED_ATOMIC, "dabc", "as ATOMIC on scratchpad[immediate + a], in lane order; target: the array's words, checked, 0: unknown") \
     X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane, a < b checked, b a constant") \
     X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b, a < c checked, c a constant") \
     X(FENCE, "", "memory fence of order and scope")                                                      \
@@ -149,7 +149,7 @@ typedef struct {
     uint16_t destination;
     uint16_t a, b, c;
     uint32_t immediate;
-    uint32_t target;     /* instruction number */
+    uint32_t target;     /* instruction number; SHARED_ATOMIC: a bound */
     uint32_t reconverge; /* instruction number */
     uint16_t line;       /* line of the kernel's source, counted from the kernel's first line */
     uint16_t file;       /* 0; for inlined device functions: which source of the program's list */

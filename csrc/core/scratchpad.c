@@ -37,17 +37,29 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     return most - 1;
 }
 
+/* Words of the array from the instruction's immediate on: those that it says, at most those that the block has. */
+static uint32_t
+array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t block_words = x->launch->launch.program.shared_words;
+    uint32_t most = d->immediate < block_words ? block_words - d->immediate : 0, said = most;
+
+    if (d->opcode == GPC_OP_SHARED_ATOMIC) {
+        said = d->target != 0 ? d->target : most;
+    } else {
+        const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD ? &d->b : &d->c;
+        said = length->kind == GPC_CONSTANT ? gpc_operand_word(x, length) : most;
+    }
+    return said < most ? said : most;
+}
+
 /* Words of the core's scratchpad that the lanes name. */
 static int
-find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_operand_t *length,
-           uint32_t *words)
+find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *words)
 {
     uint32_t room[GPC_MAX_LANES], block_words = x->launch->launch.program.shared_words;
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
-    uint32_t limit = d->immediate < block_words ? block_words - d->immediate : 0;
-    if (length->kind == GPC_CONSTANT && gpc_operand_word(x, length) < limit) {
-        limit = gpc_operand_word(x, length);
-    }
+    uint32_t limit = array_words(x, d);
     uint32_t base = x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
@@ -93,14 +105,10 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     uint32_t words[GPC_MAX_LANES];
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
-    static const gpc_operand_t unknown = {GPC_NO_OPERAND, 0, 0};
-    const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD    ? &d->b
-                                  : d->opcode == GPC_OP_SHARED_STORE ? &d->c
-                                                                     : &unknown;
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
     gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* one lane's word is everyone's */
-    int status = find_words(x, d, named, length, words);
+    int status = find_words(x, d, named, words);
     if (status == 0 && x->cores->watch != NULL) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }

@@ -349,6 +349,21 @@ over_words(const gpc_controller_type_t *type)
     return false;
 }
 
+/* A machine without L1s is one that some protocols run on: told by its field, under the name that users know. */
+static int
+refuse_array(const gpc_controller_t *self, const gpc_array_info_t *info, uint32_t sets, uint32_t ways)
+{
+    const gpc_machine_t *m = self->machine;
+
+    if (self->type->position == GPC_AT_CORE && m->l1_bytes == 0) {
+        return gpc_fail(self->failure, GPC_ERROR_MACHINE,
+                        "l1_kib is 0: protocol %s needs an L1 of at least %u bytes (a set); no-l1 runs without",
+                        self->protocol->id, m->line_bytes * m->l1_ways);
+    }
+    return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways; at least one of each",
+                    self->type->name, info->name, sets, ways);
+}
+
 static int
 init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
 {
@@ -363,9 +378,7 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
             info->geometry(m, self->options, &sets, &ways);
         }
         if (sets == 0 || ways == 0) {
-            return gpc_fail(self->failure, GPC_ERROR_MACHINE,
-                            "%s: array %s has %u sets of %u ways; at least one of each", self->type->name, info->name,
-                            sets, ways);
+            return refuse_array(self, info, sets, ways);
         }
         int status =
             gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));

@@ -82,6 +82,13 @@ f32_follows_ieee_and_nans_are_of_one_kind(void)
     CHECK_EQUAL_U64(one(GPC_OP_FLOOR, GPC_F32, bits(-0.5f), 0), bits(-1.0f));
     CHECK_EQUAL_U64(one(GPC_OP_FLOOR, GPC_F32, bits(-0.0f), 0), bits(-0.0f));
     CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(-1.0f), bits(3.0f)), bits(2.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_FLOORDIV, GPC_F32, bits(1.0f), bits(0.1f)), bits(9.0f)); /* 0.1f is above a tenth */
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(1e20f), bits(3.0f)), bits(2.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(5.0f), UINT32_C(0x7F800000)), bits(5.0f)); /* infinity */
+    CHECK_EQUAL_U64(one(GPC_OP_FLOORDIV, GPC_F32, bits(-5.0f), UINT32_C(0x7F800000)), bits(-1.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, UINT32_C(5), UINT32_C(3)), 2); /* of the smallest numbers there are */
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(6.0f), bits(-3.0f)), bits(-0.0f));
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(1.0f), 0), QUIET);
     CHECK_EQUAL_U64(one(GPC_OP_NE, GPC_F32, QUIET, QUIET), 1);
     CHECK_EQUAL_U64(one(GPC_OP_LE, GPC_F32, QUIET, QUIET), 0);
     CHECK_EQUAL_U64(one(GPC_OP_LT, GPC_I32, (uint32_t) -1, 0), 1);

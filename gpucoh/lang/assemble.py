@@ -46,6 +46,7 @@ class Encoded:
     immediate: int = 0
     target: Block | None = None
     join: Block | None = None
+    bound: int = 0  # stands in the place of a target
 
 
 class Assembler:
@@ -179,6 +180,7 @@ class Assembler:
                 b,
                 c,
                 instruction.array.base if instruction.array else instruction.immediate,
+                bound=instruction.bound,
             )
         )
 
@@ -220,7 +222,7 @@ class Assembler:
     def _pack(self) -> bytes:
         packed = bytearray()
         for item in self.output:
-            target = self.starts[item.target] if item.target is not None else 0
+            target = self.starts[item.target] if item.target is not None else item.bound
             join = (
                 (self.starts[item.join] if item.join is not None else self.end)
                 if item.op == "BRANCH"

@@ -233,6 +233,7 @@ class CallLowerer(ExpressionLowerer):
             operands,
             immediate=array.base if isinstance(array, SharedArray) else array.slot,
             flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
+            bound=array.words if isinstance(array, SharedArray) else 0,
             order=order,
             scope=scope,
         )

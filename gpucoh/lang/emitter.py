@@ -158,6 +158,16 @@ class Emitter:
             return self.add("MOVE", value.type, [value.operand])
         return value
 
+    def captured(self, value: AnyValue) -> AnyValue:
+        """A value as it is now, whatever is assigned later to the variables that it, or a tuple in it, names."""
+        if isinstance(value, TupleValue):
+            return TupleValue(self.captured_items(value))
+        return self.temporary(value) if isinstance(value, Value) else value
+
+    def captured_items(self, value: TupleValue) -> tuple[AnyValue, ...]:
+        """The elements of a tuple as they are now."""
+        return tuple(self.captured(item) for item in value.items)
+
     # ---- types ----------------------------------------------------------------------------------
 
     def scalar(self, value: AnyValue, node: ast.AST, type: Scalar | None = None) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -180,7 +181,7 @@ class ExpressionLowerer(Emitter):
             found = getattr(base.value, node.attr)
         except AttributeError:
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
-        if not isinstance(base.value, types.ModuleType):
+        if base.value is not sys.modules["gpucoh"]:  # whose names do not change
             self.depend_attribute(base.value, node.attr, found)
         return from_python(found)
 

@@ -72,6 +72,7 @@ class Instruction:
     order: str = "WEAK"
     scope: str = "GPU"
     array: LocalArray | None = None
+    bound: int = 0  # SHARED_ATOMIC: the array's words
     uniform: bool = False  # set by the analysis: carried out once a warp
 
     def used(self) -> Iterator[Register]:

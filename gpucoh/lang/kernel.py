@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import inspect
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar, cast
@@ -38,8 +38,8 @@ class Kernel:
     is_gpucoh_kernel = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.name: str = getattr(function, "__name__", repr(function))
+        self.function = _plain(function, "kernel")
+        self.name: str = function.__name__
         self.__doc__ = function.__doc__
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
 
@@ -105,7 +105,13 @@ class Kernel:
             if known == lanes and all(_same(current(), value) for current, value in dependencies):
                 return program
         lowerer = Lowerer(self._unit, lanes)
-        function = lowerer.lower(self.signature)
+        try:
+            function = lowerer.lower(self.signature)
+        except RecursionError:
+            raise self._unit.error(
+                self._unit.tree,
+                "an expression or a chain of elif is nested too deeply: split it",
+            ) from None
         unassigned = optimise.find_unassigned(function)
         if unassigned is not None:
             register, (file, line) = unassigned
@@ -134,8 +140,8 @@ class Device:
     is_gpucoh_device = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.name: str = getattr(function, "__name__", repr(function))
+        self.function = _plain(function, "device")
+        self.name: str = function.__name__
         self.__name__ = self.name
         self.__doc__ = function.__doc__
 
@@ -162,6 +168,14 @@ def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return cast(Callable[_P, _R], Device(function))
 
 
+def _plain(function: Any, decorator: str) -> Callable[..., Any]:
+    if not inspect.isfunction(function):
+        raise KernelError(
+            f"@gpucoh.{decorator} takes a function that is defined with def, not {function!r}"
+        )
+    return function
+
+
 def _same(now: Any, then: Any) -> bool:
     """Whether a constant of the surroundings is still what the program was compiled with."""
     if now is then:
@@ -170,6 +184,6 @@ def _same(now: Any, then: Any) -> bool:
         return False
     if isinstance(now, tuple):
         return len(now) == len(then) and all(_same(a, b) for a, b in zip(now, then, strict=True))
-    if isinstance(now, float) and math.isnan(now) and math.isnan(then):
-        return True
-    return isinstance(now, (bool, int, float, str)) and bool(now == then)
+    if isinstance(now, float):  # a NaN is itself, and -0.0 is not 0.0
+        return now.hex() == float(then).hex()
+    return isinstance(now, (bool, int, str)) and bool(now == then)

@@ -66,6 +66,8 @@ class Lowerer(StatementLowerer):
     def inline(self, device: Any, node: ast.Call) -> AnyValue | None:
         """Lower a device function's body in place of its call."""
         unit: SourceUnit = device.unit
+        if unit.tree.args.vararg or unit.tree.args.kwarg:
+            self.fail(node, f"'{unit.name}' takes * or ** arguments: give each argument a name")
         if any(frame.unit is unit for frame in self.frames):
             self.fail(node, f"'{unit.name}' calls itself: use a loop")
         if unit not in self.units:

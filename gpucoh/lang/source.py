@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +33,7 @@ class SourceUnit:
         self.first_line = function.__code__.co_firstlineno
         try:
             lines, self.first_line = inspect.getsourcelines(function)
-            module = ast.parse(textwrap.dedent("".join(lines)))
+            module = parse("".join(lines))
         except (OSError, SyntaxError, TypeError) as error:
             raise KernelError(
                 f"{self.filename}:{self.first_line}: the source of {what} '{self.name}' cannot be read: "
@@ -91,6 +90,19 @@ class SourceUnit:
         return KernelError(
             f"{self.filename}:{line}: {self.what} '{self.name}': {message}", self.filename, line
         )
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a definition that may stand inside another.
+
+    Its indentation is kept and given a block to stand in: a comment, or a line of a string, may
+    begin further left.
+    """
+    if not text[:1].isspace():
+        return ast.parse(text)
+    block = ast.parse("if True:\n" + text).body[0]
+    assert isinstance(block, ast.If)
+    return ast.increment_lineno(ast.Module(block.body, []), -1)
 
 
 def assignment_counts(tree: ast.FunctionDef) -> dict[str, int]:

@@ -127,11 +127,11 @@ class StatementLowerer(CallLowerer):
         elif isinstance(target, (ast.Tuple, ast.List)):
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
                 self.fail(node, f"{len(target.elts)} values are needed, got {describe(value)}")
-            items = [
-                self.temporary(item) if isinstance(item, Value) else item for item in value.items
-            ]
+            items = self.captured_items(value)
             for part, item in zip(target.elts, items, strict=True):
                 self.assign(part, item, node, only=False)
+        elif isinstance(target, ast.Starred):
+            self.fail(node, "'*' in an assignment cannot be used: name each element")
         else:
             self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
 
@@ -161,16 +161,13 @@ class StatementLowerer(CallLowerer):
             if self.frame.unit.assigned.get(name) == 1:
                 known.register.positive = self._is_positive(word)
             return
-        if self.frame.unit.assigned.get(name, 1) != 1 or known is not None:
+        # Assigned once and known: this is the next trip of an unrolled loop.
+        if self.frame.unit.assigned.get(name, 1) != 1 or isinstance(known, Variable):
             self.fail(
                 node,
                 f"'{name}' names {describe(value)} and is assigned more than once: use another name",
             )
-        if isinstance(value, TupleValue):
-            value = TupleValue(
-                tuple(self.temporary(i) if isinstance(i, Value) else i for i in value.items)
-            )
-        self.frame.names[name] = pinned(value, name)
+        self.frame.names[name] = pinned(self.captured(value), name)
 
     def _is_positive(self, word: Value) -> bool:
         last = self.block.instructions[-1] if self.block.instructions else None
@@ -205,6 +202,8 @@ class StatementLowerer(CallLowerer):
             result = self.binary(node.op, left, self.value(node.value), node)
             self.at(node)
             self.write(array, index, result, node)
+        elif isinstance(target, ast.Starred):
+            self.fail(node, "'*' in an assignment cannot be used: name each element")
         else:
             self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
 
@@ -293,9 +292,11 @@ class StatementLowerer(CallLowerer):
             )
         exit = self.new_block()
         names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
-        for item in items.items:
+        trips = self.captured_items(items)
+        fixed = len(names) == 1 and all(self._fixed(names[0], item) for item in trips)
+        for item in trips:
             following = self.new_block()
-            if len(names) == 1 and self._fixed(names[0], item):
+            if fixed:
                 self.frame.names[names[0]] = item
             else:
                 self.assign(node.target, item, node)

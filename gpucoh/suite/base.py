@@ -255,6 +255,24 @@ class Setting:
         value = self.params[name]
         return None if value is None else str(value)
 
+    def file_instead(self, name: str, *makers: str) -> str | None:
+        """As :meth:`file`, where the file stands instead of an input that the parameters ``makers``
+        describe.
+
+        Raises
+        ------
+        ConfigError
+            When the file and one of ``makers`` are given: it would count for nothing.
+        """
+        idle = [maker for maker in makers if maker in self.given]
+        path = self.file(name)
+        if path is not None and idle:
+            raise self.refuse(
+                f"parameter {idle[0]} is of the input that is made without a file; "
+                f"allowed: it or {name}={path}"
+            )
+        return path
+
     def refuse(self, problem: str) -> ConfigError:
         """The error for parameters that do not fit together; ``problem`` says which and what is
         allowed.

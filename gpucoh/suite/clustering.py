@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import gpucoh
+from gpucoh.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -98,6 +100,31 @@ def update_centroids(
             centroids[pair] = total / gpucoh.f32(found)
 
 
+def refuse_far_points(path: str, points: NDArray[np.float32]) -> None:
+    """Refuse points between which a squared distance could leave f32.
+
+    A centroid is a mean, so a difference is at most twice the largest coordinate, and a squared
+    distance at most 4 x dimensions of its squares; twice that must fit, for the rounding of the
+    sums. Sums of coordinates fit then too: they would need more points than there can be.
+
+    Raises
+    ------
+    ConfigError
+        Names the first such point and what is allowed.
+    """
+    dimensions = points.shape[1]
+    exact = math.sqrt(float(np.finfo(np.float32).max) / (8 * dimensions))
+    largest = float(f"{exact:.3g}")  # so that the message tells the very limit
+    far = np.argwhere(np.abs(points) > largest)
+    if far.size:
+        point, dimension = far[0]
+        raise ConfigError(
+            f"points {path}: point {point} has {points[point, dimension]:g} in dimension "
+            f"{dimension}; allowed: -{largest:g} to {largest:g}, so that squared distances "
+            f"(dimensions: {dimensions}) fit f32"
+        )
+
+
 def reference_kmeans(
     points: NDArray[np.float32], centroids: NDArray[np.float32], iterations: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
@@ -150,9 +177,10 @@ class KMeans:
         """Points of a file, or around random centres; random points are the first centroids."""
         rng = setting.rng()
         clusters = setting.integer("clusters")
-        path = setting.file("points")
+        path = setting.file_instead("points", "count", "dimensions")
         if path is not None:
             points = inputs.read_points(path)
+            refuse_far_points(path, points)
         else:
             shape = setting.integer("count"), setting.integer("dimensions")
             centres = rng.normal(0, 10, (clusters, shape[1]))

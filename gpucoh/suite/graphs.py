@@ -168,9 +168,11 @@ def graph_parameters() -> tuple[Parameter, ...]:
 
 def make_graph(setting: Setting) -> inputs.Graph:
     """The graph that the parameters of :func:`graph_parameters` ask for."""
-    path = setting.file("graph")
+    path = setting.file_instead("graph", "generator", "levels", "edge_factor")
     if path is not None:
         return inputs.read_graph(path, directed=setting.flag("directed"))
+    if setting.flag("directed"):
+        raise setting.refuse("parameter directed is of a file's edges; allowed: with graph=FILE")
     levels = setting.integer("levels")
     if setting.choice("generator") == "grid":
         return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))

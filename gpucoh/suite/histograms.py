@@ -99,7 +99,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text="image whose grey values are counted; without it matplotlib's photograph",
+                text=f"its grey values are counted: {inputs.IMAGE_KINDS}; without it matplotlib's photograph",
             ),
             Parameter(
                 name="count",

@@ -158,7 +158,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text="any image or .npy; without it matplotlib's photograph",
+                text=f"{inputs.IMAGE_KINDS}; without it matplotlib's photograph",
             ),
             Parameter(
                 name="rows",

@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import warnings
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gpucoh.errors import ConfigError
+
+# What a parameter that names an image takes. Of our dependencies Pillow reads the most kinds, and no more than 8 bits a
+# colour of a PNG that has 16.
+IMAGE_KINDS = (
+    "any image (of a 16-bit PNG with colours or alpha the upper 8 bits, of grey all) or .npy"
+)
 
 MAX_VERTICES = 1 << 27
 MAX_EDGES = 1 << 30
@@ -112,7 +119,7 @@ def _read_bytes(path: str, what: str) -> bytes:
     try:
         data = place.read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{what} {path}: cannot be read ({error})") from None
 
 
@@ -219,7 +226,8 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     Parameters
     ----------
     path
-        Anything matplotlib (through Pillow) reads, or a ``.npy`` array; None gives a bundled image.
+        Anything Pillow reads, or a ``.npy`` array; None gives a bundled image. Of a 16-bit PNG with
+        colours or alpha Pillow gives the upper 8 bits; of grey, and of arrays, all count.
     bundled
         ``elevation``: the elevation model of the Jacksboro fault; ``photograph``: the portrait of
         Grace Hopper; both are matplotlib's sample data.

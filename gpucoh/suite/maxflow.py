@@ -309,7 +309,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text="an image or .npy array; without it a bundled photograph",
+                text=f"{inputs.IMAGE_KINDS}; without it a bundled photograph",
             ),
             _number("rows", 2, 2048, 24, 60, 225, "rows of pixels the image is resampled to"),
             _number("columns", 2, 2048, 48, 80, 300, "columns of pixels"),

@@ -185,7 +185,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text="starting temperature: any image or .npy; else matplotlib's elevation model",
+                text=f"starting temperature: {inputs.IMAGE_KINDS}; else matplotlib's elevation model",
             ),
             Parameter(
                 name="rows",

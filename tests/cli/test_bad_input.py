@@ -168,6 +168,11 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
     [
         (("run", "bfs", "-p", "ideal", "-c", "dfr"), "did you mean 'drf'?"),
         (("run", "bfs", "-p", "tc-weak[lifetme=3]"), "did you mean 'lifetime'?"),
+        (("run", "bfs", "-p", "tc-weak[lifetime=-1]"), "a whole number from 0 to 65535"),
+        (("verify", "-p", ","), "names no protocol"),
+        (("verify", "-p", "mesi", "--states", "0"), "states = 0: must be from 1"),
+        (("verify", "-p", "mesi", "--states", "9" * 20), "must be from 1 to 1,000,000,000"),
+        (("verify", "-p", "mesi", "--evictions", "-1"), "evictions = -1: must be from 0 to 100"),
         (("run", "bfs", "-p", "ideal[consistency=sc]", "-c", "rc"), "in the brackets"),
         (("run", "bfs", "-p", "ideal,no-l1"), "unknown protocol"),
         (("run", "bfs", "-p", "ideal", "--param", "source=1" + "0" * 30), "the vertices of"),
@@ -181,6 +186,8 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
         (("compare", "--out", "/dev/null/figures"), "Not a directory"),
         (("protocols", ""), "unknown protocol ''"),
         (("machines", "fermi", "mesh15"), "unexpected extra argument"),
+        (("machines", "fermi", "--toml", "--json"), "--json and --toml contradict each other"),
+        (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
     ],
 )
 def test_the_nearest_or_what_is_allowed_is_told(refused, arguments, told):

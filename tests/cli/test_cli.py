@@ -12,7 +12,10 @@ import termios
 
 import matplotlib.image
 import pytest
+from rich.console import Console
 
+import gpucoh
+from gpucoh import tables
 from gpucoh.cli import call
 
 TINY = ("--scale", "tiny")
@@ -152,6 +155,19 @@ def test_run_reports_a_run_that_hangs_as_wrong(cli):
     assert (status, plain["correct"], plain["error"]) == (1, False, "BudgetError")
 
 
+@pytest.mark.parametrize("change", ["registers_per_core=64", "scratchpad_kib=1"])
+def test_a_kernel_that_no_core_of_the_machine_holds_is_refused(cli, change):
+    status, out, err = cli("run", "rg", "-p", "ideal", *TINY, "--set", change)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"gpucoh: .*: a block needs \d+ .*; a core has \d+\n", err)
+
+
+def test_a_run_without_a_cycle_can_be_shown(capsys):
+    run = gpucoh.compare(["rg"], ["ideal"], scale="tiny", set={"registers_per_core": 64}).runs[0]
+    tables.print_run(Console(width=200), run)
+    assert re.search(r"result +FAILED(.*\n)*.*energy +0 mJ *\n", capsys.readouterr().out)
+
+
 def test_set_and_param_reach_the_run(cli):
     status, out, _ = cli(
         "run",
@@ -188,6 +204,26 @@ def test_explain_tells_every_rule_and_option(cli, monkeypatch):
         r"consistency rc, asked for",
     ):
         assert re.search(rule, out), rule
+
+
+def test_explain_and_json_give_both_in_one_object(cli):
+    protocol = "gpu-vini[dir_ways=4]"
+    arguments = ("run", "vec-cpy", "-p", protocol, *TINY, "--set", "cores=2", "--json")
+    status, out, _ = cli(*arguments, "--explain")
+    plain = json.loads(out)
+    told = plain.pop("explanation")
+    assert (status, told["machine"], told["protocol"]) == (0, "fermi", protocol)
+    assert told["changes"] == {"cores": 2}
+    assert told["sources"]["cores"] == "given"
+    assert told["derived"]["l1_sets"] == {"value": 64, "unit": "", "rule": "l1_lines / l1_ways"}
+    assert told["consistency"]["value"] == plain["consistency"]
+    assert told["consistency"]["asked_for"] is False
+    options = {
+        name: (option["value"], option["asked_for"]) for name, option in told["options"].items()
+    }
+    assert (options["dir_ways"], options["dir_ratio"]) == (("4", True), ("2", False))
+    without = json.loads(cli(*arguments)[1])
+    assert plain | {"wall_s": 0} == without | {"wall_s": 0}
 
 
 def test_a_graph_from_a_file_is_used(cli, tmp_path):
@@ -264,6 +300,12 @@ def test_machines_print_values_units_and_sources(cli):
     _, out, _ = cli("machines", "fermi")
     line = next(line for line in out.splitlines() if line.startswith("l2_round_trip"))
     assert re.search(r"340 +core cycles +TC section 7", line)
+
+
+def test_the_help_of_machines_tells_what_no_field_changes(cli):
+    _, out, _ = cli("machines", "--help")
+    told = " ".join(out.split())
+    assert "No field changes these: an L1 has one port and no banks" in told
 
 
 def test_a_machine_printed_as_toml_runs(cli, tmp_path):

@@ -69,6 +69,69 @@ def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+# As a shell starts it: Ctrl-C is not ignored.
+FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+@pytest.mark.parametrize("module", ["numpy", "pydantic", "scipy.io", "matplotlib"])
+def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
+    program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "bfs", "-p", "mesi"]
+    command = [sys.executable, "-c", FOREGROUND, *program]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while process.stderr.readline().split("|")[-1].strip() != module:
+            assert process.poll() is None
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, told = process.communicate(timeout=20)
+        taken = time.perf_counter() - start
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in told
+    assert "Interrupt" not in told
+    assert taken < AT_ONCE
+
+
+IN_A_LIBRARY = """
+import signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import gpucoh
+from gpucoh.suite import graphs
+
+def slow(*arguments, **named):
+    sys.stderr.write("in a library\\n")
+    time.sleep(10)
+
+graphs.inputs.kronecker = slow
+try:
+    CALL
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "gpucoh.run('bfs', protocol='ideal')",
+        "gpucoh.compare(['bfs'], ['ideal', 'mesi'])",
+        "gpucoh.sweep([{'workload': 'bfs', 'protocol': 'ideal'}])",
+    ],
+)
+def test_input_that_takes_long_to_make_is_not_waited_for(tmp_path, call):
+    command = [sys.executable, "-c", IN_A_LIBRARY.replace("CALL", call)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr.readline() == "in a library\n"
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+        taken = time.perf_counter() - start
+    assert (process.returncode, out) == (0, "interrupted\n")
+    assert taken < AT_ONCE
+
+
 # ---- what the commands are made of
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import gpucoh
 from gpucoh.comparison import geometric_mean, harmonic_mean
+from gpucoh.plots import energy_stacks
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}
@@ -235,3 +236,12 @@ def test_a_broken_simulator_is_a_failure_under_any_model(matrix):
     assert not wrong.counts_as_failure
     assert not replace(wrong, error="DeadlockError").counts_as_failure
     assert replace(wrong, error="ProtocolError").counts_as_failure
+
+
+def test_runs_that_end_before_their_first_cycle_can_be_drawn():
+    comparison = gpucoh.compare(["rg"], ["no-l1"], scale="tiny", set={"registers_per_core": 64})
+    (run,) = comparison.runs
+    assert (run.cycles, run.error) == (0, "KernelError")
+    for power in (False, True):
+        stacks = energy_stacks(comparison, ["l1", "noc_dynamic"], power=power)
+        assert stacks == {"rg": [("no-l1", {"l1": 0, "noc_dynamic": 0}, True)]}

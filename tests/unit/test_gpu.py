@@ -2,11 +2,14 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.gpu import occupancy
+from gpucoh.lang import isa
 
 
 @gpucoh.kernel
@@ -351,10 +354,84 @@ def test_a_gpu_that_cannot_be_is_refused(arguments, told):
         gpucoh.GPU(**arguments)
 
 
+@pytest.mark.parametrize("protocol", sorted(gpucoh.protocols().keys() - {"no-l1"}))
+def test_a_machine_without_l1s_is_refused_by_its_field_where_the_protocol_needs_one(protocol):
+    bare = gpucoh.machine("fermi").replace(l1_kib=0)
+    told = f"^l1_kib is 0: protocol {protocol} needs an L1 of at least 512 bytes"
+    with pytest.raises(gpucoh.ConfigError, match=told):
+        gpucoh.GPU(bare, protocol)
+    gpucoh.GPU(bare, "no-l1")
+
+
 def test_occupancy_tells_what_limits_a_core(gpu):
     gpu.launch(add_one, grid=1, block=256, args=(gpu.zeros(64, np.int32), 64))
     fit = gpu.occupancy["add_one"]
     assert (fit["blocks"], fit["warps"], fit["limit"]) == (6, 48, "warps_per_core")
+
+
+exit_at_once = isa.PACKING.pack(
+    isa.OPCODES["EXIT"], 0, 0, 0, 1, 0, 0, *[isa.OPERAND_NONE] * 4, 0, 0, 0, 1, 0
+)
+
+
+@pytest.mark.parametrize(
+    ("vector", "uniform", "fields", "blocks"),
+    [
+        (
+            64,
+            4,
+            {},
+            1,
+        ),  # 32768 registers hold two blocks of 64 registers a thread, without the uniform ones
+        (64, 0, {}, 2),
+        (16, 8, {"registers_per_core": 4096}, 0),
+        (16, 8, {"registers_per_core": 4160}, 1),
+        (0, 0, {}, 6),
+    ],
+)
+def test_occupancy_counts_the_registers_that_the_core_counts(vector, uniform, fields, blocks):
+    machine = gpucoh.machine("fermi").replace(**fields)
+    program = replace(
+        add_one.compile(32), vector_registers=vector, uniform_registers=uniform, code=exit_at_once
+    )
+    assert occupancy(machine, program, 256)["blocks"] == blocks
+    gpu = gpucoh.GPU(machine=machine, protocol="ideal")
+    arguments = (gpu.zeros(64, np.int32), 64)
+    if blocks:
+        gpu.launch_program(program, (1, 1, 1), (256, 1, 1), arguments)
+    else:
+        with pytest.raises(gpucoh.KernelError, match="a block needs 4160 registers"):
+            gpu.launch_program(program, (1, 1, 1), (256, 1, 1), arguments)
+
+
+@pytest.mark.parametrize("values", [[2**40], [np.nan], [-np.inf], [0, 2**31], ["a"], [1j]])
+def test_values_that_a_dtype_cannot_hold_are_refused(gpu, values):
+    with pytest.raises(gpucoh.ConfigError, match="does not fit an array of int32"):
+        gpu.array(values, dtype=np.int32)
+    with pytest.raises(gpucoh.ConfigError, match="does not fit an array of int32"):
+        gpu.zeros(len(values), np.int32)[:] = values
+
+
+def test_a_conversion_that_is_asked_for_cuts_the_fraction(gpu):
+    made = gpu.array([1.5, -1.5, 2.0**31 - 1], dtype=np.int32)
+    assert made.numpy().tolist() == [1, -1, 2**31 - 1]
+    for narrow in (np.array([2**31], np.float32), np.array([np.inf], np.float16)):
+        with pytest.raises(gpucoh.ConfigError, match="does not fit an array of int32"):
+            gpu.array(narrow, dtype=np.int32)
+    with pytest.raises(gpucoh.ConfigError, match="does not fit an array of float32"):
+        gpu.array([1e300], dtype=np.float32)
+
+
+def test_a_snapshot_of_another_machine_or_protocol_is_refused(gpu):
+    for other in ({"protocol": "mesi"}, {"machine": "gcn3", "protocol": "ideal"}):
+        with pytest.raises(gpucoh.ConfigError, match="snapshot is of another"):
+            gpucoh.GPU(**other).restore(gpu.snapshot())
+
+
+def test_arguments_that_are_no_sequence_are_refused(gpu):
+    for arguments in (None, 3, "ab"):
+        with pytest.raises(gpucoh.ConfigError, match="is not a sequence"):
+            gpu.launch(add_one, grid=1, block=32, args=arguments)
 
 
 def test_the_core_has_the_machine_fields_that_python_sends():

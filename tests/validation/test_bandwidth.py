@@ -33,6 +33,13 @@ def stream(
         out[0] = total
 
 
+@gpucoh.kernel
+def count_up(counter: gpucoh.Buffer[gpucoh.u32], lanes: gpucoh.i32, rounds: gpucoh.i32):
+    if gpucoh.lane_id() < lanes:
+        for _ in range(rounds):
+            gpucoh.atomic_add(counter, 0, gpucoh.u32(1))
+
+
 def bound(machine: gpucoh.Machine, from_dram: bool) -> float:
     """Bytes a second that the narrowest part between memory and cores passes."""
     line = machine.line_bytes
@@ -85,3 +92,19 @@ def test_half_the_pins_bind_a_stream_from_dram() -> None:
     assert bound(machine, True) == pytest.approx(89.6e9)
     share = measured(machine, "no-l1", 16 * MIB_WORDS, 8 * MIB_WORDS) / bound(machine, True)
     assert 0.95 <= share <= 1
+
+
+@pytest.mark.parametrize(("flit_bytes", "lanes", "cycles"), [(32, 1, 1), (256, 32, 1), (32, 32, 5)])
+def test_a_bank_performs_a_warp_s_atomics_on_a_line_in_one_of_its_cycles(
+    flit_bytes: int, lanes: int, cycles: int
+) -> None:
+    # where they come in one flit; 12 B and the operands of 32 lanes are 5 flits of 32 B
+    machine = gpucoh.machine("fermi").replace(flit_bytes=flit_bytes)
+    gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
+    counter, rounds = gpu.zeros(1, np.uint32), 20
+    grid = machine.cores * BLOCKS_A_CORE
+    requests = grid * THREADS_A_BLOCK // machine.lanes_per_warp * rounds
+    gpu.launch(count_up, grid=grid, block=THREADS_A_BLOCK, args=(counter, lanes, rounds))
+    assert counter[0] == requests * lanes
+    l2_cycles = gpu.stats().cycles * machine.l2_mhz / machine.core_mhz
+    assert cycles <= l2_cycles / requests <= cycles + 0.05

@@ -90,8 +90,10 @@ def test_a_chase_through_closed_rows_takes_the_dram_round_trip_a_hop() -> None:
 
 
 @gpucoh.kernel
-def chase_straight(links: gpucoh.Buffer[gpucoh.i32], times: gpucoh.Buffer[gpucoh.u32]):
-    at = 0
+def chase_from(
+    links: gpucoh.Buffer[gpucoh.i32], first: gpucoh.i32, times: gpucoh.Buffer[gpucoh.u32]
+):
+    at = first
     begin = gpucoh.clock()
     for _ in (
         1,
@@ -113,7 +115,7 @@ def straight_cycles_a_hop(name: str, protocol: str, stride_words: int, warm: boo
     gpu = gpucoh.GPU(machine=name, protocol=protocol)
     links, times = gpu.array(ring(stride_words)), gpu.zeros(2, np.uint32)
     for _ in range(2 if warm else 1):
-        gpu.launch(chase_straight, grid=1, block=1, args=(links, times))
+        gpu.launch(chase_from, grid=1, block=1, args=(links, 0, times))
     return float(times.numpy()[0]) / HOPS
 
 
@@ -141,6 +143,29 @@ def test_a_memory_of_fixed_latency_takes_its_round_trip_a_hop(name: str) -> None
     same_bank = machine.interleave_bytes // 4 * machine.partitions
     measured = straight_cycles_a_hop(name, "no-l1", same_bank, warm=False)
     assert machine.dram_round_trip <= measured <= machine.dram_round_trip + 1.5
+
+
+@pytest.mark.parametrize(
+    ("warm", "field", "least", "most"),
+    [(True, "noc_latency", 29, 65), (False, "dram_round_trip", 197, 233)],
+)
+def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
+    warm: bool, field: str, least: int, most: int
+) -> None:
+    machine = gpucoh.machine("mesh15")
+    across = machine.interleave_bytes // 4 * machine.partitions
+    hops = []
+    for bank in range(machine.partitions):
+        gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
+        first = bank * machine.interleave_bytes // 4
+        links = np.roll(np.pad(ring(across), (0, across)), first)
+        links[first : first + HOPS * across : across] += first
+        array, times = gpu.array(links), gpu.zeros(2, np.uint32)
+        for _ in range(2 if warm else 1):
+            gpu.launch(chase_from, grid=1, block=1, args=(array, first, times))
+        hops.append(float(times.numpy()[0]) / HOPS)
+    assert (min(hops), max(hops)) == pytest.approx((least, most), abs=1.5)
+    assert f"{least} to {most}" in machine.source(field)
 
 
 def test_the_apu_s_open_rows_answer_sooner_and_other_rows_of_a_bank_later() -> None:

@@ -120,6 +120,14 @@ class TestGraphs:
         path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode())[:-12])
         assert "cannot be read" in refusal(inputs.read_graph, path)
 
+    @pytest.mark.parametrize("reader", [inputs.read_graph, inputs.read_image, inputs.read_points])
+    @pytest.mark.parametrize("name", ["z", "z.npy"])
+    def test_a_gzip_header_before_no_stream_is_refused(
+        self, tmp_path: Path, reader: object, name: str
+    ) -> None:
+        path = write(tmp_path, name, gzip.compress(b"")[:10] + b"\xff" * 40)
+        assert f"{path}: cannot be read (Error -3 while decompressing" in refusal(reader, path)
+
     def test_kronecker_graph_is_symmetric_skewed_and_seeded(self) -> None:
         graph = inputs.kronecker(9, 8, np.random.default_rng(3))
         again = inputs.kronecker(9, 8, np.random.default_rng(3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,34 @@ def test_a_picture_keeps_its_size_and_its_lightest_and_darkest(picture: str) -> 
     grey = inputs.read_image(picture)
     assert grey.shape == (21, 34)
     assert (grey.min(), grey.max()) == (0, 1)
+
+
+def png_of_16_bits(samples: np.ndarray) -> bytes:
+    """A PNG of 16 bits a sample, rows x columns x samples, which Pillow cannot write in colour."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    rows, columns, count = samples.shape
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}[count]
+    header = struct.pack(">IIBBBBB", columns, rows, 16, kind, 0, 0, 0)
+    lines = b"".join(b"\0" + row.astype(">u2").tobytes() for row in samples)
+    chunks = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunks
+
+
+@pytest.mark.parametrize(("samples", "kept"), [(1, 16), (2, 8), (3, 8), (4, 8)])
+def test_16_bits_are_kept_of_grey_and_told_to_be_lost_of_colours(
+    tmp_path: Path, samples: int, kept: int
+) -> None:
+    grey = np.array([[0, 1, 300, 65535]], np.uint16)
+    (tmp_path / "p.png").write_bytes(png_of_16_bits(np.repeat(grey[..., None], samples, axis=2)))
+    read = inputs.read_image(str(tmp_path / "p.png"))
+    assert np.allclose(read, (grey >> (16 - kept)) / (2**kept - 1), atol=1e-7)
+    for workload in gpucoh.workloads().values():
+        told = [p.text for p in workload.parameters if p.name == "image"]
+        assert all("16-bit PNG with colours or alpha the upper 8 bits" in text for text in told)
 
 
 def test_the_range_of_the_largest_numbers_is_one_too(tmp_path: Path) -> None:
@@ -119,3 +149,66 @@ def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
     params = {"points": str(tmp_path / "points.csv"), "clusters": 3}
     with pytest.raises(gpucoh.ConfigError, match="allowed: 1 to 2, the number of points"):
         gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("largest", "told"),
+    [
+        (3e38, r"point 1 has 3e\+38 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
+        (-1e20, r"point 1 has -1e\+20 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
+    ],
+)
+def test_points_whose_squares_leave_f32_are_refused(
+    tmp_path: Path, largest: float, told: str
+) -> None:
+    points = np.array([[1, 2], [3, largest], [-largest, 4], [5, 6]], np.float32)
+    np.save(tmp_path / "points.npy", points)
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
+    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+        gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("dimensions", [1, 2, 7])
+def test_the_farthest_points_that_are_allowed_have_right_answers(
+    tmp_path: Path, dimensions: int
+) -> None:
+    largest = np.float32(0.99 * (float(np.finfo(np.float32).max) / (8 * dimensions)) ** 0.5)
+    signs = np.random.default_rng(3).choice([-1, 1], (300, dimensions))
+    np.save(tmp_path / "points.npy", (signs * largest).astype(np.float32))
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
+    result = gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+    assert result.correct, result.where
+
+
+@pytest.mark.parametrize(
+    ("workload", "params", "told"),
+    [
+        ("kmn", {"points": "F", "count": 4}, "parameter count is of the input that is made"),
+        ("kmn", {"points": "F", "dimensions": 2}, "allowed: it or points="),
+        ("bfs", {"graph": "F", "levels": 5}, "parameter levels is of the input that is made"),
+        ("bfs-mask", {"graph": "F", "edge_factor": 5}, "allowed: it or graph="),
+        ("bfs", {"graph": "F", "generator": "grid"}, "parameter generator is of the input"),
+        ("bfs", {"directed": "on"}, "parameter directed is of a file's edges"),
+    ],
+)
+def test_a_parameter_that_would_count_for_nothing_is_refused(
+    tmp_path: Path, workload: str, params: dict[str, object], told: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text("0,1\n1,2\n2,3\n3,4\n")
+    given = {k: str(tmp_path / "pairs.csv") if v == "F" else v for k, v in params.items()}
+    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+        gpucoh.run(workload, protocol="ideal", scale="tiny", params=given)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("workload", "name"), [("kmn", "points"), ("bfs-mask", "graph")])
+def test_a_parameter_that_counts_with_a_file_is_taken(
+    tmp_path: Path, workload: str, name: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text("0,1\n1,2\n2,3\n3,4\n")
+    also = {"kmn": {"clusters": 2}, "bfs-mask": {"directed": "on", "source": 1}}[workload]
+    params = {name: str(tmp_path / "pairs.csv")} | also
+    assert gpucoh.run(workload, protocol="ideal", scale="tiny", params=params).correct

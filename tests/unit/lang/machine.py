@@ -327,11 +327,11 @@ class Machine:
         index = self.read(warp, op.a)
         memory = warp.block.shared
         bound = {"SHARED_LOAD": op.b, "SHARED_STORE": op.c}.get(op.name, isa.OPERAND_NONE)
-        words = (
-            int(self.read(warp, bound)[0])
-            if bound != isa.OPERAND_NONE
-            else len(memory) - op.immediate
-        )
+        words = len(memory) - op.immediate
+        if bound != isa.OPERAND_NONE:
+            words = int(self.read(warp, bound)[0])
+        elif op.name == "SHARED_ATOMIC" and op.target:
+            words = op.target
         self.bounded(warp, op, index, mask, words, "scratchpad")
         at = np.where(mask, index, 0) + U32(op.immediate)
         if op.name == "SHARED_LOAD":
@@ -392,10 +392,9 @@ def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
             return (np.fmin if name == "MIN" else np.fmax)(v[0], v[1])
         return (np.minimum if name == "MIN" else np.maximum)(v[0], v[1])
     if op.type == 2 and name in ("DIV", "FLOORDIV", "MOD"):
-        quotient = np.divide(v[0], v[1])
-        if name == "DIV":
-            return quotient
-        return np.floor(quotient) if name == "FLOORDIV" else v[0] - v[1] * np.floor(quotient)
+        return {"DIV": np.divide, "FLOORDIV": np.floor_divide, "MOD": np.remainder}[name](
+            v[0], v[1]
+        )
     if name in ("DIV", "FLOORDIV", "MOD"):
         pairs = zip(v[0].tolist(), v[1].tolist(), strict=True)
         out = [0 if b == 0 else (a % b if name == "MOD" else a // b) & 0xFFFFFFFF for a, b in pairs]

@@ -1,13 +1,15 @@
 """What the kernel language refuses: file, line, and what to write instead."""
 
+import functools
 import re
 
 import numpy as np
 import pytest
 
+import gpucoh
 from gpucoh.errors import ConfigError, KernelError
 from gpucoh.lang import Buffer, device, f32, i32, intrinsics, kernel, u32
-from gpucoh.lang.intrinsics import fence
+from gpucoh.lang.intrinsics import atomic_add, atomic_cas, fence, shared
 from unit.lang.plain import kernel_from_source
 
 HEAD = (
@@ -323,3 +325,91 @@ def test_scalar_arguments_become_words():
 def test_other_warp_widths_are_refused():
     with pytest.raises(ConfigError, match="32 or 64"):
         takes.compile(16)
+
+
+@kernel
+def adds_beyond(x: Buffer[i32], row: i32, column: i32):
+    a = shared(i32, (2, 2))
+    b = shared(i32, 4)
+    b[0] = 0
+    atomic_add(a, (row, column), 9)
+    x[0] = b[0]
+
+
+@kernel
+def swaps_beyond(x: Buffer[i32], row: i32, column: i32):
+    a = shared(i32, (2, 2))
+    b = shared(i32, 4)
+    b[0] = 0
+    x[0] = atomic_cas(a, (row, column), 0, 9) + b[0]
+
+
+@pytest.mark.parametrize("tested", [adds_beyond, swaps_beyond])
+def test_an_atomic_beyond_its_scratchpad_array_does_not_reach_the_next(tested):
+    gpu = gpucoh.GPU(protocol="ideal")
+    x = gpu.zeros(1, np.int32)
+    gpu.launch(tested, grid=1, block=1, args=(x, 1, 1))
+    with pytest.raises(KernelError, match="index 4 is out of bounds of a shared array of 4 words"):
+        gpu.launch(tested, grid=1, block=1, args=(x, 1, 2))
+
+
+def takes_any(*x):
+    return 1
+
+
+def takes_named(**x):
+    return 1
+
+
+@pytest.mark.parametrize("function", [takes_any, takes_named])
+def test_device_functions_with_stars_are_refused(function):
+    call = "a = h(y=1)" if function is takes_named else "a = h(1, 2)"
+    assert "takes * or ** arguments" in str(refuse(call, h=device(function)))
+
+
+def test_a_star_in_an_assignment_is_refused():
+    assert "name each element" in str(refuse("*a, b = 1, 2"))
+
+
+class NoFunction:
+    """A class."""
+
+
+@pytest.mark.parametrize("given", [len, 3, None, functools.partial(print), adds_beyond, NoFunction])
+@pytest.mark.parametrize("decorator", [kernel, device])
+def test_what_is_not_defined_with_def_is_refused(decorator, given):
+    with pytest.raises(KernelError, match="takes a function that is defined with def, not"):
+        decorator(given)
+
+
+def test_text_that_begins_left_of_the_kernel_is_read(tmp_path):
+    file = tmp_path / "left.py"
+    file.write_text(
+        "from gpucoh.lang import Buffer, i32, kernel\n"
+        "def outer():\n"
+        "    @kernel\n"
+        "    def inner(x: Buffer[i32]):\n"
+        '        """A text\n'
+        'of which one line begins at the left."""\n'
+        "        x[0] = 1\n"
+        "# and a comment, too\n"
+        "        x[1] = 1 / 0\n"
+        "    return inner\n"
+    )
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    with pytest.raises(KernelError, match="division by zero") as caught:
+        names["outer"]().compile(32)
+    assert caught.value.line == 9
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = " + " + ".join(["n"] * 800),
+        "if n == 0:\n    pass" + "".join(f"\nelif n == {k}:\n    pass" for k in range(1, 600)),
+    ],
+    ids=["sum", "elif"],
+)
+def test_what_is_nested_too_deeply_is_refused(body):
+    assert "nested too deeply: split it" in str(refuse(body))

@@ -1,0 +1,202 @@
+"""Do values stay what they were when they were named, and programs follow the surroundings that they were made of?"""
+
+import types
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh import Buffer, device, global_id, i32, kernel, local
+
+
+def ran(k, threads=4):
+    gpu = gpucoh.GPU(protocol="ideal")
+    out = gpu.zeros(threads, np.int32)
+    gpu.launch(k, grid=1, block=threads, args=(out,))
+    return out.numpy().tolist()
+
+
+@kernel
+def nested_tuple(o: Buffer[i32]):
+    a = global_id()
+    t = ((a, 1), 2)
+    a += 50
+    o[global_id()] = t[0][0]
+
+
+@kernel
+def nested_swap(o: Buffer[i32]):
+    a = global_id()
+    b = a + 10
+    c = a + 20
+    c, (a, b) = a, (b, c)
+    o[global_id()] = b * 10000 + a * 100 + c
+
+
+@kernel
+def loop_over_variables(o: Buffer[i32]):
+    a = global_id()
+    b = a + 10
+    s = 0
+    for q in (a, b):
+        b = 0
+        s = s * 100 + q
+    o[global_id()] = s
+
+
+@kernel
+def loop_over_pairs(o: Buffer[i32]):
+    a = global_id()
+    s = 0
+    for p, q in ((1, 1), (a, 2)):
+        a += 50
+        s += p * q
+    o[global_id()] = s
+
+
+@device
+def element_of_a_tuple(x):
+    t = (1, (x, 2))
+    x += 70
+    return t[1][0]
+
+
+@kernel
+def tuple_in_a_device_function(o: Buffer[i32]):
+    o[global_id()] = element_of_a_tuple(global_id())
+
+
+@kernel
+def constant_then_variable(o: Buffer[i32]):
+    a = global_id()
+    s = 0
+    for q in (1, a):
+        s = s * 10 + q
+    o[global_id()] = s
+
+
+@kernel
+def tuple_made_in_each_trip(o: Buffer[i32]):
+    s = 0
+    for k in (1, 2, 3):
+        t = (k, 2 * k + global_id())
+        s += t[0] * t[1]
+    o[global_id()] = s
+
+
+@kernel
+def array_made_in_each_trip(o: Buffer[i32]):
+    s = 0
+    for k in (1, 2, 3):
+        t = local(i32, 2)
+        t[global_id() & 1] = k
+        s = s * 10 + t[0] + 5 * t[1]
+    o[global_id()] = s
+
+
+@pytest.mark.parametrize(
+    ("tested", "expected"),
+    [
+        (nested_tuple, lambda i: i),
+        (nested_swap, lambda i: (i + 20) * 10000 + (i + 10) * 100 + i),
+        (loop_over_variables, lambda i: i * 100 + i + 10),
+        (loop_over_pairs, lambda i: 1 + 2 * i),
+        (tuple_in_a_device_function, lambda i: i),
+        (constant_then_variable, lambda i: 10 + i),
+        (tuple_made_in_each_trip, lambda i: sum(k * (2 * k + i) for k in (1, 2, 3))),
+        (array_made_in_each_trip, lambda i: 123 * (5 if i & 1 else 1)),
+    ],
+)
+def test_a_tuple_holds_what_its_names_meant_when_it_was_made(tested, expected):
+    assert ran(tested) == [expected(i) for i in range(4)]
+
+
+settings = types.ModuleType("settings")
+settings.N = 1
+
+
+@device
+def one():
+    return 1
+
+
+@device
+def two():
+    return 2
+
+
+settings.step = one
+
+
+@kernel
+def reads_a_module(o: Buffer[i32]):
+    o[global_id()] = settings.N * 10 + settings.step()
+
+
+def test_a_kernel_follows_what_it_reads_through_a_module():
+    settings.N, settings.step = 1, one
+    assert ran(reads_a_module) == [11] * 4
+    settings.N, settings.step = 7, two
+    assert ran(reads_a_module) == [72] * 4
+
+
+ZERO = 0.0
+
+
+@kernel
+def sign_of_zero(o: Buffer[i32]):
+    o[global_id()] = 1.0 / (ZERO * gpucoh.f32(global_id() + 1)) < 0.0
+
+
+def test_minus_zero_is_another_constant_than_zero(monkeypatch):
+    assert ran(sign_of_zero) == [0] * 4
+    monkeypatch.setitem(globals(), "ZERO", -0.0)
+    assert ran(sign_of_zero) == [1] * 4
+
+
+@kernel
+def floors(
+    a: Buffer[gpucoh.f32],
+    b: Buffer[gpucoh.f32],
+    quotient: Buffer[gpucoh.f32],
+    rest: Buffer[gpucoh.f32],
+):
+    i = global_id()
+    quotient[i] = a[i] // b[i]
+    rest[i] = a[i] % b[i]
+
+
+def same(x, y):
+    return (x.view(np.uint32) == y.view(np.uint32)) | (np.isnan(x) & np.isnan(y))
+
+
+def test_floor_division_of_floats_is_numpys_bit_for_bit():
+    special = np.array(
+        [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1, 3, 7.3, 1e20],
+        np.float32,
+    )
+    random = np.random.default_rng(1)
+    anything = random.integers(0, 2**32, (2, 3000), dtype=np.uint32).view(np.float32)
+    near = (random.standard_normal((2, 1096)) * [[100], [1]]).astype(np.float32)
+    pairs = np.concatenate(
+        [anything, near, np.array(np.meshgrid(special, special)).reshape(2, -1)], 1
+    )
+    n = pairs.shape[1] // 128 * 128
+    a, b = pairs[0, -n:].copy(), pairs[1, -n:].copy()
+    gpu = gpucoh.GPU(protocol="ideal")
+    quotient, rest = gpu.zeros(n), gpu.zeros(n)
+    gpu.launch(floors, grid=n // 128, block=128, args=(gpu.array(a), gpu.array(b), quotient, rest))
+    with np.errstate(all="ignore"):
+        assert same(quotient.numpy(), np.floor_divide(a, b)).all()
+        assert same(rest.numpy(), np.remainder(a, b)).all()
+
+
+@kernel
+def folded(o: Buffer[i32]):
+    x = gpucoh.f32(1.0)
+    y = gpucoh.f32(0.1)
+    o[global_id()] = x // y == 1.0 // 0.1
+
+
+def test_the_compiler_and_the_machine_floor_alike():
+    assert ran(folded) == [1] * 4
