@@ -26,6 +26,7 @@ from gpucoh.machines import Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.protocols import Choice, Protocol, choose
 from gpucoh.stats import Stats
+from gpucoh.units import natural
 
 
 class _NotBuilt:
@@ -55,6 +56,7 @@ else:
         _core = _NotBuilt(error)
 
 DEFAULT_BUDGET = 10**9
+LARGEST_SEED = 2**64 - 1
 PLACEMENTS = ("round_robin", "first_free")
 # What check may be beside True and False -> its bit in the core.
 CHECKS = {"protocol": 1, "races": 2}
@@ -145,8 +147,8 @@ class GPU:
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
-        self.seed = _natural("seed", seed, 2**64 - 1)
-        self.budget = _natural("budget", budget, 2**62, smallest=1)
+        self.seed = natural("seed", seed, LARGEST_SEED)
+        self.budget = natural("budget", budget, 2**62, smallest=1)
         self.core = _core.GPU(
             self.machine.to_core(),
             self.choice.protocol.id,
@@ -450,14 +452,6 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
     }
 
 
-def _natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ConfigError(f"{name} = {value!r} is not a whole number")
-    if not smallest <= value <= largest:
-        raise ConfigError(f"{name} = {value} is out of range: {smallest} to {largest}")
-    return int(value)
-
-
 def _checks(check: Any, protocol: str, model: str) -> int:
     """The bits of what is checked. Without a model wrong values lead right programs into races: none are sought."""
     if isinstance(check, bool):
@@ -477,7 +471,7 @@ def _extent(name: str, value: Any) -> tuple[int, int, int]:
     items = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(items) <= 3:
         raise ConfigError(f"{name} {value!r} is not a number or up to three numbers")
-    out = [_natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
+    out = [natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
     out += [1] * (3 - len(out))
     return out[0], out[1], out[2]
 

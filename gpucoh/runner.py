@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError
-from gpucoh.gpu import DEFAULT_BUDGET, GPU, VERSION, resolve
+from gpucoh.gpu import DEFAULT_BUDGET, GPU, LARGEST_SEED, VERSION, resolve
 from gpucoh.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
-from gpucoh.units import name_of
+from gpucoh.units import name_of, natural
 
 # Counters of INTERFACE's run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
@@ -188,7 +188,8 @@ class Run:
         workload(self.workload).setting(self.scale, self.seed, self.params)
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
-        _fits(built, self.protocol, self.consistency, self.seed, self.check, budget)
+        natural("seed", self.seed, LARGEST_SEED)
+        _fits(built, self.protocol, self.consistency, self.check, budget)
 
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget that may stand among them."""
@@ -269,10 +270,11 @@ class Run:
 
 
 @functools.lru_cache(1024)
-def _fits(*arguments: Any) -> None:
+def _fits(
+    built: Machine, protocol: str, consistency: str | None, check: bool | str, budget: int
+) -> None:
     """Make the GPU, which refuses what does not fit; kept, as the runs of a sweep share a few."""
-    *others, budget = arguments
-    GPU(*others, budget=budget)
+    GPU(built, protocol, consistency, check=check, budget=budget)
 
 
 def run(

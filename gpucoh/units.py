@@ -10,6 +10,9 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from gpucoh.errors import ConfigError
 
@@ -175,3 +178,18 @@ def nearest(word: str, known: Iterable[str]) -> str:
     lowered = {item.lower(): item for item in known}
     close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.5)
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
+
+
+def natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
+    """A whole number in its range.
+
+    Raises
+    ------
+    ConfigError
+        If it is none, or outside.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ConfigError(f"{name} = {value!r} is not a whole number")
+    if not smallest <= value <= largest:
+        raise ConfigError(f"{name} = {value} is out of range: {smallest} to {largest}")
+    return int(value)
