@@ -17,7 +17,7 @@ All public names are here. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are 
 names exist: those are reached as ``from gpucoh.machines import Machine``.
 """
 
-import gpucoh.starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
+from gpucoh import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
 # The language first of it: workloads write their kernels with gpucoh's own names.

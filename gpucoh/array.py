@@ -59,7 +59,8 @@ def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         whole = np.trunc(given.astype(np.float64)) if given.dtype.kind == "f" else given
         fits = (whole >= low) & (whole <= high)  # of a NaN neither
     else:
-        fits = (np.abs(given) <= np.finfo(dtype).max) | ~np.isfinite(given)
+        with np.errstate(over="ignore"):
+            fits = np.isfinite(given.astype(dtype)) | ~np.isfinite(given)
     if not fits.all():
         raise ConfigError(f"a value, {given[~fits].flat[0]}, does not fit an array of {dtype}")
     return given.astype(dtype)

@@ -91,12 +91,13 @@ def written_place(path: Path) -> Path:
     ConfigError
         If something is there that is no file: a pipe or a device would be gone, its name a plain file.
     """
+    target, mode = None, 0
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(path))  # the folder that we are in may be gone
         mode = os.stat(path).st_mode  # not target: links in /proc lead to what has no name
-    except FileNotFoundError:
-        return target
     except (OSError, ValueError) as error:
+        if target is not None and isinstance(error, FileNotFoundError):
+            return target
         told = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path} cannot be written: {told}") from None
     if stat.S_ISDIR(mode):

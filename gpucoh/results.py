@@ -96,7 +96,7 @@ class Results:
 
     @staticmethod
     def _place(path: Path) -> Path:
-        if path.is_dir():
+        if os.path.isdir(path):  # of a name too long Path tells by an error of its own
             raise ConfigError(f"{path} is a folder; results are kept in a Parquet file")
         target = written_place(path)
         if not target.parent.is_dir():
@@ -163,6 +163,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     except (OSError, pa.ArrowException) as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{path} is not a file of results: {told}") from None
+    table = _with_whole_seeds(table)
     wrong = _what_is_wrong(table)
     if wrong is not None:
         raise ConfigError(f"{path} is not a file of results: {wrong}")
@@ -173,6 +174,15 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         }
         for row in table.to_pylist()
     }
+
+
+def _with_whole_seeds(table: pa.Table) -> pa.Table:
+    """Seeds of 2**63 and more were kept as text by version 0.1.0."""
+    if "seed" in table.column_names and _kind_of("key")[1](table.schema.field("seed").type):
+        with contextlib.suppress(pa.ArrowException):
+            place = table.column_names.index("seed")
+            return table.set_column(place, "seed", table["seed"].cast(pa.uint64()))
+    return table
 
 
 def _what_is_wrong(table: pa.Table) -> str | None:

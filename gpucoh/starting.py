@@ -5,7 +5,9 @@ The package imports this first. Where gpucoh is a library, nothing happens.
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,8 +18,11 @@ INTERRUPTED = 128 + signal.SIGINT
 
 def _is_the_program() -> bool:
     name = sys.argv[0] if sys.argv else ""
-    if name == "-m":  # python -m gpucoh, whose package is being imported
-        return "gpucoh" in sys.orig_argv
+    if name == "-m":  # of python -m gpucoh, while its package is being imported
+        pairs = itertools.pairwise(sys.orig_argv)
+        return any(re.fullmatch("-[A-Za-z]*m", a) and b == "gpucoh" for a, b in pairs)
+    if "--multiprocessing-fork" in sys.orig_argv:  # a worker, which is told its parent's name
+        return False
     return os.path.splitext(os.path.basename(name))[0] == "gpucoh"
 
 

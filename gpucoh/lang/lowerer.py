@@ -32,16 +32,22 @@ class Lowerer(StatementLowerer):
         self.lanes = lanes
         self.units: list[SourceUnit] = [unit]
         self.dependencies: list[tuple[Callable[[], Any], Any]] = []
+        self._depends_on: set[tuple[int, str]] = set()  # objects that the dependencies keep
         self.array_count = 0
 
     def depend(self, name: str, value: Any) -> None:
         """Remember a name's value."""
-        lookup = self.frame.unit.lookup
-        self.dependencies.append((lambda: lookup(name)[1], value))
+        unit = self.frame.unit
+        self._depend(unit, name, lambda: unit.lookup(name)[1], value)
 
     def depend_attribute(self, base: Any, name: str, value: Any) -> None:
         """Remember an attribute's value."""
-        self.dependencies.append((lambda: getattr(base, name, None), value))
+        self._depend(base, name, lambda: getattr(base, name, None), value)
+
+    def _depend(self, base: Any, name: str, current: Callable[[], Any], value: Any) -> None:
+        if (id(base), name) not in self._depends_on:
+            self._depends_on.add((id(base), name))
+            self.dependencies.append((current, value))
 
     def lower(self, parameters: Sequence[Parameter]) -> Function:
         """The kernel's function."""

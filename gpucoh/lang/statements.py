@@ -161,11 +161,16 @@ class StatementLowerer(CallLowerer):
             if self.frame.unit.assigned.get(name) == 1:
                 known.register.positive = self._is_positive(word)
             return
-        # Assigned once and known: this is the next trip of an unrolled loop.
         if self.frame.unit.assigned.get(name, 1) != 1 or isinstance(known, Variable):
             self.fail(
                 node,
                 f"'{name}' names {describe(value)} and is assigned more than once: use another name",
+            )
+        if known is not None:  # lanes that left the trip before would see the other value, too
+            self.fail(
+                node,
+                f"'{name}' names {describe(value)} and is assigned in each trip of a loop over a tuple: "
+                "make it before the loop, or use numbers",
             )
         self.frame.names[name] = pinned(self.captured(value), name)
 

@@ -8,6 +8,13 @@ import sys
 
 import pytest
 
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Not where the sources lie, which have no core beside them."""
+    monkeypatch.chdir(tmp_path)
+
+
 # Through rich, in one piece, and by typer before any command runs.
 COMMANDS = [("protocols",), ("machines", "fermi", "--toml"), ("run", "--help")]
 

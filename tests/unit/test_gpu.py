@@ -418,6 +418,8 @@ def test_a_conversion_that_is_asked_for_cuts_the_fraction(gpu):
     for narrow in (np.array([2**31], np.float32), np.array([np.inf], np.float16)):
         with pytest.raises(gpucoh.ConfigError, match="does not fit an array of int32"):
             gpu.array(narrow, dtype=np.int32)
+    largest = np.finfo(np.float32).max
+    assert gpu.array([3.4028235e38, np.inf], dtype=np.float32).numpy().tolist() == [largest, np.inf]
     with pytest.raises(gpucoh.ConfigError, match="does not fit an array of float32"):
         gpu.array([1e300], dtype=np.float32)
 

@@ -271,7 +271,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         (lambda rows: rows.assign(key=["a", None]), "column 'key' has rows without a value"),
         (lambda rows: rows.assign(key=None), "column 'key' holds null, not text"),
         (lambda rows: rows.assign(key="a"), "column 'key' has a value twice"),
-        (lambda rows: rows.assign(seed=["0", "1"]), "'seed' holds (large_)?string, not whole numbers"),
+        (lambda rows: rows.assign(seed=["zero", "1"]), "'seed' holds (large_)?string, not whole numbers"),
         (lambda rows: rows.assign(seed=[0, None]), "column 'seed' holds double"),
         (lambda rows: rows.assign(cycles="x"), "'cycles' holds (large_)?string, not whole numbers"),
         (lambda rows: rows.assign(flits="x"), "'flits' holds (large_)?string, not numbers"),
@@ -289,6 +289,24 @@ def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted,
     assert out.read_bytes() == before
     assert len(counted) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_seeds_that_were_kept_as_text_are_gone_on_from(tmp_path):
+    """Version 0.1.0 kept those from 2**63 on so."""
+    out = tmp_path / "results.parquet"
+    runs = [{**RUNS[0], "seed": seed} for seed in (1, 2**64 - 1)]
+    before = gpucoh.sweep(runs, out=out)
+    pd.read_parquet(out).assign(seed=["1", str(2**64 - 1)]).to_parquet(out, index=False)
+    pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), before)
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for out in ("results.parquet", "a" * 300):
+        with pytest.raises(gpucoh.ConfigError, match="cannot be written"):
+            gpucoh.sweep(RUNS[:1], out=out)
 
 
 def test_results_with_other_statistics_are_gone_on_from(tmp_path):

@@ -494,6 +494,19 @@ def test_programs_are_cached_until_a_constant_changes():
     assert 4 in second.constants
 
 
+@kernel
+def uses_one_constant_often(x: Buffer[i32]):
+    for k in TAPS:
+        for j in TAPS:
+            x[k + j + 4] = g.min(WIDTH, k) + WIDTH
+
+
+def test_a_dependency_is_kept_once():
+    uses_one_constant_often.compile(32)
+    _, dependencies, _ = uses_one_constant_often._programs[-1]
+    assert len(dependencies) < 10
+
+
 def test_constants_of_device_functions_count_for_the_cache():
     size = 3
 

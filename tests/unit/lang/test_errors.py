@@ -367,6 +367,21 @@ def test_device_functions_with_stars_are_refused(function):
     assert "takes * or ** arguments" in str(refuse(call, h=device(function)))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for k in (1, 2):\n    t = (k, 2 * k)\n    y[k] = t[0]",
+        "for k in (1, 2):\n    if y[k] > n:\n        t = (k, 1)\ny[0] = t[0]",
+        "for k in (1, 2):\n    t = shared(i32, 4)\n    t[0] = k",
+        "for k in (x, r):\n    t = k\n    y[0] = i32(t[0])",
+    ],
+)
+def test_what_is_no_number_is_not_made_in_each_trip(body):
+    """Lanes that left a trip before would see what the next one made."""
+    told = str(refuse(body, shared=shared))
+    assert "is assigned in each trip of a loop over a tuple: make it before the loop" in told
+
+
 def test_a_star_in_an_assignment_is_refused():
     assert "name each element" in str(refuse("*a, b = 1, 2"))
 
