@@ -57,7 +57,9 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        done = subprocess.run(  # from here: the sources would hide an installed package
+            command, capture_output=True, text=True, check=False, env=environment, cwd=HERE
+        )
         if done.returncode != 0:
             raise SystemExit(f"{entry['name']}: valgrind failed:\n{done.stderr[-2000:]}")
         told = json.loads(done.stdout)
