@@ -195,11 +195,9 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
                     report(f"{result.workload} {result.protocol}")
         except BaseException:
             stop.set()
-            for future in futures:
-                future.cancel()
             raise
         finally:
-            pool.shutdown(wait=False)
+            pool.shutdown(wait=False, cancel_futures=True)
     return [future.result() for future in futures]
 
 

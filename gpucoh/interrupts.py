@@ -4,29 +4,75 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from queue import SimpleQueue
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 
-class _Worker(threading.Thread, Generic[Result]):
-    """A thread that keeps what its work gave; it holds up nobody's exit."""
+class Workers(Executor):
+    """Threads for calls, as those of ``ThreadPoolExecutor``, but that nobody's exit waits for.
 
-    def __init__(self, work: Callable[[threading.Event], Result]) -> None:
-        super().__init__(name="gpucoh-run", daemon=True)
-        self.stop = threading.Event()
-        self.done: list[Result] = []
-        self.error: BaseException | None = None
-        self._work = work
+    After Ctrl-C the prompt is back at once; what still runs ends when it looks whether it is
+    wanted, or with the process.
 
-    def run(self) -> None:
-        try:
-            self.done.append(self._work(self.stop))
-        except BaseException as error:
-            self.error = error
+    Parameters
+    ----------
+    number : int
+        Calls at once, at most.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._threads: list[threading.Thread] = []
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._futures: list[Future[Any]] = []
+
+    def submit(
+        self,
+        fn: Callable[Arguments, Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Future[Result]:
+        """Have ``fn(*args, **kwargs)`` called in one of the threads; gives the future of its result."""
+        future: Future[Result] = Future()
+
+        def call() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self._futures.append(future)
+        self._calls.put(call)
+        if len(self._threads) < self._number:
+            thread = threading.Thread(target=self._work, name="gpucoh-worker", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """No more calls come. ``wait``: come back when those that were submitted have ended, but for those that have
+        not begun and are cancelled (``cancel_futures``).
+        """
+        for future in self._futures if cancel_futures else ():
+            future.cancel()
+        for _ in self._threads:
+            self._calls.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
 
 
 def interruptible(work: Callable[[threading.Event], Result]) -> Result:
@@ -51,73 +97,13 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
     """
     if threading.current_thread() is not threading.main_thread():  # signals go to that one alone
         return work(threading.Event())
-    worker = _Worker(work)
-    worker.start()
+    stop, pool = threading.Event(), Workers(1)
+    done = pool.submit(work, stop)
+    pool.shutdown(wait=False)
     try:
-        while worker.is_alive():
-            worker.join(0.1)
+        while not done.done():
+            wait([done], timeout=0.1)
     except BaseException:
-        worker.stop.set()
+        stop.set()
         raise
-    if worker.error is not None:
-        raise worker.error
-    return worker.done[0]
-
-
-class Workers(Executor):
-    """Threads for calls, as those of ``ThreadPoolExecutor``, but that nobody's exit waits for.
-
-    After Ctrl-C the prompt is back at once; what still runs ends when it looks whether it is
-    wanted, or with the process.
-
-    Parameters
-    ----------
-    number : int
-        Calls at once, at most.
-    """
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._threads: list[threading.Thread] = []
-        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-
-    def submit(
-        self,
-        fn: Callable[Arguments, Result],
-        /,
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Future[Result]:
-        """Have ``fn(*args, **kwargs)`` called in one of the threads; gives the future of its result."""
-        future: Future[Result] = Future()
-
-        def call() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                result = fn(*args, **kwargs)
-            except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
-
-        self._calls.put(call)
-        if len(self._threads) < self._number:
-            thread = threading.Thread(target=self._work, name="gpucoh-worker", daemon=True)
-            self._threads.append(thread)
-            thread.start()
-        return future
-
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more calls come. ``wait``: come back when those that were submitted have ended."""
-        if cancel_futures:
-            raise NotImplementedError("cancel the futures themselves")
-        for _ in self._threads:
-            self._calls.put(None)
-        if wait:
-            for thread in self._threads:
-                thread.join()
+    return done.result()

@@ -296,7 +296,8 @@ def test_seeds_that_were_kept_as_text_are_gone_on_from(tmp_path):
     out = tmp_path / "results.parquet"
     runs = [{**RUNS[0], "seed": seed} for seed in (1, 2**64 - 1)]
     before = gpucoh.sweep(runs, out=out)
-    pd.read_parquet(out).assign(seed=["1", str(2**64 - 1)]).to_parquet(out, index=False)
+    rows = pd.read_parquet(out)  # in the order in which they ended
+    rows.assign(seed=rows.seed.astype(str)).to_parquet(out, index=False)
     pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), before)
 
 
