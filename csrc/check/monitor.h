@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "check/shadow.h"
-#include "core/order.h"
-#include "protocol/protocol.h"
+#include "controller/protocol.h"
+#include "core/memory/order.h"
 
 /* X(name, text): counts of checks made; a run that has checked nothing shows it. */
 #define GPC_MONITOR_COUNTS(X)                                                                                          \

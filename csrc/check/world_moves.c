@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check/world.h"
-#include "protocol/controller.h"
+#include "controller/controller.h"
 
 /* ---- what might happen ---------------------------------------------------------------------------------------------------------- */
 

@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "base/failure.h"
 #include "base/message.h"
-#include "core/order.h"
+#include "core/launch.h"
+#include "core/memory/order.h"
 #include "fabric/memory.h"
-#include "gpu.h"
 
 /* Every stall cycle of a resident warp that could not issue is counted under one of these, once a core cycle in which no
  * warp of the core issued (the reason of the first waiting warp in scheduler order), so that issue cycles + stall cycles =

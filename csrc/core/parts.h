@@ -5,8 +5,8 @@
 #ifndef GPC_CORE_PARTS_H
 #define GPC_CORE_PARTS_H
 
-#include "core/alu.h"
 #include "core/core.h"
+#include "core/execute/alu.h"
 
 typedef enum {
 #define X(name, text) GPC_STALL_##name,

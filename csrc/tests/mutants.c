@@ -1,11 +1,11 @@
-/* mutants.c: the protocols of the test library, planted bugs among them (mutants.h); stands in the place of protocol/registry.c. */
+/* mutants.c: the protocols of the test library, planted bugs among them (mutants.h); stands in the place of protocols/registry.c. */
 #include "tests/mutants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/registry.h"
+#include "protocols/registry.h"
 
 enum { MOST_CONTROLLERS = 5 };
 
@@ -18,9 +18,11 @@ struct mutant {
 };
 
 static const gpc_protocol_t *const products[] = {
-#define X(name) &gpc_protocol_##name,
-    GPC_PROTOCOLS(X)
-#undef X
+#define GPC_SHARED(file)
+#define GPC_PROTOCOL(name, file) &gpc_protocol_##name,
+#include "protocols/registry.def"
+#undef GPC_PROTOCOL
+#undef GPC_SHARED
 };
 
 static const mutant_info_t *const families[] = {

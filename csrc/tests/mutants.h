@@ -8,7 +8,7 @@
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H
 
-#include "protocol/protocol.h"
+#include "controller/protocol.h"
 
 typedef struct mutant mutant_t;
 

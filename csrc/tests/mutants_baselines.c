@@ -1,5 +1,5 @@
 /* mutants_baselines.c: bugs planted in no-l1 and ideal (no-coh promises nothing, so nothing can be wrong with it). */
-#include "protocol/baseline.h"
+#include "protocols/baseline/baseline.h"
 #include "tests/mutants.h"
 
 /* ---- no-l1 ------------------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* mutants_invalidation.c: bugs planted in gpu-vi and gpu-vini. */
-#include "protocol/gpu_vi.h"
+#include "protocols/invalidation/gpu_vi.h"
 #include "tests/mutants.h"
 
 /* ---- both: the L1 -------------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* mutants_mesi.c: bugs planted in MESI. */
-#include "protocol/mesi.h"
+#include "protocols/invalidation/mesi.h"
 #include "tests/mutants.h"
 
 static void

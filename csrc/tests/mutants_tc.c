@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "protocol/tc_weak.h"
+#include "protocols/temporal/tc_weak.h"
 #include "tests/mutants.h"
 
 /* ---- both ------------------------------------------------------------------------------------------------------------------------ */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "controller/protocol.h"
 #include "core/isa.h"
-#include "protocol/protocol.h"
 
 #define SKETCH_ACTION(name, effect)                                                                                    \
     static int name(gpc_step_t *x)                                                                                     \

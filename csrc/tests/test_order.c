@@ -1,5 +1,5 @@
 /* test_order.c: does order.c let through what it may and nothing else? Rules, releases and acquires, barriers. */
-#include "core/order.h"
+#include "core/memory/order.h"
 #include "harness.h"
 
 enum { WARPS = 4 };
