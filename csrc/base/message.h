@@ -37,6 +37,7 @@ enum {
     GPC_MSG_FLAG_PRIMARY = 1u,      /* the load that sent the request on behalf of those merged with it */
     GPC_MSG_FLAG_EXPIRED_MISS = 2u, /* the miss was on an expired block */
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core over the home partition: one more traversal to come */
+    GPC_MSG_FLAG_BACKGROUND = 8u,   /* a timer that keeps no launch running */
     GPC_MSG_FLAG_OWN = 16u
 };
 

@@ -76,7 +76,7 @@ SKETCH_ACTION(act_next_current, "the next epochs are the current ones")
 static int
 act_set_timer(gpc_step_t *x)
 {
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, true);
 }
 
 static int

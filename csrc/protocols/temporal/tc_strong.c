@@ -211,7 +211,7 @@ static int
 act_await_leases(gpc_step_t *x)
 {
     ((tcs_l2_unit_t *) x->unit->unit_fields)->waiting++;
-    return x->unit->ports->wake_at(x->unit->world, x->unit, *tc_l2_timestamp(x) + 1, x->line, 0);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, *tc_l2_timestamp(x) + 1, x->line, 0, false);
 }
 
 static int

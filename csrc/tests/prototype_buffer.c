@@ -1,0 +1,337 @@
+#include "tests/prototype_buffer.h"
+
+#include "protocols/baseline/baseline.h"
+
+enum { REQUESTS = 0, TICK_CYCLES = 100 }; /* the request network; cycles between ticks */
+
+/* ---- states and events ------------------------------------------------------------------------------------------------ */
+
+#define L1_STATES(X) X(L1_I, STABLE, "no load outstanding") X(L1_IV, TRANSIENT_CACHE, "load outstanding")
+#define L1_EVENTS(X)                                          \
+    X(L1_LOAD, "load")                                        \
+    X(L1_LOAD_BUFFERED, "load of a line in the store buffer") \
+    X(L1_DATA, "line returned")
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define SB_STATES(X)                            \
+    X(SB_FREE, STABLE, "no entry")              \
+    X(SB_OPEN, STABLE, "holds stores")          \
+    X(SB_SENT, TRANSIENT_COHERENCE, "sent to the L2")
+#define SB_EVENTS(X)                                                 \
+    X(SB_STORE, "store")                                             \
+    X(SB_DRAIN, "the entry's turn")                                  \
+    X(SB_DRAIN_BUSY, "the entry's turn, a load of the line is out")  \
+    X(SB_ACK, "stores performed")
+GPC_FSM(SB, SB_STATES, SB_EVENTS)
+
+#define UNIT_STATES(X) X(UNIT_ON, STABLE, "on")
+#define UNIT_EVENTS(X) X(UNIT_BEGIN, "kernel begin") X(UNIT_TICK, "background timer")
+GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
+
+/* ---- metadata ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t word[GPC_MAX_LINE_WORDS];
+} words_t;
+
+#define SB_ENTRY(FIELD)                                                \
+    FIELD(PLAIN, gpc_mask_t, mask)        /* words stored to */        \
+    FIELD(DATA, words_t, words)                                        \
+    FIELD(REQUEST, gpc_list_t, stores)    /* complete when performed */
+GPC_DESCRIBE(sb, entry, SB_ENTRY)
+
+static sb_entry_t *
+entry_of(const gpc_step_t *x)
+{
+    return gpc_part_fields(&x->unit->parts[0], x->entry);
+}
+
+/* ---- classification ------------------------------------------------------------------------------------------------------- */
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_LOAD) {
+        return gpc_part_find(&x->unit->parts[0], x->line) == GPC_NONE ? L1_LOAD : L1_LOAD_BUFFERED;
+    }
+    return x->cause == MSG_DATA ? L1_DATA : GPC_NO_EVENT;
+}
+
+static gpc_event_id_t
+sb_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_STORE:
+            return SB_STORE;
+        case GPC_MSG_REPLAY:
+            return x->mshr == GPC_NONE ? SB_DRAIN : SB_DRAIN_BUSY;
+        case MSG_ACK:
+            return SB_ACK;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static gpc_event_id_t
+unit_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_TIMER ? UNIT_TICK : x->cause == GPC_MSG_KERNEL_BEGIN ? UNIT_BEGIN : GPC_NO_EVENT;
+}
+
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    switch (msg->type) {
+        case GPC_MSG_STORE:
+        case MSG_ACK:
+            return BUFFER_ENTRIES;
+        case GPC_MSG_TIMER:
+            return BUFFER_UNIT;
+        default:
+            return BUFFER_LINES;
+    }
+}
+
+/* ---- actions ---------------------------------------------------------------------------------------------------------------- */
+
+static int
+set_timer(gpc_step_t *x, bool background)
+{
+    ((buffer_l1_unit_t *) x->unit->unit_fields)->ticking = 1;
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + TICK_CYCLES, GPC_NEVER, 0, background);
+}
+
+static int
+act_tick_again(gpc_step_t *x)
+{
+    ((buffer_l1_unit_t *) x->unit->unit_fields)->ticks++;
+    return set_timer(x, true);
+}
+
+static int
+act_ready_all(gpc_step_t *x)
+{
+    gpc_part_t *part = &x->unit->parts[0];
+    for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
+        int status = part->states[i] == SB_OPEN ? gpc_part_ready(part, i) : GPC_OK;
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+act_tick_in_foreground(gpc_step_t *x)
+{
+    return set_timer(x, false);
+}
+
+static int
+act_begin_ticks(gpc_step_t *x)
+{
+    return set_timer(x, true);
+}
+
+static int
+act_begin_ticks_once(gpc_step_t *x)
+{
+    return ((buffer_l1_unit_t *) x->unit->unit_fields)->ticking ? GPC_OK : set_timer(x, true);
+}
+
+static int
+act_need_room(gpc_step_t *x)
+{
+    return x->unit->ports->room(x->unit->world, x->unit, REQUESTS) ? GPC_OK : GPC_HOLD;
+}
+
+static int
+act_get(gpc_step_t *x)
+{
+    int status = gpc_send_request(x, MSG_GETS, x->msg->mask);
+    return status ? status : gpc_keep_pending(x);
+}
+
+static int
+act_complete_loads(gpc_step_t *x)
+{
+    gpc_index_t i;
+    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+        int status = gpc_complete(x, i, x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+act_enter(gpc_step_t *x)
+{
+    int status = gpc_take_entry(x);
+    if (status == GPC_OK) {
+        gpc_list_clear(&entry_of(x)->stores);
+    }
+    return status;
+}
+
+static int
+act_merge(gpc_step_t *x)
+{
+    sb_entry_t *entry = entry_of(x);
+    entry->mask |= x->msg->mask;
+    gpc_merge_words(entry->words.word, x->msg->data, x->msg->mask);
+    return GPC_OK;
+}
+
+static int
+act_keep_store(gpc_step_t *x)
+{
+    gpc_list_push(&entry_of(x)->stores, x->unit->messages, x->message);
+    x->kept = true;
+    return GPC_OK;
+}
+
+static int
+act_complete_store(gpc_step_t *x)
+{
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+static int
+act_ready(gpc_step_t *x)
+{
+    return gpc_part_ready(&x->unit->parts[0], x->entry);
+}
+
+static int
+act_put(gpc_step_t *x)
+{
+    const sb_entry_t *entry = entry_of(x);
+    return gpc_send_words(x, MSG_GETX, entry->mask, entry->words.word);
+}
+
+static int
+act_complete_stores(gpc_step_t *x)
+{
+    gpc_list_t *stores = &entry_of(x)->stores;
+    gpc_index_t i;
+    while ((i = gpc_list_pop(stores, x->unit->messages)) != GPC_NONE) {
+        int status = gpc_complete(x, i, NULL, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+/* ---- tables. A load waits for its line's entry, which drains as soon as the outbox has room. ---------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t l1_cells[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_need_room, act_get),
+        [L1_LOAD_BUFFERED] = HOLD_QUEUE,
+    },
+    [L1_IV] = {
+        [L1_LOAD] = HOLD_LINE,
+        [L1_LOAD_BUFFERED] = HOLD_LINE,
+        [L1_DATA] = GO(L1_I, act_complete_loads),
+    },
+};
+
+#define SB_CELLS(on_store, on_busy)                                            \
+    {                                                                          \
+        [SB_FREE] = {                                                          \
+            [SB_STORE] = on_store,                                             \
+        },                                                                     \
+        [SB_OPEN] = {                                                          \
+            [SB_STORE] = GO(SB_OPEN, act_merge, act_keep_store),               \
+            [SB_DRAIN] = GO(SB_SENT, act_need_room, act_put),                  \
+            [SB_DRAIN_BUSY] = on_busy,                                         \
+        },                                                                     \
+        [SB_SENT] = {                                                          \
+            [SB_STORE] = HOLD_QUEUE,                                           \
+            [SB_ACK] = GO(SB_FREE, act_complete_stores),                       \
+        },                                                                     \
+    }
+#define SB_ENTER GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready)
+
+static const gpc_cell_t sb_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(SB_ENTER, HOLD_LINE);
+static const gpc_cell_t sb_ticking_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(
+    GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready, act_begin_ticks_once), HOLD_LINE);
+static const gpc_cell_t sb_waiting_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(
+    GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_begin_ticks_once), HOLD_LINE);
+static const gpc_cell_t sb_lost_cells[SB_NUM_STATES][SB_NUM_EVENTS] =
+    SB_CELLS(GO(SB_OPEN, act_enter, act_merge, act_keep_store), HOLD_LINE);
+static const gpc_cell_t sb_forgotten_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(SB_ENTER, GO(SB_OPEN));
+static const gpc_cell_t sb_early_cells[SB_NUM_STATES][SB_NUM_EVENTS] =
+    SB_CELLS(GO(SB_OPEN, act_enter, act_merge, act_complete_store), HOLD_LINE);
+
+static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
+    [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_begin_ticks), [UNIT_TICK] = GO(UNIT_ON, act_tick_again)},
+};
+static const gpc_cell_t foreground_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
+    [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_tick_in_foreground), [UNIT_TICK] = GO(UNIT_ON, act_tick_in_foreground)},
+};
+static const gpc_cell_t drain_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
+    [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON), [UNIT_TICK] = GO(UNIT_ON, act_ready_all, act_tick_again)},
+};
+static const gpc_cell_t no_tick_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
+    [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON)},
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_cells, l1_classify)};
+static const gpc_table_t sb = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_cells, sb_classify)};
+static const gpc_table_t sb_ticking = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_ticking_cells, sb_classify)};
+static const gpc_table_t sb_waiting = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_waiting_cells, sb_classify)};
+static const gpc_table_t sb_lost = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_lost_cells, sb_classify)};
+static const gpc_table_t sb_forgotten = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_forgotten_cells, sb_classify)};
+static const gpc_table_t sb_early = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_early_cells, sb_classify)};
+static const gpc_table_t ticks = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, unit_cells, unit_classify)};
+static const gpc_table_t foreground = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, foreground_cells, unit_classify)};
+static const gpc_table_t drain = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, drain_cells, unit_classify)};
+static const gpc_table_t no_tick = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, no_tick_cells, unit_classify)};
+
+/* ---- protocols ------------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+three(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return 3;
+}
+
+#define L1_WITH(buffer_table, unit_table)                                                                              \
+    {                                                                                                                  \
+        .name = "L1", .position = GPC_AT_CORE, .tables = {&l1, &(buffer_table), &(unit_table)},                        \
+        .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = three}},                           \
+        .unit = buffer_l1_unit_described, .route = route, .outbox = 1,                                                 \
+    }
+
+static const gpc_controller_type_t core = L1_WITH(sb, ticks);
+static const gpc_controller_type_t core_ticking = L1_WITH(sb_ticking, ticks);
+static const gpc_controller_type_t core_waiting = L1_WITH(sb_waiting, drain);
+static const gpc_controller_type_t core_untimely = L1_WITH(sb_ticking, no_tick);
+static const gpc_controller_type_t core_lost = L1_WITH(sb_lost, ticks);
+static const gpc_controller_type_t core_forgotten = L1_WITH(sb_forgotten, ticks);
+static const gpc_controller_type_t core_early = L1_WITH(sb_early, ticks);
+static const gpc_controller_type_t core_foreground = L1_WITH(sb, foreground);
+
+#define PROTOCOL_OF(its_id, its_core)                                                                                  \
+    {                                                                                                                  \
+        .id = (its_id), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
+        .controllers = {&(its_core), &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),      \
+        .networks = BASELINE_NETWORKS, .host_read = baseline_host_read, .host_write = baseline_host_write,             \
+    }
+
+const gpc_protocol_t prototype_buffer = PROTOCOL_OF("buffer", core);
+const gpc_protocol_t prototype_buffer_ticking = PROTOCOL_OF("buffer+ticks", core_ticking);
+const gpc_protocol_t prototype_buffer_waiting = PROTOCOL_OF("buffer!waiting", core_waiting);
+const gpc_protocol_t prototype_buffer_untimely = PROTOCOL_OF("buffer!untimely", core_untimely);
+const gpc_protocol_t prototype_buffer_lost = PROTOCOL_OF("buffer!lost", core_lost);
+const gpc_protocol_t prototype_buffer_forgotten = PROTOCOL_OF("buffer!forgotten", core_forgotten);
+const gpc_protocol_t prototype_buffer_early = PROTOCOL_OF("buffer!early", core_early);
+const gpc_protocol_t prototype_buffer_foreground = PROTOCOL_OF("buffer!foreground", core_foreground);
