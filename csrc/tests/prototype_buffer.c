@@ -1,5 +1,7 @@
 #include "tests/prototype_buffer.h"
 
+#include <string.h>
+
 #include "protocols/baseline/baseline.h"
 
 enum { REQUESTS = 0, TICK_CYCLES = 100 }; /* the request network; cycles between ticks */
@@ -147,6 +149,12 @@ act_need_room(gpc_step_t *x)
 }
 
 static int
+act_need_pair(gpc_step_t *x)
+{
+    return entry_of(x)->stores.count >= 2 ? GPC_OK : GPC_HOLD;
+}
+
+static int
 act_get(gpc_step_t *x)
 {
     int status = gpc_send_request(x, MSG_GETS, x->msg->mask);
@@ -226,7 +234,7 @@ act_complete_stores(gpc_step_t *x)
     return GPC_OK;
 }
 
-/* ---- tables. A load waits for its line's entry, which drains as soon as the outbox has room. ---------------------------------- */
+/* ---- tables. A load waits for its line's entry, which drains when the outbox has room. ---------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_cells[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -240,34 +248,6 @@ static const gpc_cell_t l1_cells[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_DATA] = GO(L1_I, act_complete_loads),
     },
 };
-
-#define SB_CELLS(on_store, on_busy)                                            \
-    {                                                                          \
-        [SB_FREE] = {                                                          \
-            [SB_STORE] = on_store,                                             \
-        },                                                                     \
-        [SB_OPEN] = {                                                          \
-            [SB_STORE] = GO(SB_OPEN, act_merge, act_keep_store),               \
-            [SB_DRAIN] = GO(SB_SENT, act_need_room, act_put),                  \
-            [SB_DRAIN_BUSY] = on_busy,                                         \
-        },                                                                     \
-        [SB_SENT] = {                                                          \
-            [SB_STORE] = HOLD_QUEUE,                                           \
-            [SB_ACK] = GO(SB_FREE, act_complete_stores),                       \
-        },                                                                     \
-    }
-#define SB_ENTER GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready)
-
-static const gpc_cell_t sb_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(SB_ENTER, HOLD_LINE);
-static const gpc_cell_t sb_ticking_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(
-    GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready, act_begin_ticks_once), HOLD_LINE);
-static const gpc_cell_t sb_waiting_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(
-    GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_begin_ticks_once), HOLD_LINE);
-static const gpc_cell_t sb_lost_cells[SB_NUM_STATES][SB_NUM_EVENTS] =
-    SB_CELLS(GO(SB_OPEN, act_enter, act_merge, act_keep_store), HOLD_LINE);
-static const gpc_cell_t sb_forgotten_cells[SB_NUM_STATES][SB_NUM_EVENTS] = SB_CELLS(SB_ENTER, GO(SB_OPEN));
-static const gpc_cell_t sb_early_cells[SB_NUM_STATES][SB_NUM_EVENTS] =
-    SB_CELLS(GO(SB_OPEN, act_enter, act_merge, act_complete_store), HOLD_LINE);
 
 static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
     [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_begin_ticks), [UNIT_TICK] = GO(UNIT_ON, act_tick_again)},
@@ -284,12 +264,6 @@ static const gpc_cell_t no_tick_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_cells, l1_classify)};
-static const gpc_table_t sb = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_cells, sb_classify)};
-static const gpc_table_t sb_ticking = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_ticking_cells, sb_classify)};
-static const gpc_table_t sb_waiting = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_waiting_cells, sb_classify)};
-static const gpc_table_t sb_lost = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_lost_cells, sb_classify)};
-static const gpc_table_t sb_forgotten = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_forgotten_cells, sb_classify)};
-static const gpc_table_t sb_early = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, sb_early_cells, sb_classify)};
 static const gpc_table_t ticks = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, unit_cells, unit_classify)};
 static const gpc_table_t foreground = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, foreground_cells, unit_classify)};
 static const gpc_table_t drain = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, drain_cells, unit_classify)};
@@ -304,34 +278,53 @@ three(const gpc_machine_t *machine, const int64_t *options)
     return 3;
 }
 
-#define L1_WITH(buffer_table, unit_table)                                                                              \
-    {                                                                                                                  \
-        .name = "L1", .position = GPC_AT_CORE, .tables = {&l1, &(buffer_table), &(unit_table)},                        \
-        .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = three}},                           \
-        .unit = buffer_l1_unit_described, .route = route, .outbox = 1,                                                 \
+/* clang-format off */
+#define VARIANT(name_, id_, on_store, on_drain, on_busy, unit_table, places)                                        \
+    static const gpc_cell_t name_##_cells[SB_NUM_STATES][SB_NUM_EVENTS] = {                                         \
+        [SB_FREE] = {[SB_STORE] = on_store},                                                                        \
+        [SB_OPEN] = {[SB_STORE] = GO(SB_OPEN, act_merge, act_keep_store),                                           \
+                     [SB_DRAIN] = on_drain, [SB_DRAIN_BUSY] = on_busy},                                             \
+        [SB_SENT] = {[SB_STORE] = HOLD_QUEUE, [SB_ACK] = GO(SB_FREE, act_complete_stores)},                         \
+    };                                                                                                              \
+    static const gpc_table_t name_##_entries = {GPC_TABLE("L1.buffer", OVER_ENTRIES, SB, name_##_cells, sb_classify)}; \
+    static const gpc_controller_type_t name_##_l1 = {                                                               \
+        .name = "L1", .position = GPC_AT_CORE, .tables = {&l1, &name_##_entries, &(unit_table)},                    \
+        .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = three}},                        \
+        .unit = buffer_l1_unit_described, .route = route, .outbox = (places)};                                      \
+    static const gpc_protocol_t name_ = {                                                                           \
+        .id = (id_), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
+        .controllers = {&name_##_l1, &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),   \
+        .networks = BASELINE_NETWORKS, .host_read = baseline_host_read, .host_write = baseline_host_write};
+
+#define ENTER GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready)
+#define ENTER_TICKING GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready, act_begin_ticks_once)
+#define ENTER_WAITING GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_begin_ticks_once)
+#define ENTER_LOST GO(SB_OPEN, act_enter, act_merge, act_keep_store)
+#define ENTER_EARLY GO(SB_OPEN, act_enter, act_merge, act_complete_store)
+#define DRAIN GO(SB_SENT, act_need_room, act_put)
+#define DRAIN_PAIR GO(SB_SENT, act_need_pair, act_put)
+
+VARIANT(sound, "buffer", ENTER, DRAIN, HOLD_LINE, ticks, 1)
+VARIANT(wide, "buffer+wide", ENTER, DRAIN, HOLD_LINE, ticks, 0)
+VARIANT(pairs, "buffer+pairs", ENTER, DRAIN_PAIR, HOLD_LINE, ticks, 0)
+VARIANT(ticking, "buffer+ticks", ENTER_TICKING, DRAIN, HOLD_LINE, ticks, 1)
+VARIANT(lost, "buffer!lost", ENTER_LOST, DRAIN, HOLD_LINE, ticks, 1)
+VARIANT(forgotten, "buffer!forgotten", ENTER, DRAIN, GO(SB_OPEN), ticks, 1)
+VARIANT(early, "buffer!early", ENTER_EARLY, DRAIN, HOLD_LINE, ticks, 1)
+VARIANT(in_foreground, "buffer!foreground", ENTER, DRAIN, HOLD_LINE, foreground, 1)
+VARIANT(waiting, "buffer!waiting", ENTER_WAITING, DRAIN, HOLD_LINE, drain, 1)
+VARIANT(untimely, "buffer!untimely", ENTER_TICKING, DRAIN, HOLD_LINE, no_tick, 1)
+/* clang-format on */
+
+const gpc_protocol_t *
+prototype_buffer_find(const char *id)
+{
+    static const gpc_protocol_t *const all[] = {&sound,     &wide,  &pairs,         &ticking, &lost,
+                                                &forgotten, &early, &in_foreground, &waiting, &untimely};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(all); i++) {
+        if (strcmp(all[i]->id, id) == 0) {
+            return all[i];
+        }
     }
-
-static const gpc_controller_type_t core = L1_WITH(sb, ticks);
-static const gpc_controller_type_t core_ticking = L1_WITH(sb_ticking, ticks);
-static const gpc_controller_type_t core_waiting = L1_WITH(sb_waiting, drain);
-static const gpc_controller_type_t core_untimely = L1_WITH(sb_ticking, no_tick);
-static const gpc_controller_type_t core_lost = L1_WITH(sb_lost, ticks);
-static const gpc_controller_type_t core_forgotten = L1_WITH(sb_forgotten, ticks);
-static const gpc_controller_type_t core_early = L1_WITH(sb_early, ticks);
-static const gpc_controller_type_t core_foreground = L1_WITH(sb, foreground);
-
-#define PROTOCOL_OF(its_id, its_core)                                                                                  \
-    {                                                                                                                  \
-        .id = (its_id), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
-        .controllers = {&(its_core), &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),      \
-        .networks = BASELINE_NETWORKS, .host_read = baseline_host_read, .host_write = baseline_host_write,             \
-    }
-
-const gpc_protocol_t prototype_buffer = PROTOCOL_OF("buffer", core);
-const gpc_protocol_t prototype_buffer_ticking = PROTOCOL_OF("buffer+ticks", core_ticking);
-const gpc_protocol_t prototype_buffer_waiting = PROTOCOL_OF("buffer!waiting", core_waiting);
-const gpc_protocol_t prototype_buffer_untimely = PROTOCOL_OF("buffer!untimely", core_untimely);
-const gpc_protocol_t prototype_buffer_lost = PROTOCOL_OF("buffer!lost", core_lost);
-const gpc_protocol_t prototype_buffer_forgotten = PROTOCOL_OF("buffer!forgotten", core_forgotten);
-const gpc_protocol_t prototype_buffer_early = PROTOCOL_OF("buffer!early", core_early);
-const gpc_protocol_t prototype_buffer_foreground = PROTOCOL_OF("buffer!foreground", core_foreground);
+    return NULL;
+}

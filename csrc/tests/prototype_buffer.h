@@ -10,15 +10,17 @@ enum { BUFFER_LINES, BUFFER_ENTRIES, BUFFER_UNIT }; /* tables of the L1 */
 #define BUFFER_L1_UNIT(FIELD) FIELD(PLAIN, uint8_t, ticking) FIELD(STATISTIC, uint64_t, ticks)
 GPC_DESCRIBE(buffer_l1, unit, BUFFER_L1_UNIT)
 
-/* "buffer", whose unit ticks from a kernel's begin on; "buffer+ticks": from the first store on. With planted bugs:
+/* "buffer"             its unit ticks from a kernel's begin on
+ * "buffer+wide"        the outbox has the usual room
+ * "buffer+pairs"       an entry drains when it has two stores
+ * "buffer+ticks"       the unit ticks from the first store on
+ * and with planted bugs:
  * "buffer!lost"        a store's entry is never ready
  * "buffer!forgotten"   an entry whose turn comes during a load of its line is not ready any more
  * "buffer!early"       stores complete with nothing sent
  * "buffer!foreground"  the unit's timer keeps launches running
  * "buffer!waiting"     entries wait for the next tick
  * "buffer!untimely"    the unit takes no tick */
-extern const gpc_protocol_t prototype_buffer, prototype_buffer_ticking, prototype_buffer_lost,
-    prototype_buffer_forgotten, prototype_buffer_early, prototype_buffer_foreground, prototype_buffer_waiting,
-    prototype_buffer_untimely;
+const gpc_protocol_t *prototype_buffer_find(const char *id); /* NULL: unknown */
 
 #endif

@@ -408,7 +408,7 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK); /* it is ready already */
-    CHECK_EQUAL_U64(bench.world.turns, 1);
+    CHECK_EQUAL_U64(bench.world.turns, 3);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sent, 2);
     CHECK_EQUAL_U64(part->states[third], E_SENT);

@@ -8,32 +8,23 @@
 
 /* ---- the registry: prototypes instead of products ------------------------------------------------------------------------ */
 
-static const gpc_protocol_t *const protocols[] = {
-    &prototype_buffer,       &prototype_buffer_ticking,    &prototype_buffer_lost,    &prototype_buffer_forgotten,
-    &prototype_buffer_early, &prototype_buffer_foreground, &prototype_buffer_waiting, &prototype_buffer_untimely,
-};
-
 const gpc_protocol_t *
 gpc_protocol_find(const char *id)
 {
-    for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
-        if (strcmp(protocols[i]->id, id) == 0) {
-            return protocols[i];
-        }
-    }
-    return NULL;
+    return prototype_buffer_find(id);
 }
 
 uint32_t
 gpc_protocol_count(void)
 {
-    return GPC_COUNT_OF(protocols);
+    return 0;
 }
 
 const char *
 gpc_protocol_id(uint32_t i)
 {
-    return protocols[i]->id;
+    (void) i;
+    return NULL;
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------------------ */
@@ -84,6 +75,8 @@ small_bench(const char *protocol)
 {
     gpc_machine_t machine = test_fermi;
     machine.cores = 2;
+    machine.partitions = 1;
+    machine.vc_flits = 5; /* one store of a line */
     return bench(&machine, protocol, WORDS);
 }
 
@@ -107,7 +100,62 @@ a_store_buffer_drains_by_itself_through_an_outbox_of_one_message(void)
     check_words(&it, 256);
     check_words(&it, 512);
     check_words(&it, 896);
-    CHECK(it.gpu->l1s[0]->statistics->held_queue > 0); /* drains that the outbox had no room for, among others */
+    gpc_gpu_free(it.gpu);
+}
+
+/* The most messages that waited in an L1's outbox of requests. */
+static uint32_t
+most_queued(bench_t *it)
+{
+    uint32_t most = 0;
+    int status = launch_program(it, stores, GPC_COUNT_OF(stores), WORDS, 2, THREADS / 2);
+    while (status == 0 && (status = gpc_gpu_run(it->gpu, 1)) == GPC_RUN_MORE) {
+        uint32_t queued = it->gpu->stations[0].queued[0];
+        most = queued > most ? queued : most;
+        status = 0;
+    }
+    CHECK_EQUAL_I64(status, GPC_RUN_DONE);
+    return most;
+}
+
+static void
+drains_wait_for_room_in_the_outbox(void)
+{
+    bench_t it = small_bench("buffer"), wide = small_bench("buffer+wide");
+    CHECK_EQUAL_U64(most_queued(&it), 1);
+    CHECK(most_queued(&wide) > 1);
+    gpc_gpu_free(it.gpu);
+    gpc_gpu_free(wide.gpu);
+}
+
+/* One warp's stores to three whole lines fill the network's buffer: the third leaves when there is room, long before the first is
+ * performed. */
+static void
+a_drain_that_the_outbox_refused_goes_on_as_soon_as_there_is_room(void)
+{
+    static const gpc_instruction_t three_lines[] = {SPECIAL(R0, THREAD_X),
+                                                    OP(STORE, NONE, R0, R0),
+                                                    OP(ADD, R1, R0, CONSTANT(7)),
+                                                    OP(STORE, NONE, R1, R0),
+                                                    OP(ADD, R1, R0, CONSTANT(11)),
+                                                    OP(STORE, NONE, R1, R0),
+                                                    EXIT};
+    bench_t it = small_bench("buffer"), wide = small_bench("buffer+wide");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, three_lines, WORDS, 1, 32), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&wide, three_lines, WORDS, 1, 32), GPC_RUN_DONE);
+    CHECK(it.gpu->state->cycles < wide.gpu->state->cycles + 50);
+    gpc_gpu_free(it.gpu);
+    gpc_gpu_free(wide.gpu);
+}
+
+static void
+a_request_of_the_core_lets_a_refused_entry_try_again(void)
+{
+    static const gpc_instruction_t pair[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
+                                             OP(STORE, NONE, CONSTANT(1), CONSTANT(2)), EXIT};
+    bench_t it = small_bench("buffer+pairs");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, pair, WORDS, 1, 1), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, one_store, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
     gpc_gpu_free(it.gpu);
 }
 
@@ -235,6 +283,16 @@ the_explorer_lets_entries_act_in_every_order(void)
     expect("buffer", three_stores, "[1, 1, 2, 1]"); /* a load between the drains of X */
 }
 
+/* Only with more than one store in flight may Y be performed before X, whose entry is the older one. */
+static void
+the_explorer_keeps_to_the_room_of_an_outbox(void)
+{
+    result_t result = explore("buffer", three_stores);
+    CHECK(!says(&result, "[1, 0, 2, 1]"));
+    gpc_text_free(&result.text);
+    expect("buffer+wide", three_stores, "[1, 0, 2, 1]");
+}
+
 static void
 the_explorer_finds_drains_that_are_lost(void)
 {
@@ -256,6 +314,9 @@ int
 main(void)
 {
     RUN(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message);
+    RUN(drains_wait_for_room_in_the_outbox);
+    RUN(a_drain_that_the_outbox_refused_goes_on_as_soon_as_there_is_room);
+    RUN(a_request_of_the_core_lets_a_refused_entry_try_again);
     RUN(a_machine_finds_drains_that_are_lost);
     RUN(a_machine_finds_entries_that_are_left_at_the_end);
     RUN(background_timers_tick_in_every_launch_and_keep_none_running);
@@ -263,6 +324,7 @@ main(void)
     RUN(a_deadlock_behind_a_background_timer_is_found);
     RUN(an_ordinary_periodic_timer_keeps_a_launch_running);
     RUN(the_explorer_lets_entries_act_in_every_order);
+    RUN(the_explorer_keeps_to_the_room_of_an_outbox);
     RUN(the_explorer_finds_drains_that_are_lost);
     RUN(background_timers_may_come_at_any_time_in_the_explorer_and_are_no_progress);
     return harness_end();
