@@ -148,6 +148,13 @@ act_need_room(gpc_step_t *x)
     return x->unit->ports->room(x->unit->world, x->unit, REQUESTS) ? GPC_OK : GPC_HOLD;
 }
 
+/* Entries keep their places until they are performed. */
+static int
+act_need_room_and_a_full_buffer(gpc_step_t *x)
+{
+    return x->unit->parts[0].order->count == 3 ? act_need_room(x) : GPC_HOLD;
+}
+
 static int
 act_need_pair(gpc_step_t *x)
 {
@@ -302,10 +309,13 @@ three(const gpc_machine_t *machine, const int64_t *options)
 #define ENTER_LOST GO(SB_OPEN, act_enter, act_merge, act_keep_store)
 #define ENTER_EARLY GO(SB_OPEN, act_enter, act_merge, act_complete_store)
 #define DRAIN GO(SB_SENT, act_need_room, act_put)
+#define DRAIN_FULL GO(SB_SENT, act_need_room_and_a_full_buffer, act_put)
 #define DRAIN_PAIR GO(SB_SENT, act_need_pair, act_put)
 
 VARIANT(sound, "buffer", ENTER, DRAIN, HOLD_LINE, ticks, 1)
 VARIANT(wide, "buffer+wide", ENTER, DRAIN, HOLD_LINE, ticks, 0)
+VARIANT(burst, "buffer+burst", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 1)
+VARIANT(wide_burst, "buffer+burst+wide", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 0)
 VARIANT(pairs, "buffer+pairs", ENTER, DRAIN_PAIR, HOLD_LINE, ticks, 0)
 VARIANT(ticking, "buffer+ticks", ENTER_TICKING, DRAIN, HOLD_LINE, ticks, 1)
 VARIANT(lost, "buffer!lost", ENTER_LOST, DRAIN, HOLD_LINE, ticks, 1)
@@ -319,8 +329,8 @@ VARIANT(untimely, "buffer!untimely", ENTER_TICKING, DRAIN, HOLD_LINE, no_tick, 1
 const gpc_protocol_t *
 prototype_buffer_find(const char *id)
 {
-    static const gpc_protocol_t *const all[] = {&sound,     &wide,  &pairs,         &ticking, &lost,
-                                                &forgotten, &early, &in_foreground, &waiting, &untimely};
+    static const gpc_protocol_t *const all[] = {&sound, &burst,     &wide_burst, &wide,          &pairs,   &ticking,
+                                                &lost,  &forgotten, &early,      &in_foreground, &waiting, &untimely};
     for (uint32_t i = 0; i < GPC_COUNT_OF(all); i++) {
         if (strcmp(all[i]->id, id) == 0) {
             return all[i];

@@ -12,6 +12,7 @@ GPC_DESCRIBE(buffer_l1, unit, BUFFER_L1_UNIT)
 
 /* "buffer"             its unit ticks from a kernel's begin on
  * "buffer+wide"        the outbox has the usual room
+ * "buffer+burst"       entries drain when the buffer is full; with "+wide" too
  * "buffer+pairs"       an entry drains when it has two stores
  * "buffer+ticks"       the unit ticks from the first store on
  * and with planted bugs:
