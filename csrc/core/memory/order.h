@@ -10,21 +10,7 @@
 
 #include "base/arena.h"
 #include "controller/protocol.h"
-
-typedef enum {
-    GPC_ACCESS_LOAD,
-    GPC_ACCESS_STORE,
-    GPC_ACCESS_ATOMIC,
-    GPC_ACCESS_FENCE,
-    GPC_ACCESS_BARRIER, /* arriving at one */
-    GPC_ACCESS_EXIT     /* the warp's end: a release of system scope, since a kernel's end is one */
-} gpc_access_kind_t;
-
-typedef struct {
-    uint8_t kind;  /* gpc_access_kind_t */
-    uint8_t order; /* gpc_memory_order_t; of a fence its own */
-    uint8_t scope;
-} gpc_access_t;
+#include "core/access.h"
 
 /* Why a warp's next access may not issue. GO: it may, now. */
 #define GPC_ORDER_VERDICTS(X)                                                   \
@@ -56,9 +42,7 @@ typedef struct {
     uint64_t waiting;  /* warps of the core */
 } gpc_order_barrier_t;
 
-#define GPC_NAMED_BARRIERS 16u
-
-typedef struct {
+typedef struct gpc_order {
     gpc_rule_t rule;
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
     gpc_controller_t *const *l1s;     /* borrowed: the core-position controller of each core */
