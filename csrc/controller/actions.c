@@ -226,8 +226,22 @@ carry_words(gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *lin
 }
 
 int
+gpc_send_words(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line)
+{
+    gpc_index_t i = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
+    if (i == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    carry_words(x, gpc_msg_at(x->unit->messages, i), words, line);
+    return gpc_send(x, i);
+}
+
+int
 gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words)
 {
+    if (!x->msg) {
+        return gpc_send_words(x, type, words, NULL);
+    }
     gpc_index_t i = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
     if (i == GPC_NONE) {
         return GPC_ERROR_CAPACITY;
