@@ -91,6 +91,17 @@ finish(gpc_controller_t *self, gpc_step_t *x, int status)
     return status;
 }
 
+/* The message is freed, kept or held, and who watches is told. */
+static int
+end_step(gpc_controller_t *self, gpc_step_t *x, int status)
+{
+    status = finish(self, x, status);
+    if (self->monitors && status == GPC_OK) {
+        return self->monitors->stepped(self->monitors->watcher, self, x->line);
+    }
+    return status;
+}
+
 static int
 take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 {
@@ -104,12 +115,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     if (x.way != GPC_NONE && may_wait(msg)) {
         gpc_tags_touch(&self->arrays[x.array], x.way);
     }
-    int status = gpc_fsm_step(&x);
-    status = finish(self, &x, status);
-    if (self->monitors && status == GPC_OK) {
-        return self->monitors->stepped(self->monitors->watcher, self, x.line);
-    }
-    return status;
+    return end_step(self, &x, gpc_fsm_step(&x));
 }
 
 int
@@ -307,7 +313,7 @@ gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_in
     x.entry = entry;
     x.slot = &self->parts[part].states[entry];
     x.kept = message == GPC_NONE;
-    return finish(self, &x, gpc_fsm_step(&x));
+    return end_step(self, &x, gpc_fsm_step(&x));
 }
 
 int
@@ -318,7 +324,7 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
                         message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
     x.slot = &self->unit_states[table];
     x.kept = message == GPC_NONE;
-    return finish(self, &x, gpc_fsm_step(&x));
+    return end_step(self, &x, gpc_fsm_step(&x));
 }
 
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
