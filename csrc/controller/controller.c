@@ -119,11 +119,11 @@ finish(gpc_controller_t *self, gpc_step_t *x, int status)
     return status;
 }
 
-/* The step is over; monitors look at the line that it was about. */
+/* The step is over: monitors look at the line, or with GPC_NEVER at the unit. */
 static int
 stepped(gpc_controller_t *self, const gpc_step_t *x, int status)
 {
-    if (self->monitors && status == GPC_OK && x->line != GPC_NEVER) {
+    if (self->monitors && status == GPC_OK) {
         return self->monitors->stepped(self->monitors->watcher, self, x->line);
     }
     return status;

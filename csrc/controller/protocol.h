@@ -162,23 +162,33 @@ typedef enum {
 #undef X
 } gpc_promise_t;
 
-/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. */
+/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. Over words
+ * each word is looked at by its own state. */
 typedef struct {
     gpc_promise_t promise;
-    uint32_t readable;  /* bit s: in state s an L1 serves loads from its copy */
-    uint32_t copies;    /* bit s: in state s it has words that it may come to serve; readable states among them */
-    uint32_t owners;    /* bit s: it may write them without asking; then nobody else has a copy */
-    bool bank_is_whole; /* the bank's line, where it has one, holds every write performed */
+    uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;     /* bit s: in state s it has words that it may come to serve; readable states among them */
+    uint32_t owners;     /* bit s: it may write them without asking; then nobody else has a copy */
+    bool bank_is_whole;  /* the bank's line, where it has one, holds every write performed */
+    uint32_t bank_words; /* the same over words: bit s of the bank's table 0: a word in state s does */
     /* The last cycle in which a copy may be read, and the last one of all leases of the line that the bank knows of (0: none).
      * NULL: copies do not end by themselves. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
 } gpc_watched_t;
 
+/* The controllers that a protocol's own monitor looks at. */
+typedef struct {
+    gpc_controller_t *const *cores; /* [num_cores]: those at core position */
+    uint32_t num_cores;
+    gpc_controller_t *bank;            /* the home of the line; NULL: the step was about no line */
+    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+} gpc_units_t;
+
 /* Who watches a controller, told between its steps; a member returns 0 or an error. */
 typedef struct {
     void *watcher;
-    /* A step about the line is over. */
+    /* A step about the line is over; GPC_NEVER: about the unit alone. */
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
@@ -218,10 +228,10 @@ struct gpc_protocol {
                      gpc_mask_t mask, uint32_t *words);
     int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                       gpc_mask_t mask, const uint32_t *words);
-    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller
-     * about a line; tells by gpc_violated. */
+    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller with
+     * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
-    int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
+    int (*monitor)(const gpc_units_t *units, gpc_address_t line);
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -341,8 +351,8 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
     const gpc_watch_t *watch = x->unit->monitors;
     return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
 }
-/* An L1's state of a line by table 0; *way: where its words are, or GPC_NONE. */
-uint8_t gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way);
+/* The state of a line by table 0, of its word if that is over words; *way: where its words are, or GPC_NONE. */
+uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
 {

@@ -395,11 +395,12 @@ static const gpc_controller_type_t vini_l2 = {
 };
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[DIRECTORY], line);
-    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[DIRECTORY], way);
-    return vi_check_listed(cores, num_cores, bank, line, entry ? &entry->sharers : NULL);
+    const gpc_tags_t *directory = &units->bank->arrays[DIRECTORY];
+    gpc_index_t way = gpc_tags_find(directory, line);
+    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(directory, way);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line, entry ? &entry->sharers : NULL);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vini = {

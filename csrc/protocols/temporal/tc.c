@@ -419,7 +419,7 @@ tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_control
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t copy;
-        uint8_t state = gpc_l1_state(cores[i], line, &copy);
+        uint8_t state = gpc_state_at(cores[i], line, 0, &copy);
         copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && tc_lease(cores[i], copy) >= now;
     }
     return copies < 2 ? GPC_OK
