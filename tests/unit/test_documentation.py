@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
 
 
-@pytest.mark.parametrize("name", ["gpucoh", "machines", "protocols", "gpu", "runner"])
+@pytest.mark.parametrize(
+    "name", ["gpucoh", "machines.model", "protocols", "gpu", "experiments.runner"]
+)
 def test_examples_in_docstrings_are_right(name):
     module = importlib.import_module("gpucoh" if name == "gpucoh" else f"gpucoh.{name}")
     found = doctest.testmod(module)

@@ -7,7 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh.machines import LARGEST_CLOCK_LCM_HZ, Machine
-from gpucoh.presets import PRESETS
+from gpucoh.machines.presets import PRESETS
 
 FERMI = gpucoh.machine("fermi")
 HEADER = Path(__file__).parents[2] / "csrc" / "gpu.h"

@@ -24,7 +24,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from gpucoh.small_programs import Operation, Program
+from gpucoh.verify.programs import Operation, Program
 
 Edge = tuple[int, int]
 
@@ -158,7 +158,7 @@ def allowed_outcomes(program: Program, model: str) -> tuple[tuple[int, ...], ...
 
     Examples
     --------
-    >>> from gpucoh.small_programs import parse
+    >>> from gpucoh.verify.programs import parse
     >>> sorted(allowed_outcomes(parse("st x 1 | ld x; ld x"), "RC-MCA"))
     [(0, 0, 1), (0, 1, 1), (1, 1, 1)]
     """
