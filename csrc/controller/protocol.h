@@ -7,6 +7,7 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/access.h"
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
@@ -132,8 +133,11 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
+/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. Only `before` and `release` may return GPC_HOLD. */
 typedef struct {
+    /* Whether a load, store or atomic of the warp may issue, once core rule and older accesses let it: GPC_OK; GPC_HOLD: ask when
+     * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
+    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
      * *until. Called again until done. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);

@@ -6,12 +6,12 @@
 #ifndef GPC_CORE_CORE_H
 #define GPC_CORE_CORE_H
 
+#include "base/access.h"
 #include "base/arena.h"
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/message.h"
 #include "base/text.h"
-#include "core/access.h"
 #include "core/launch.h"
 #include "fabric/memory.h"
 

@@ -8,9 +8,9 @@
 #ifndef GPC_CORE_MEMORY_ORDER_H
 #define GPC_CORE_MEMORY_ORDER_H
 
+#include "base/access.h"
 #include "base/arena.h"
 #include "controller/protocol.h"
-#include "core/access.h"
 
 /* Why a warp's next access may not issue. GO: it may, now. */
 #define GPC_ORDER_VERDICTS(X)                                                   \
@@ -33,7 +33,8 @@ const char *gpc_order_verdict_text(gpc_order_verdict_t verdict);
 
 typedef struct {
     uint16_t outstanding[3]; /* instructions not yet complete, by kind: loads, stores, atomics */
-    bool acquiring; /* an acquire's access is outstanding: nothing of the warp issues before it has its value */
+    bool
+        blocked; /* by an outstanding acquire, or under drf and hrf any synchronisation access: nothing issues before it is complete */
 } gpc_order_warp_t;
 
 typedef struct {
