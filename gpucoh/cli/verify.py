@@ -13,10 +13,10 @@ from rich.text import Text
 from tqdm import tqdm
 
 from gpucoh.errors import ConfigError
+from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import protocols
-from gpucoh.interrupts import interruptible
 from gpucoh.protocols import rule_name, split_list
-from gpucoh.verification import Verification, verify
+from gpucoh.verify.explorer import Verification, verify
 
 
 @contextmanager

@@ -18,20 +18,21 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from gpucoh import cli_fuzz, cli_litmus, cli_papers, cli_verify, tables
-from gpucoh.bars import blocks_bar
-from gpucoh.cli_options import App, lists, one_form, pairs
-from gpucoh.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
+from gpucoh.cli import fuzz, litmus, papers, verify
+from gpucoh.cli.options import App, lists, one_form, pairs
 from gpucoh.errors import ConfigError, Error, KernelError
-from gpucoh.explanation import explanation
+from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
+from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.runner import Run
+from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
-from gpucoh.interrupts import interruptible
 from gpucoh.machines import machine, machines
-from gpucoh.runner import Run
+from gpucoh.report import tables
+from gpucoh.report.bars import blocks_bar
+from gpucoh.report.explanation import explanation
 from gpucoh.starting import INTERRUPTED, ready
 from gpucoh.suite import workload, workloads
-from gpucoh.sweeps import read_sweep, sweep
 
 OK, WRONG, BAD_INPUT = 0, 1, 2
 
@@ -380,7 +381,7 @@ def sweep_command(
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:
     """All figures of a comparison, and its table as CSV."""
-    from gpucoh import plots
+    from gpucoh.report import plots  # here: Matplotlib is large, and most commands draw nothing
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")
@@ -391,10 +392,10 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
-cli_fuzz.register(app, _console, _print_json)
-cli_litmus.register(app, _console, _print_json)
-cli_papers.register(app, _console, _print_json)
-cli_verify.register(app, _console, _print_json)
+fuzz.register(app, _console, _print_json)
+litmus.register(app, _console, _print_json)
+papers.register(app, _console, _print_json)
+verify.register(app, _console, _print_json)
 
 
 def _print_version(wanted: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,10 +13,7 @@ from matplotlib.patches import Patch
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
-
-if TYPE_CHECKING:
-    from gpucoh.comparison import Comparison
-    from gpucoh.runner import RunResult
+from gpucoh.report.subjects import ComparisonLike, RunLike
 
 # Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
 _COLOURS = (
@@ -161,18 +157,18 @@ def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float
     return [Patch(facecolor="none", edgecolor="none", label=text)] if wrong else []
 
 
-def subtitle(comparison: Comparison) -> str:
+def subtitle(comparison: ComparisonLike) -> str:
     """Machine, scale and seed of the runs."""
     first = comparison.runs[0]
     return f"{first.machine}, scale {first.scale}, seed {first.seed}"
 
 
-def speedup_figure(comparison: Comparison, title: str = "Speedup") -> Figure:
+def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure:
     """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonLike
     title : str
         What stands above it; machine, scale and seed are added.
 
@@ -215,13 +211,13 @@ def speedup_figure(comparison: Comparison, title: str = "Speedup") -> Figure:
 
 
 def traffic_figure(
-    comparison: Comparison, title: str = "Traffic by message class", mean: bool = False
+    comparison: ComparisonLike, title: str = "Traffic by message class", mean: bool = False
 ) -> Figure:
     """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonLike
     title : str
         What stands above it; machine, scale and seed are added.
     mean : bool
@@ -235,12 +231,12 @@ def traffic_figure(
     )
 
 
-def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
+def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
     """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonLike
     parts : sequence of str
         Which parts: ``("noc_dynamic", "noc_static")`` draws the network's energy.
 
@@ -257,17 +253,17 @@ def energy_figure(comparison: Comparison, parts: Sequence[str] = tuple(PART_NAME
     )
 
 
-def traffic_stacks(comparison: Comparison, mean: bool = False) -> dict[str, list[Stack]]:
+def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
     """Flits by class over the baseline's flits: workload -> stacks of the protocols."""
     return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
 
 
 def energy_stacks(
-    comparison: Comparison, parts: Sequence[str], mean: bool = False, power: bool = False
+    comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
 ) -> dict[str, list[Stack]]:
     """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
 
-    def amounts(run: RunResult) -> dict[str, float]:
+    def amounts(run: RunLike) -> dict[str, float]:
         # A run that ended before its first cycle took no time and no energy: no bar.
         time = (run.cycles or 1) if power else 1
         return {name: float(run.stats.energy[name]) / time for name in parts}
@@ -276,7 +272,7 @@ def energy_stacks(
 
 
 def _stacks(
-    comparison: Comparison, amounts: Callable[[RunResult], Mapping[str, float]], mean: bool
+    comparison: ComparisonLike, amounts: Callable[[RunLike], Mapping[str, float]], mean: bool
 ) -> dict[str, list[Stack]]:
     """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of right runs."""
     out: dict[str, list[Stack]] = {}

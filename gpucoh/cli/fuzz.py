@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
-from gpucoh import tables
 from gpucoh.errors import ConfigError
+from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
 from gpucoh.protocols import split_list
+from gpucoh.report import tables
 
 #: With --save a protocol is left alone only after so many failures.
 FAILURES_SAVED = 20
@@ -90,8 +91,6 @@ def register(
 
           gpucoh fuzz -p all --seconds 3600 --seed 7 --save failures.jsonl
         """
-        from gpucoh.fuzz import DEFAULT_OPS, Report, fuzz_many
-
         names = _names(protocol)
         wanted = ops if ops is not None else None if seconds is not None else DEFAULT_OPS
         with _Progress(len(names), wanted, enabled=not as_json) as progress:
@@ -115,8 +114,6 @@ def register(
 
 
 def _names(given: Sequence[str]) -> list[str]:
-    from gpucoh.fuzz import all_protocols
-
     parts = [name for item in given for name in split_list(item)]
     names = [one for name in parts for one in (all_protocols() if name == "all" else [name])]
     if not names:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpucoh.small_programs import VARIABLES, Program
+from gpucoh.verify.programs import VARIABLES, Program
 
 WIDTH = 22  # of a column
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.explanation import derived_numbers
 from gpucoh.machines import Machine, description
 from gpucoh.protocols import Protocol
 from gpucoh.protocols import Table as ProtocolTable
+from gpucoh.report.explanation import derived_numbers
+from gpucoh.report.subjects import ComparisonLike, RunLike
+from gpucoh.suite import Workload
 from gpucoh.units import format_kib
-
-if TYPE_CHECKING:
-    from gpucoh.comparison import Comparison
-    from gpucoh.runner import RunResult
-    from gpucoh.suite import Workload
 
 
 def plain_table(
@@ -33,7 +30,7 @@ def plain_table(
     return table
 
 
-def verdict(run: RunResult) -> Text:
+def verdict(run: RunLike) -> Text:
     """The verdict of a run, coloured on a terminal that has colours."""
     word = run.verdict
     if run.correct is False and not run.error:
@@ -79,7 +76,7 @@ def checked(counts: Mapping[str, int], model: str) -> str:
     return ", ".join(told) + "; races: " + races
 
 
-def print_run(console: Console, run: RunResult, check: bool = False) -> None:
+def print_run(console: Console, run: RunLike, check: bool = False) -> None:
     """One run for people; with what was checked when it was to be."""
     stats = run.stats
     loads, hits = stats.l1["loads"], stats.l1["load_hits"]
@@ -120,7 +117,7 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     console.print(grid)
 
 
-def print_comparison(console: Console, comparison: Comparison) -> None:
+def print_comparison(console: Console, comparison: ComparisonLike) -> None:
     """The matrix, the means and what was wrong."""
     rows: list[list[object]] = []
     last = ""
@@ -321,7 +318,7 @@ def print_workload(console: Console, item: Workload) -> None:
 
 
 def print_explanation(console: Console, told: Mapping[str, Any]) -> None:
-    """Where a run's numbers come from: what :func:`gpucoh.explanation.explanation` gives."""
+    """Where a run's numbers come from: what :func:`gpucoh.report.explanation.explanation` gives."""
     console.print(
         f"machine {told['machine']}: every number and its source with 'gpucoh machines {told['machine']}'",
         markup=False,

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
-from gpucoh.interrupts import Workers
+from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
-from gpucoh.runner import Run, RunResult
+from gpucoh.report.bars import runs_bar
 from gpucoh.suite import workload as find_workload
 from gpucoh.units import name_of
 
@@ -138,21 +138,21 @@ class Comparison:
 
     def plot_speedup(self) -> Figure:
         """Bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
-        from gpucoh.plots import speedup_figure
+        from gpucoh.report import plots  # here: Matplotlib is large
 
-        return speedup_figure(self)
+        return plots.speedup_figure(self)
 
     def plot_traffic(self) -> Figure:
         """Stacked bars of flits by message class, relative to the baseline."""
-        from gpucoh.plots import traffic_figure
+        from gpucoh.report import plots  # here: Matplotlib is large
 
-        return traffic_figure(self)
+        return plots.traffic_figure(self)
 
     def plot_energy(self) -> Figure:
         """Stacked bars of energy by part, relative to the baseline."""
-        from gpucoh.plots import energy_figure
+        from gpucoh.report import plots  # here: Matplotlib is large
 
-        return energy_figure(self)
+        return plots.energy_figure(self)
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:

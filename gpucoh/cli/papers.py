@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gpucoh import tables
 from gpucoh.errors import ConfigError
 from gpucoh.files import results_folder
+from gpucoh.report import tables
+from gpucoh.suite import SCALES
 
 ScaleOption = Annotated[str, typer.Option("--scale", help="Size of the input: tiny, small, paper.")]
 JobsOption = Annotated[
@@ -117,7 +118,6 @@ _WORDS = ("size", "direction", "no", "not_measured")
 
 def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
     from gpucoh.papers.runs import Bench
-    from gpucoh.suite import SCALES
 
     if scale not in SCALES:
         raise ConfigError(f"scale {scale!r} is not one of {', '.join(SCALES)}")

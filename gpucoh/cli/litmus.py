@@ -14,8 +14,6 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gpucoh import tables
-from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError
 from gpucoh.gpu import protocols, resolve
 from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, run_test
@@ -23,6 +21,8 @@ from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported
 from gpucoh.machines import Machine, machine
 from gpucoh.protocols import split_list
+from gpucoh.report import tables
+from gpucoh.report.bars import runs_bar
 
 DEFAULT_PROTOCOL = "tc-weak"
 #: So many results or fewer are shown with their histograms.

@@ -11,19 +11,15 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gpucoh.allowed import MODELS, allowed_outcomes
-from gpucoh.diagrams import draw
+from gpucoh import binding
 from gpucoh.errors import ConfigError, SimulationError
 from gpucoh.gpu import resolve
 from gpucoh.protocols import Choice, Protocol
-from gpucoh.small_programs import Program, every_program, fenced, shapes, without_fences
-
-if TYPE_CHECKING:
-    from gpucoh import _core
-else:
-    from gpucoh.gpu import _core
+from gpucoh.verify.axioms import MODELS, allowed_outcomes
+from gpucoh.verify.diagrams import draw
+from gpucoh.verify.programs import Program, every_program, fenced, shapes, without_fences
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
@@ -162,7 +158,7 @@ def explore(
         If the explorer's own limits are reached.
     """
     choice = resolve(protocol) if isinstance(protocol, str) else protocol
-    orders, scopes = _core.isa()["orders"], _core.isa()["scopes"]
+    orders, scopes = binding.isa()["orders"], binding.isa()["scopes"]
     threads = [
         (
             thread.core,
@@ -180,7 +176,7 @@ def explore(
         for thread in program.threads
     ]  # fmt: skip
     warm = (1 << (program.cores * program.variables)) - 1 if program.warm else 0
-    text = _core.explore(
+    text = binding.explore(
         choice.protocol.id,
         choice.rule(consistency),
         dict(choice.options),

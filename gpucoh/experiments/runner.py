@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError
+from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import DEFAULT_BUDGET, GPU, LARGEST_SEED, VERSION, resolve
-from gpucoh.interrupts import interruptible
 from gpucoh.machines import Machine, machine
+from gpucoh.report.bars import blocks_bar
 from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
 from gpucoh.units import name_of, natural
@@ -333,8 +334,6 @@ def run(
     >>> gpucoh.run("vec-cpy", protocol="ideal", scale="tiny").correct
     True
     """
-    from gpucoh.bars import blocks_bar
-
     wanted = Run(
         workload=workload,
         protocol=protocol,

@@ -1,6 +1,6 @@
 """Many runs, in threads, processes or on a cluster, with results kept in a Parquet file.
 
-A sweep is a list of :class:`gpucoh.runner.Run`; a TOML file describes one as the product of its lists.
+A sweep is a list of :class:`gpucoh.experiments.runner.Run`; a TOML file describes one as the product of its lists.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.bars import runs_bar
 from gpucoh.errors import ConfigError, Error
+from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.runner import Run
 from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import VERSION, resolve
-from gpucoh.interrupts import Workers
 from gpucoh.machines import machine
-from gpucoh.runner import Run
+from gpucoh.report.bars import runs_bar
 from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpucoh.results import Results
+    from gpucoh.experiments.results import Results
 
 _LISTS = {
     "workloads": "workload",
@@ -190,7 +190,7 @@ def sweep(
         raise ConfigError(f"{executor!r} is not an executor: it has no submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
     number = _jobs(jobs)
-    from gpucoh.results import (  # here: pandas is large, and a run alone does not need it
+    from gpucoh.experiments.results import (  # here: pandas is large, and a run alone does not need it
         Results,
         as_frame,
     )

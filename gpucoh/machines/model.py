@@ -1,7 +1,7 @@
 """Machine descriptions: validated, with units, in and out of TOML, every number with its source.
 
 A :class:`Machine` is frozen; :meth:`Machine.replace` makes another one. The presets stand in
-:mod:`gpucoh.presets`. The C core gets plain numbers from :meth:`Machine.to_core` and nothing else.
+:mod:`gpucoh.machines.presets`. The C core gets plain numbers from :meth:`Machine.to_core` and nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import path_of, read_toml, whole_file
-from gpucoh.presets import DESCRIPTIONS, PRESETS
+from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
 
 # The core counts time in ticks of 1 / LCM of all clocks; 64 bits of them must last for any run.
