@@ -63,7 +63,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
-    status = gpc_gpu_checks_before_launch(gpu);
+    status = gpc_gpu_tell_monitors_memory(gpu);
     if (status == 0) {
         status = kernel_begin(gpu);
     }
