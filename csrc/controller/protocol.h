@@ -7,6 +7,7 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/access.h"
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
@@ -116,8 +117,11 @@ typedef struct {
     gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
-    /* Which table a cause goes to; NULL: table 0. */
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
     uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
+    /* The entry of the part that a message routed to a table over entries is about; NULL: the newest one about its line.
+     * GPC_NONE: the step is one of the table's initial state, whose first action may take an entry (gpc_take_entry). */
+    gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
     /* Lower is evicted sooner, among those the table lets go; NULL: least recently used. */
     uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
     /* A launch: bit t of `begins`: table t gets KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp is done, elsewhere
@@ -134,8 +138,11 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
+/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. Only `before` and `release` may return GPC_HOLD. */
 typedef struct {
+    /* Whether a load, store or atomic of the warp may issue, once core rule and older accesses let it: GPC_OK; GPC_HOLD: ask when
+     * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
+    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
      * *until. Called again until done. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
@@ -325,7 +332,8 @@ GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
- * handed over. GPC_OK: done; GPC_HOLD: nothing was done and it is still the caller's: what a first action may return. */
+ * handed over. GPC_OK: done, or the message waits for the line; GPC_HOLD: nothing was done and the message is still the
+ * caller's: what a first action may return. */
 GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
                                        gpc_mask_t mask, gpc_index_t message);
 /* A launch begins (KERNEL_BEGIN), or ends here (KERNEL_END): what the type's `begins`, `ends` and `launch` say. GPC_OK; an error;
@@ -424,8 +432,11 @@ gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
 /* One copy of it to every controller of the set. */
 GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_index_t message, const gpc_nodeset_t *to);
-/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along). */
+/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along).
+ * Without a message: no words but their mask. */
 GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
+/* For an entry: `type` to the line's home with the masked words of `line` (NULL: their mask only). */
+GPC_MUST_CHECK int gpc_send_words(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line);
 /* To the sender of message `to` (x->message, or one of the pending list): `type`, its request named, its lane list moved along; the
  * masked words of `line` (may be NULL: none). */
 GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, const uint32_t *line);
@@ -460,7 +471,10 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
-/* The cause at one entry of a part, by table `table`. */
+/* First action of a step over entries that has none: a new entry of the table's part for x's line. GPC_HOLD: the part is full.
+ * An entry leaves its part when its state becomes the table's initial one. */
+GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
+/* The cause at one entry of a part, by table `table`; the step is about the entry's line. */
 GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */

@@ -19,8 +19,7 @@ object_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? OBJECT_BEGIN : x->cause == GPC_MSG_KERNEL_END ? OBJECT_END : OBJECT_LOAD;
 }
 
-static int
-act_keep(gpc_step_t *x)
+GPC_ACTION(act_keep, "")
 {
     return gpc_keep_pending(x);
 }
@@ -128,29 +127,25 @@ marks_classify(const gpc_step_t *x)
     }
 }
 
-static int
-act_mark(gpc_step_t *x)
+GPC_ACTION(act_mark, "")
 {
     gpc_index_t message = gpc_new_message(x, MARK, gpc_node_of(x->unit, GPC_AT_BANK));
     return message == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_send(x, message);
 }
 
-static int
-act_answer(gpc_step_t *x)
+GPC_ACTION(act_answer_mark, "")
 {
     return gpc_send_answer(x, x->message, MARK_ACK, GPC_NO_WORDS, NULL);
 }
 
-static int
-act_count_begin(gpc_step_t *x)
+GPC_ACTION(act_count_begin, "")
 {
     (void) x;
     bank_begins++;
     return GPC_OK;
 }
 
-static int
-act_count_end(gpc_step_t *x)
+GPC_ACTION(act_count_end, "")
 {
     (void) x;
     bank_ends++;
@@ -165,7 +160,7 @@ static const gpc_cell_t core_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
 static const gpc_cell_t bank_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
     [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN, act_count_begin),
                    [MARKS_END] = GO(MARKS_RUN, act_count_end),
-                   [MARKS_MARK] = GO(MARKS_RUN, act_answer)},
+                   [MARKS_MARK] = GO(MARKS_RUN, act_answer_mark)},
 };
 /* The mark at a launch's begin is never answered, so that the end is held for ever. */
 static const gpc_cell_t deaf_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {

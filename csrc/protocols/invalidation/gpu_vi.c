@@ -11,7 +11,7 @@
  *          from: copies are never newer than the line, so that memory has it then.
  * Differs  nowhere known.
  */
-#include "protocols/invalidation/gpu_vi_names.h"
+#include "protocols/invalidation/gpu_vi.h"
 
 /* ---- L1 --------------------------------------------------------------------------------------------------------------- */
 
@@ -31,18 +31,10 @@ l1_classify(const gpc_step_t *x)
     return x->cause == VI_INV || x->cause == VI_RECALL ? L1_INV : baseline_l1_classify(x);
 }
 
-static int
-act_acknowledge(gpc_step_t *x)
+GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
 {
     uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
     return gpc_send_answer(x, x->message, type, GPC_NO_WORDS, NULL);
-}
-
-static int
-act_count_invalidation(gpc_step_t *x)
-{
-    gpc_count(x, invalidations);
-    return GPC_OK;
 }
 
 /* clang-format off */
