@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define GPC_NAMED_BARRIERS 16u /* per block */
+
 typedef enum {
     GPC_ACCESS_LOAD,
     GPC_ACCESS_STORE,

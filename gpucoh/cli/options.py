@@ -18,22 +18,15 @@ from gpucoh.protocols import split_list
 class Command(TyperCommand):
     """A command that refuses what its parser would drop, or take for not given, without a word."""
 
-    def make_parser(self, ctx: Any) -> Any:
-        """The parser of typer, which by itself keeps the last of an option's values."""
-        parser: Any = super().make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], Sequence[Any]]:
-            values, rest, order = parse(args=args)
-            options = [item for item in order if item.param_type_name == "option"]
-            _refuse_twice(options)
-            for item in options:
-                if values.get(item.name) == "":
-                    raise ConfigError(f"{_shown(item)} is empty; it takes a value")
-            return values, rest, order
-
-        parser.parse_args = parse_once
-        return parser
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As of typer, which by itself keeps the last of an option's values."""
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        options = [item for item in order if item.param_type_name == "option"]
+        _refuse_twice(options)
+        for item in options:
+            if values.get(item.name) == "":
+                raise ConfigError(f"{_shown(item)} is empty; it takes a value")
+        return super().parse_args(ctx, args)
 
 
 class App(typer.Typer):

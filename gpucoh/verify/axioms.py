@@ -23,6 +23,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from gpucoh.verify.programs import Operation, Program
 
@@ -67,22 +68,15 @@ class _Events:
         ]
 
 
-def _is_acyclic(edges: Iterable[Edge], count: int) -> bool:
-    """By taking away what nothing leads to, as long as there is some."""
-    after: list[list[int]] = [[] for _ in range(count)]
-    entering = [0] * count
+def _is_acyclic(edges: Iterable[Edge]) -> bool:
+    order: TopologicalSorter[int] = TopologicalSorter()
     for start, end in edges:
-        after[start].append(end)
-        entering[end] += 1
-    free = [event for event in range(count) if not entering[event]]
-    gone = 0
-    while free:
-        gone += 1
-        for end in after[free.pop()]:
-            entering[end] -= 1
-            if not entering[end]:
-                free.append(end)
-    return gone == count
+        order.add(end, start)
+    try:
+        order.prepare()
+    except CycleError:
+        return False
+    return True
 
 
 def _coherence_orders(events: _Events) -> Iterator[list[list[int]]]:
@@ -132,17 +126,16 @@ def _communication(orders: Sequence[Sequence[int]], source: dict[int, int]) -> l
 
 
 def _is_allowed(events: _Events, communication: list[Edge], model: str) -> bool:
-    count = len(events.operations)
     if model == "SC":
-        return _is_acyclic(events.po + communication, count)
-    if not _is_acyclic(events.po_loc + communication, count):
+        return _is_acyclic(events.po + communication)
+    if not _is_acyclic(events.po_loc + communication):
         return False
     if model == "RC-MCA":
-        return _is_acyclic(events.po_loc + events.fenced + communication, count)
+        return _is_acyclic(events.po_loc + events.fenced + communication)
     edges = events.fenced + communication
     for pair in itertools.combinations(range(len(events.program.threads)), 2):
         within = [e for e in edges if events.thread[e[0]] in pair and events.thread[e[1]] in pair]
-        if not _is_acyclic(within, count):
+        if not _is_acyclic(within):
             return False
     return True
 

@@ -41,6 +41,16 @@ def test_an_include_that_points_up_is_found(tree):
     ]
 
 
+def test_the_subfolders_of_the_core_are_layers(tree):
+    for name in ("memory/queue.h", "frontend/issue.c"):
+        (tree / "csrc/core" / name).parent.mkdir()
+        (tree / "csrc/core" / name).write_text("")
+    (tree / "csrc/core/frontend/issue.c").write_text('#include "core/memory/queue.h"\n')
+    assert not list(rules.check_includes(tree))
+    (tree / "csrc/core/warp.h").write_text('#include "core/memory/queue.h"\n')
+    assert len(list(rules.check_includes(tree))) == 1
+
+
 def test_python_outside_the_binding_is_found(tree):
     (tree / "csrc/base/a.c").write_text("#include <Python.h>\n")
     assert len(list(rules.check_includes(tree))) == 1

@@ -50,15 +50,13 @@ typedef struct {
     gpc_address_t line;
 } gpc_order_touch_t;
 
-#define GPC_NAMED_BARRIERS 16u
-
 /* How much a core has room for. */
 typedef struct {
     uint32_t cores, warps, blocks;
     uint32_t requests; /* line requests outstanding, at most */
 } gpc_order_sizes_t;
 
-typedef struct {
+typedef struct gpc_order {
     gpc_rule_t rule;
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
     gpc_controller_t *const *l1s;     /* borrowed: the core-position controller of each core */

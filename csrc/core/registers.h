@@ -4,12 +4,12 @@
  * warp says so, and the word alone is kept, in `evens`; its place in `vectors` is stale. So most arithmetic of a warp is that
  * of one lane, and a warp's hot registers are a line or two of the host's cache instead of two lines each. Nobody outside
  * this file needs to know: who reads asks for lanes or for a word, who writes says which lanes. */
-#ifndef GPC_CORE_EXECUTE_REGISTERS_H
-#define GPC_CORE_EXECUTE_REGISTERS_H
+#ifndef GPC_CORE_REGISTERS_H
+#define GPC_CORE_REGISTERS_H
 
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/waking.h"
 
 static inline gpc_lanes_t
 gpc_all_lanes(const gpc_issue_t *x)
@@ -173,6 +173,16 @@ gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t
 {
     if (operand->kind != GPC_NO_OPERAND) {
         gpc_set_entry_ready_at(x, gpc_scoreboard_entry(x->launch, operand), at);
+    }
+}
+
+/* All `width` words of a wide value. */
+static inline void
+gpc_core_set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t width, gpc_cycle_t at)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        gpc_operand_t part = gpc_operand_next(x, *destination, i);
+        gpc_set_ready_at(x, &part, at);
     }
 }
 

@@ -1,55 +1,9 @@
-/* report.c: words about where things are and who waits for what. */
+/* report.c: what every resident warp waits for. */
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "core/parts.h"
-
-const char *
-gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t size)
-{
-    const gpc_instruction_t *in = &launch->launch.program.instructions[pc < launch->launch.program.count ? pc : 0];
-    int length = snprintf(text, size, "kernel '%s' at line %u", launch->launch.kernel, (unsigned) in->line);
-    if (in->file != 0 && length > 0 && (size_t) length < size) {
-        snprintf(text + length, size - (size_t) length, " of file %u", (unsigned) in->file);
-    }
-    return text;
-}
-
-const char *
-gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size)
-{
-    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
-    uint32_t thread = x->warp->index * x->lanes + lane;
-    snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u)", x->launch->thread_axis[0][thread],
-             x->launch->thread_axis[1][thread], x->launch->thread_axis[2][thread], block->coordinates[0],
-             block->coordinates[1], block->coordinates[2]);
-    return text;
-}
-
-bool
-gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t slot)
-{
-    const gpc_block_t *block = gpc_core_block(self, core, slot);
-    return block->warps != 0 && (block->warps & ~self->parts->cores[core].waits_barrier) == 0;
-}
-
-int
-gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
-{
-    const gpc_block_t *block = gpc_core_block(self, core, slot);
-    const gpc_warp_t *warp =
-        gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
-    const gpc_order_barrier_t *barrier =
-        &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
-    char where[160];
-    return gpc_fail(
-        self->failure, GPC_ERROR_BARRIER,
-        "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
-        "and every other warp of the block has ended or waits at a barrier",
-        gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where), (unsigned) warp->barrier,
-        block->coordinates[0], block->coordinates[1], block->coordinates[2], (unsigned) warp->index, barrier->arrived,
-        barrier->expected);
-}
+#include "core/execute/execute.h"
+#include "core/memory/order.h"
+#include "core/where.h"
 
 /* The oldest access of a warp that is still on its way. */
 static const gpc_core_access_t *
