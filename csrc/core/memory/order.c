@@ -234,12 +234,6 @@ touch_at(const gpc_order_t *self, gpc_index_t i)
     return (gpc_order_touch_t *) gpc_pool_at(&self->touches, i);
 }
 
-bool
-gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
-{
-    return self->touched && self->touched[(size_t) core * self->warps + warp] != GPC_NONE;
-}
-
 int
 gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
 {

@@ -89,7 +89,11 @@ GPC_MUST_CHECK int gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_
  * line of an access before gpc_order_may_issue, whose GO is acted on. */
 int gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
 /* Whether the answer can be other than GO: else the lines of an access need not be known before it issues. */
-bool gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp);
+static inline bool
+gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return self->touched && self->touched[(size_t) core * self->warps + warp] != GPC_NONE;
+}
 /* A line request of the warp's access is made; it is complete, with all of its words. */
 void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
 void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
