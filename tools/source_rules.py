@@ -14,13 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Dependencies point down this order and never up; fabric and cache stand side by side.
-LAYERS = {
-    "base": 0, "engine": 1, "fabric": 2, "cache": 2, "protocol": 3, "core": 4, "check": 5, "": 6,
-    "python": 7, "tests": 8,
-}  # fmt: skip
-# Plain numbers and structs that every layer shares; they include nothing above base.
-SHARED_HEADERS = {"gpu.h", "core/isa.h", "core/order.h"}
+# Dependencies point down this list and never up; those of one entry stand side by side. The longest folder that
+# fits a file counts: what lies in core/ itself is what its subfolders share.
+LAYERS = [
+    ("base",), ("engine",), ("fabric", "cache"), ("controller",), ("protocols",),
+    ("core",), ("core/memory",), ("core/execute",), ("core/frontend",),
+    ("check",), ("machine",), ("python",), ("tests",),
+]  # fmt: skip
+LAYER_OF_FOLDER = {folder: number for number, folders in enumerate(LAYERS) for folder in folders}
 
 # Calls of the core that the architecture rules out. Formatting into memory (vsnprintf) is no I/O.
 FORBIDDEN_CALLS = {
@@ -33,19 +34,18 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 # Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop,
 # unless the run is watched: monitors and the race detector keep what they see.
 MAY_ALLOCATE = {
-    "base/arena.c", "base/text.c", "core/decode.c", "core/dispatch.c", "core/program.c",
+    "base/arena.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c", "core/frontend/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
-    "gpu.c", "gpu_check.c", "gpu_host.c", "check/explorer.c", "check/monitor.c", "check/pages.c", "check/race.c",
+    "machine/gpu.c", "machine/checks.c", "machine/host.c",
+    "check/explorer.c", "check/monitor.c", "check/pages.c", "check/race.c",
     "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
 }  # fmt: skip
 
-# gpucoh modules that import nothing of the rest but what is named here.
-LEAVES = {
-    "lang": {"errors", "lang"},
-    "machines": {"errors", "files", "machines", "presets", "units"},
-    "energy": {"errors", "energy"},
+# meson's name of an object, by the source it is made from.
+SOURCE_OF_OBJECT = {
+    path.relative_to(ROOT).as_posix().replace("/", "_"): path.relative_to(ROOT / "csrc").as_posix()
+    for path in (ROOT / "csrc").rglob("*.c")
 }
-MAY_IMPORT_CORE = {"gpu.py", "verification.py"}
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -54,7 +54,9 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 def layer_of(path: str) -> int:
     folder = path.rpartition("/")[0]
-    return LAYERS[folder.split("/")[0]]
+    while folder not in LAYER_OF_FOLDER:
+        folder = folder.rpartition("/")[0]
+    return LAYER_OF_FOLDER[folder]
 
 
 def check_includes(root: Path) -> Iterator[str]:
@@ -71,17 +73,16 @@ def check_includes(root: Path) -> Iterator[str]:
             if found[1] == "<":
                 if header in ("Python.h", "structmember.h") and not name.startswith("python/"):
                     yield f"{where}: {header} is for csrc/python only"
-            elif (
-                header not in SHARED_HEADERS
-                and (csrc / header).exists()
-                and layer_of(header) > layer_of(name)
-            ):
+            elif (csrc / header).exists() and layer_of(header) > layer_of(name):
                 yield f'{where}: "{header}" stands above this file: dependencies point down'
 
 
 def check_listed(root: Path) -> Iterator[str]:
-    """meson.build names every source and every file of the package."""
+    """meson.build names every source."""
     build = (root / "meson.build").read_text(encoding="utf-8")
+    registry = root / "csrc/protocols/registry.def"
+    listed = registry.read_text(encoding="utf-8") if registry.exists() else ""
+    build += re.sub(r'"(.+)"', r"'csrc/protocols/\1'", listed)
     for path in sorted((root / "csrc").rglob("*.c")):
         name = path.relative_to(root).as_posix()
         if name.startswith("csrc/tests/test_"):
@@ -89,44 +90,15 @@ def check_listed(root: Path) -> Iterator[str]:
                 yield f"{name}: not among the c_tests of meson.build"
         elif f"'{name}'" not in build:
             yield f"{name}: not in meson.build"
-    for path in sorted((root / "gpucoh").rglob("*")):
-        if (
-            path.is_file()
-            and path.suffix not in (".so", ".pyc")
-            and f"'{path.relative_to(root).as_posix()}'" not in build
-        ):
-            yield f"{path.relative_to(root).as_posix()}: not in meson.build: it would not be installed"
-
-
-def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
-    """First name below gpucoh of every import of the package, absolute or relative."""
-    package = ["gpucoh", *path.relative_to(root / "gpucoh").parts[:-1]]
-    for number, line in lines_of(path):
-        if found := re.match(r"\s*(?:from|import)\s+gpucoh\.(\w+)", line):
-            yield number, found[1]
-        elif found := re.match(r"\s*from\s+gpucoh\s+import\s+(.+)", line):
-            yield from ((number, name) for name in re.findall(r"\w+", found[1]))
-        elif found := re.match(r"\s*from\s+(\.+)(\w*)[\w.]*\s+import\s+(.+)", line):
-            base = package[: len(package) - len(found[1]) + 1]
-            if len(base) > 1:
-                yield number, base[1]
-            elif base:
-                yield from (
-                    (number, name)
-                    for name in ([found[2]] if found[2] else re.findall(r"\w+", found[3]))
-                )
 
 
 def check_imports(root: Path) -> Iterator[str]:
-    """Only gpu.py and verification.py use the core; lang, machines and energy stand alone."""
+    """binding.py alone imports the extension, which import-linter does not see: it is no Python source."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
         name = path.relative_to(root / "gpucoh").as_posix()
-        allowed = LEAVES.get(name.split("/")[0].removesuffix(".py"))
-        for number, module in imported_modules(path, root):
-            if module == "_core" and name not in MAY_IMPORT_CORE:
-                yield f"gpucoh/{name}:{number}: only {' and '.join(sorted(MAY_IMPORT_CORE))} may import _core"
-            if allowed is not None and module not in allowed:
-                yield f"gpucoh/{name}:{number}: imports gpucoh.{module}, but {name.split('/')[0]} stands alone"
+        for number, line in lines_of(path):
+            if name != "binding.py" and re.match(r"\s*(from|import)\b.*\b_core\b", line):
+                yield f"gpucoh/{name}:{number}: only binding.py may import _core"
 
 
 def run(*command: str) -> list[str]:
@@ -138,9 +110,7 @@ def object_name(line: str) -> str | None:
     found = re.search(r"(csrc_\w+\.c)\.o", line)
     if not found:
         return None
-    name = found[1].removeprefix("csrc_")
-    folder, _, rest = name.partition("_")
-    return f"{folder}/{rest}" if folder in LAYERS else name
+    return SOURCE_OF_OBJECT.get(found[1], found[1])
 
 
 def check_objects(library: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 #ifndef GPC_BASE_FAILURE_H
 #define GPC_BASE_FAILURE_H
 
+#include "base/errors.h"
 #include "base/types.h"
 
 typedef struct {

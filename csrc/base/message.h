@@ -6,6 +6,7 @@
 #define GPC_BASE_MESSAGE_H
 
 #include "base/arena.h"
+#include "base/atomics.h"
 
 /* Kinds that every protocol knows; a protocol's own messages are numbered from GPC_MSG_OWN on. */
 #define GPC_COMMON_MESSAGES(X)                                                                                  \

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/isa.h"
+#include "base/atomics.h"
 
 static uint32_t
 add_f32(uint32_t old, uint32_t operand, bool subtract)

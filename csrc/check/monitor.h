@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "check/shadow.h"
-#include "core/order.h"
-#include "protocol/protocol.h"
+#include "controller/protocol.h"
+#include "core/memory/order.h"
 
 /* X(name, text): counts of checks made; a run that has checked nothing shows it. */
 #define GPC_MONITOR_COUNTS(X)                                                                                          \
@@ -37,8 +37,9 @@ typedef struct gpc_monitor gpc_monitor_t;
 typedef struct {
     const gpc_protocol_t *protocol;
     const gpc_machine_t *machine;
-    gpc_controller_t *const *l1s; /* [cores] */
-    gpc_controller_t *banks;      /* [partitions] */
+    gpc_controller_t *const *l1s;      /* [cores] */
+    gpc_controller_t *banks;           /* [partitions] */
+    gpc_controller_t *global, *memory; /* NULL: the machine has none */
     const gpc_pool_t *messages, *lane_lists;
 } gpc_monitored_t;
 

@@ -3,7 +3,7 @@
 #ifndef GPC_CHECK_TRACE_H
 #define GPC_CHECK_TRACE_H
 
-#include "protocol/protocol.h"
+#include "controller/protocol.h"
 
 typedef struct gpc_trace gpc_trace_t;
 

@@ -1,9 +1,10 @@
 /* world.c: the explorer's world is built: a small machine, its controllers, warm copies, and the renamings that change nothing. */
 #include "check/world.h"
+#include "protocols/registry.h"
 
 #include <string.h>
 
-#include "protocol/describe.h"
+#include "controller/describe.h"
 
 /* ---- the machine -------------------------------------------------------------------------------------------------------------- */
 

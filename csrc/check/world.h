@@ -4,9 +4,9 @@
 #ifndef GPC_CHECK_WORLD_H
 #define GPC_CHECK_WORLD_H
 
-#include "core/order.h"
-#include "gpu.h"
-#include "protocol/protocol.h"
+#include "check/explore.h"
+#include "controller/protocol.h"
+#include "core/memory/order.h"
 
 #define GPC_WORLD_MAX_CORES 4u
 #define GPC_WORLD_MAX_THREADS 4u

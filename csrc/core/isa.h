@@ -14,6 +14,8 @@
 #ifndef GPC_CORE_ISA_H
 #define GPC_CORE_ISA_H
 
+#include "base/atomics.h"
+#include "base/rules.h"
 #include "base/types.h"
 
 /* X(name, operands, text): operands is how the fields a, b, c and destination are used, checked by gpc_program_validate:
@@ -80,22 +82,6 @@ typedef enum {
         GPC_NUM_OPCODES
 } gpc_opcode_t;
 
-#define GPC_TYPES(X) X(I32) X(U32) X(F32)
-typedef enum {
-#define X(name) GPC_##name,
-    GPC_TYPES(X)
-#undef X
-        GPC_NUM_TYPES
-} gpc_type_t;
-
-#define GPC_ATOMICS(X) X(ADD) X(SUB) X(MIN) X(MAX) X(AND) X(OR) X(XOR) X(EXCH) X(CAS)
-typedef enum {
-#define X(name) GPC_ATOMIC_##name,
-    GPC_ATOMICS(X)
-#undef X
-        GPC_NUM_ATOMICS
-} gpc_atomic_t;
-
 #define GPC_SPECIALS(X)                                                                            \
     X(THREAD_X) X(THREAD_Y) X(THREAD_Z) X(BLOCK_X) X(BLOCK_Y) X(BLOCK_Z) X(BLOCK_DIM_X) X(BLOCK_DIM_Y) \
     X(BLOCK_DIM_Z) X(GRID_DIM_X) X(GRID_DIM_Y) X(GRID_DIM_Z) X(LANE) X(WARP) X(CORE) X(CLOCK)
@@ -105,23 +91,6 @@ typedef enum {
 #undef X
         GPC_NUM_SPECIALS
 } gpc_special_t;
-
-/* Order and scope of memory operations, fences included. */
-#define GPC_ORDERS(X) X(WEAK) X(RELAXED) X(ACQUIRE) X(RELEASE) X(ACQ_REL) X(SC)
-typedef enum {
-#define X(name) GPC_ORDER_##name,
-    GPC_ORDERS(X)
-#undef X
-        GPC_NUM_ORDERS
-} gpc_memory_order_t;
-
-#define GPC_SCOPES(X) X(CTA) X(CU) X(GPU) X(SYS)
-typedef enum {
-#define X(name) GPC_SCOPE_##name,
-    GPC_SCOPES(X)
-#undef X
-        GPC_NUM_SCOPES
-} gpc_scope_t;
 
 /* Operands: two bits of kind, fourteen of number. */
 #define GPC_OPERAND_VECTOR 0x0000u

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/waking.h"
 
 static inline gpc_lanes_t
 gpc_all_lanes(const gpc_issue_t *x)
@@ -173,6 +173,16 @@ gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t
 {
     if (operand->kind != GPC_NO_OPERAND) {
         gpc_set_entry_ready_at(x, gpc_scoreboard_entry(x->launch, operand), at);
+    }
+}
+
+/* All `width` words of a wide value. */
+static inline void
+gpc_core_set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t width, gpc_cycle_t at)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        gpc_operand_t part = gpc_operand_next(x, *destination, i);
+        gpc_set_ready_at(x, &part, at);
     }
 }
 

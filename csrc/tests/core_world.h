@@ -2,10 +2,11 @@
 #ifndef GPC_TESTS_CORE_WORLD_H
 #define GPC_TESTS_CORE_WORLD_H
 
+#include "controller/controller.h"
 #include "core/core.h"
+#include "core/memory/order.h"
 #include "harness.h"
 #include "machines.h"
-#include "protocol/controller.h"
 
 #define WORLD_CORES 4u
 #define WORLD_WORDS 65536u

@@ -2,8 +2,8 @@
 #ifndef GPC_TESTS_GPU_BENCH_H
 #define GPC_TESTS_GPU_BENCH_H
 
-#include "gpu.h"
 #include "harness.h"
+#include "machine/gpu.h"
 #include "machines.h"
 
 /* ---- programs by hand ------------------------------------------------------------------------------------------------------------ */

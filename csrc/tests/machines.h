@@ -2,7 +2,7 @@
 #ifndef GPC_TESTS_MACHINES_H
 #define GPC_TESTS_MACHINES_H
 
-#include "gpu.h"
+#include "machine/gpu.h"
 
 static const gpc_machine_t test_fermi = {
     .cores = 16,

@@ -3,7 +3,7 @@
 #ifndef GPC_TESTS_SKETCH_WALLS_H
 #define GPC_TESTS_SKETCH_WALLS_H
 
-#include "protocol/protocol.h"
+#include "controller/protocol.h"
 
 /* clang-format off */
 #define WALLS_MESSAGES(X, prefix)                                              \

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
+#include "controller/protocol.h"
 #include "core/isa.h"
-#include "protocol/protocol.h"
 
 #define SKETCH_ACTION(name, effect)                                                                                    \
-    static int name(gpc_step_t *x)                                                                                     \
+    GPC_ACTION(name, effect)                                                                                           \
     {                                                                                                                  \
         (void) x;                                                                                                      \
         return GPC_OK;                                                                                                 \

@@ -2,7 +2,7 @@
 #ifndef GPC_TESTS_SMALL_PROGRAMS_H
 #define GPC_TESTS_SMALL_PROGRAMS_H
 
-#include "gpu.h"
+#include "machine/gpu.h"
 
 enum { LOAD, STORE, ADD, FENCE };
 enum { X, Y };

@@ -4,7 +4,8 @@
 #include "check/shadow.h"
 #include "check/view.h"
 #include "gpu_bench.h"
-#include "gpu_parts.h"
+#include "machine/parts.h"
+#include "protocols/registry.h"
 
 /* ---- what a word holds and held ---------------------------------------------------------------------------------------------- */
 

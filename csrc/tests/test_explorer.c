@@ -1,6 +1,6 @@
 /* test_explorer.c: do the baselines have exactly the outcome sets that they must have, over every interleaving? */
-#include "gpu.h"
 #include "harness.h"
+#include "machine/gpu.h"
 #include "small_programs.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* test_holders.c: do the sets of gpu_holders.c name every L1 that has to do with a line, at any time, and soon few others? */
+/* test_holders.c: do the sets of sharer_filter.c name every L1 that has to do with a line, at any time, and soon few others? */
 #include "gpu_bench.h"
-#include "gpu_parts.h"
+#include "machine/parts.h"
 
 enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
 

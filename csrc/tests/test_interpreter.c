@@ -1,5 +1,5 @@
 /* test_interpreter.c: what instructions compute, divergence, and what a program may not be. */
-#include "core/alu.h"
+#include "core/execute/alu.h"
 #include "core_world.h"
 #include "harness.h"
 

@@ -1,8 +1,9 @@
 /* test_invalidation.c: are the invalidation protocols (MESI, GPU-VI, GPU-VIni) coherent over every interleaving, and do they neither
  * stop nor lose a word when everything they wait for is scarce? */
-#include "gpu.h"
+#include "controller/protocol.h"
 #include "gpu_bench.h"
-#include "protocol/protocol.h"
+#include "machine/gpu.h"
+#include "protocols/registry.h"
 #include "small_programs.h"
 
 static const char *const protocols[] = {"mesi", "gpu-vi", "gpu-vini"};

@@ -1,5 +1,5 @@
 /* test_math.c: the special functions against libm in double, over all of f32. */
-#include "core/math.h"
+#include "core/execute/math.h"
 
 #include <math.h>
 

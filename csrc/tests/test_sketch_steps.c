@@ -1,7 +1,8 @@
 /* test_sketch_steps.c: the sketched tables, and TC-Weak's, led through a few steps by the real controller: guards, pre-events,
  * words, entries, unit tables, transactions without a way. */
 #include "base/arena.h"
-#include "protocol/tc.h"
+#include "protocols/registry.h"
+#include "protocols/temporal/tc.h"
 #include "tests/harness.h"
 #include "tests/sketches.h"
 

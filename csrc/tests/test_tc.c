@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "check/world.h"
-#include "gpu.h"
+#include "controller/protocol.h"
 #include "harness.h"
-#include "protocol/protocol.h"
+#include "machine/gpu.h"
+#include "protocols/registry.h"
 #include "small_programs.h"
 
 typedef struct {

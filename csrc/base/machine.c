@@ -1,0 +1,50 @@
+/* machine.c: the ranges of a machine's numbers, checked. */
+#include "base/machine.h"
+
+#include <string.h>
+
+#include "base/errors.h"
+
+#define X(name, smallest, largest, text) {#name, offsetof(gpc_machine_t, name), smallest, largest, text},
+const gpc_machine_field_t gpc_machine_fields[] = {GPC_MACHINE_FIELDS(X){NULL, 0, 0, 0, NULL}};
+#undef X
+
+static bool
+power_of_two(uint32_t n)
+{
+    return n && (n & (n - 1)) == 0;
+}
+
+int
+gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
+{
+    for (const gpc_machine_field_t *field = gpc_machine_fields; field->name; field++) {
+        uint32_t value;
+        memcpy(&value, (const uint8_t *) m + field->offset, sizeof(value));
+        if (value < field->smallest || value > field->largest) {
+            return gpc_fail(failure, GPC_ERROR_MACHINE, "%s is %u: allowed are %u to %u", field->name, value,
+                            field->smallest, field->largest);
+        }
+    }
+    if (m->lanes_per_warp != 32 && m->lanes_per_warp != 64) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "lanes_per_warp is %u: allowed are 32 and 64", m->lanes_per_warp);
+    }
+    if (!power_of_two(m->line_bytes) || !power_of_two(m->interleave_bytes) || m->interleave_bytes < m->line_bytes) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE,
+                        "line_bytes %u and interleave_bytes %u: both powers of two, the second at least the first",
+                        m->line_bytes, m->interleave_bytes);
+    }
+    if (m->scratchpad_banks != 0 && !power_of_two(m->scratchpad_banks)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks is %u: 0 or a power of two", m->scratchpad_banks);
+    }
+    if (m->l2_bytes % (m->line_bytes * m->l2_ways) || m->l2_bytes == 0 || m->l1_bytes % (m->line_bytes * m->l1_ways)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE,
+                        "l1_bytes %u and l2_bytes %u: whole sets of %u and %u ways of %u-byte lines are needed",
+                        m->l1_bytes, m->l2_bytes, m->l1_ways, m->l2_ways, m->line_bytes);
+    }
+    if (m->dram_model == 1 && (m->dram_burst_bytes == 0 || m->line_bytes % m->dram_burst_bytes)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes %u does not divide a line of %u bytes",
+                        m->dram_burst_bytes, m->line_bytes);
+    }
+    return 0;
+}

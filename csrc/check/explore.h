@@ -1,0 +1,50 @@
+/* explore.h: what the explorer runs and returns. */
+#ifndef GPC_CHECK_EXPLORE_H
+#define GPC_CHECK_EXPLORE_H
+
+#include "base/machine.h"
+#include "base/rules.h"
+#include "base/text.h"
+
+/* ---- the explorer: the same tables and order.c on a small machine, every interleaving ----------------------------- */
+
+typedef struct {
+    uint8_t kind; /* 0 load, 1 store, 2 atomic add, 3 fence */
+    uint8_t order, scope;
+    uint8_t variable;
+    uint32_t value; /* store, atomic: operand */
+} gpc_explore_op_t;
+
+typedef struct {
+    uint32_t core;
+    uint32_t num_ops;
+    const gpc_explore_op_t *ops;
+} gpc_explore_thread_t;
+
+typedef struct {
+    const char *protocol;
+    gpc_rule_t rule;
+    const gpc_option_value_t *options;
+    uint32_t num_options;
+    uint32_t cores, variables, num_threads;
+    const gpc_explore_thread_t *threads;
+    uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
+    uint32_t evictions; /* how many at most, by L1s and L2s at any time; UINT32_MAX: any number */
+    bool packed;        /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
+    bool tight;         /* one bank; L1s and L2 with room for one line and one transaction */
+    bool unwatched; /* the protocol's own invariants are not looked at: what comes of a wrong step is seen in the end */
+    uint64_t max_states;
+    uint32_t timestamp_bits; /* of the small machine; 0: more than any exploration needs */
+    /* Outcomes that the memory model allows, rows as in `outcomes`; NULL: whatever comes. Another one is a violation. */
+    const uint32_t *allowed;
+    uint32_t num_allowed, allowed_width;
+} gpc_explore_t;
+
+/* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads], ..]
+ * with final values of the variables behind them, cells: {controller: [number of each cell of its first table that was entered]},
+ * violations: [{kind, what, trace: [{kind, ..}, ..]}]}, at most one, by a shortest way. Violations: an outcome that is not allowed; a
+ * protocol error; an invariant of the protocol's monitor; a state from which the programs can never be done and all be quiet
+ * again (evictions do not count as help). Two states that differ by time's passing or a renaming of equal cores are one. */
+GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);
+
+#endif

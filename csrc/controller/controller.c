@@ -1,0 +1,517 @@
+/* controller.c: a controller at work: finding the object of a message, taking a step, holding and replaying what must wait.
+ * The same for every protocol and for both worlds. */
+#include "controller/controller.h"
+
+#include <string.h>
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------------ */
+
+/* The line's transaction in the first table over lines or words that has one: what an entry or the unit may wait for. */
+static gpc_index_t
+any_transaction(const gpc_controller_t *self, gpc_address_t line)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        gpc_index_t mshr =
+            self->type->tables[i]->object <= GPC_OVER_WORDS ? gpc_mshr_find_for(&self->mshrs, line, i) : GPC_NONE;
+        if (mshr != GPC_NONE) {
+            return mshr;
+        }
+    }
+    return GPC_NONE;
+}
+
+void
+gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+                    gpc_index_t message)
+{
+    bool over_lines = self->type->tables[table]->object <= GPC_OVER_WORDS;
+    uint8_t array = over_lines ? self->type->object_of[table] : 0;
+
+    *x = (gpc_step_t){.unit = self,
+                      .table = self->type->tables[table],
+                      .table_number = table,
+                      .array = array,
+                      .cause = cause,
+                      .message = message,
+                      .msg = message == GPC_NONE ? NULL : gpc_msg_at(self->messages, message),
+                      .line = line,
+                      .way = GPC_NONE,
+                      .mshr = GPC_NONE,
+                      .entry = GPC_NONE};
+    x->mask = x->msg ? x->msg->mask : GPC_NO_WORDS;
+    if (self->arrays[array].sets) {
+        x->way = gpc_tags_find(&self->arrays[array], line);
+    }
+    if (!over_lines) {
+        x->mshr = line == GPC_NEVER ? GPC_NONE : any_transaction(self, line);
+        return;
+    }
+    /* a way that is present and in no transaction spares the second look-up */
+    x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
+}
+
+static bool
+may_wait(const gpc_msg_t *msg) /* requests wait for lines and queues; answers never do */
+{
+    return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : msg->network == 0;
+}
+
+static uint8_t
+table_of(const gpc_controller_t *self, gpc_index_t message)
+{
+    return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
+}
+
+/* Whether an older request of the same source and network waits for the line: then this one waits behind it. Entries and the
+ * unit let requests pass that wait for a table over lines. */
+static bool
+is_behind(const gpc_controller_t *self, const gpc_step_t *x)
+{
+    const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, x->mshr);
+    bool over_lines = x->table->object <= GPC_OVER_WORDS;
+    gpc_index_t i = entry->waiters.head;
+    for (uint32_t n = 0; n < entry->waiters.count; n++) {
+        const gpc_msg_t *waiter = gpc_msg_at(self->messages, i);
+        if (waiter->source == x->msg->source && waiter->network == x->msg->network &&
+            (over_lines || table_of(self, i) == x->table_number)) {
+            return true;
+        }
+        i = waiter->next;
+    }
+    return false;
+}
+
+static void
+count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
+{
+    bool from_core = type < GPC_MSG_OWN;
+    self->statistics->loads += from_core ? type == GPC_MSG_LOAD : traffic_class == GPC_CLASS_REQ;
+    self->statistics->stores += from_core ? type == GPC_MSG_STORE : traffic_class == GPC_CLASS_ST;
+    self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
+}
+
+/* The message, or without one the entry whose step this is, waits for a change of the line's transaction. */
+static int
+hold_line(gpc_controller_t *self, gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL,
+                        "%s %u: a request waits for line 0x%llx, which is in no transaction", self->type->name,
+                        self->index, (unsigned long long) x->line);
+    }
+    self->statistics->held_line++;
+    gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
+    return GPC_OK;
+}
+
+static int
+finish(gpc_controller_t *self, gpc_step_t *x, int status)
+{
+    if (status == GPC_OK && !x->kept) {
+        gpc_free_message(self, x->message);
+    }
+    if (status == GPC_HELD_LINE) {
+        return hold_line(self, x);
+    }
+    if (status == GPC_HELD_QUEUE) {
+        self->statistics->held_queue++;
+    }
+    return status;
+}
+
+/* The step is over: monitors look at the line, or with GPC_NEVER at the unit. */
+static int
+stepped(gpc_controller_t *self, const gpc_step_t *x, int status)
+{
+    if (self->monitors && status == GPC_OK) {
+        return self->monitors->stepped(self->monitors->watcher, self, x->line);
+    }
+    return status;
+}
+
+static int
+take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+
+    gpc_step_about_line(self, &x, table, msg->type, msg->line, message);
+    if (x.mshr != GPC_NONE && may_wait(msg) && is_behind(self, &x)) {
+        return hold_line(self, &x);
+    }
+    if (x.way != GPC_NONE && may_wait(msg)) {
+        gpc_tags_touch(&self->arrays[x.array], x.way);
+    }
+    int status = gpc_fsm_step(&x);
+    return stepped(self, &x, finish(self, &x, status));
+}
+
+/* A step over an entry (GPC_NONE: none yet, the table's initial state) or over the unit. */
+static int
+take_slot(gpc_controller_t *self, gpc_step_t *x)
+{
+    if (x->msg && x->mshr != GPC_NONE && may_wait(x->msg) && is_behind(self, x)) {
+        return hold_line(self, x);
+    }
+    x->kept = x->message == GPC_NONE;
+    int status = gpc_fsm_step(x);
+    return stepped(self, x, finish(self, x, status));
+}
+
+int
+gpc_step_finish_part(gpc_step_t *x, int status)
+{
+    if (status == GPC_HELD_QUEUE) { /* its fellows have been taken, so it cannot go back to where it came from */
+        x->unit->statistics->held_queue++;
+        gpc_list_push_front(x->unit->replay, x->unit->messages, x->message);
+        return GPC_OK;
+    }
+    return finish(x->unit, x, status);
+}
+
+/* A TIMER that only gives the unit a turn, in which what is held is retried: the controller's own, or one for the unit that no
+ * table over entries or the unit takes. */
+static bool
+is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
+{
+    return msg->type == GPC_MSG_TIMER && msg->line == GPC_NEVER &&
+           (msg->fields[0] == GPC_TIMER_IDLE || self->type->tables[table]->object <= GPC_OVER_WORDS);
+}
+
+static int
+take_turn(gpc_controller_t *self, gpc_index_t message)
+{
+    if (gpc_msg_at(self->messages, message)->fields[0] == GPC_TIMER_IDLE &&
+        *self->idle_timer <= self->ports->now(self->world)) {
+        *self->idle_timer = 0;
+    }
+    gpc_free_message(self, message);
+    return GPC_OK;
+}
+
+static gpc_index_t
+entry_of(const gpc_controller_t *self, uint8_t part, gpc_index_t message)
+{
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    return self->type->entry_of ? self->type->entry_of(self, part, msg) : gpc_part_find(&self->parts[part], msg->line);
+}
+
+/* The message, new or replayed, takes a step of the table over whatever that is about. */
+static int
+dispatch(gpc_controller_t *self, uint8_t table, gpc_index_t message)
+{
+    uint8_t part = self->type->object_of[table];
+
+    switch (self->type->tables[table]->object) {
+        case GPC_OVER_LINES:
+        case GPC_OVER_WORDS:
+            break;
+        case GPC_OVER_ENTRIES:
+            return gpc_controller_entry(self, table, part, entry_of(self, part, message),
+                                        gpc_msg_at(self->messages, message)->type, message);
+        case GPC_OVER_UNIT:
+            return gpc_controller_unit(self, table, gpc_msg_at(self->messages, message)->type, message);
+    }
+    return take_line(self, table, message);
+}
+
+int
+gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the message may be gone after the step */
+    bool is_request = may_wait(msg);
+
+    if (is_request && self->replay->count) {
+        return GPC_HELD_QUEUE;
+    }
+    uint8_t table = table_of(self, message);
+    if (is_turn(self, msg, table)) {
+        return take_turn(self, message);
+    }
+    int status = dispatch(self, table, message);
+    if (status == GPC_OK && is_request) {
+        count_request(self, type, traffic_class);
+    }
+    return status;
+}
+
+int
+gpc_controller_replay(gpc_controller_t *self)
+{
+    gpc_index_t message = gpc_list_pop(self->replay, self->messages);
+    if (message == GPC_NONE) {
+        return GPC_OK;
+    }
+    int status = dispatch(self, table_of(self, message), message);
+    if (status == GPC_HELD_QUEUE) { /* the head again: what this step wakes comes behind what waits already */
+        gpc_list_push_front(self->replay, self->messages, message);
+    }
+    return status;
+}
+
+/* ---- causes without a message -------------------------------------------------------------------------------------------------- */
+
+static int
+cause_at(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, line, GPC_NONE);
+    x.mask = gpc_all_words(self);
+    x.kept = true; /* there is no message */
+    return gpc_fsm_step(&x);
+}
+
+int
+gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
+{
+    return cause_at(self, 0, cause, line);
+}
+
+int
+gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line, gpc_mask_t mask,
+                    gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, line, message);
+    x.mask = mask;
+    x.kept = message == GPC_NONE;
+    int status = gpc_fsm_step(&x);
+    if (message != GPC_NONE) {
+        status = finish(self, &x, status);
+    }
+    return status > 0 ? GPC_HOLD : status;
+}
+
+uint8_t
+gpc_table_over(const gpc_controller_t *self, uint8_t array)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        const gpc_table_t *table = self->type->tables[i];
+        if (table->object <= GPC_OVER_WORDS && (self->type->object_of[i] == array || (table->arrays >> array & 1))) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+int
+gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause)
+{
+    gpc_tags_t *tags = &self->arrays[array];
+    uint8_t table = gpc_table_over(self, array);
+    for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+        if (gpc_tags_present(tags, way)) {
+            int status = cause_at(self, table, cause, gpc_tags_line(tags, way));
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
+{
+    uint32_t high = self->mshrs.entries.state->high;
+    for (gpc_index_t i = 0; i < high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
+        int status = entry->live ? cause_at(self, entry->table, cause, entry->line) : GPC_OK;
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+/* Those that may end now are over; the earliest time at which another may comes back in *next. */
+static int
+expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
+{
+    gpc_cycle_t now = self->ports->now(self->world);
+
+    *next = GPC_NEVER;
+    for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
+        gpc_cycle_t until = entry->live ? self->type->idle_until(self, i) : GPC_NEVER;
+        if (until <= now) {
+            int status = cause_at(self, entry->table, GPC_MSG_EXPIRE, entry->line);
+            if (status < 0) {
+                return status;
+            }
+        } else if (until < *next) {
+            *next = until;
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_controller_end_idle(gpc_controller_t *self)
+{
+    gpc_cycle_t next;
+    int status = expire_idle(self, &next);
+
+    if (status < 0 || gpc_mshr_room(&self->mshrs)) {
+        return status;
+    }
+    if (next != GPC_NEVER && (*self->idle_timer == 0 || next < *self->idle_timer)) {
+        *self->idle_timer = next;
+        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE);
+    }
+    return status < 0 ? status : GPC_HOLD;
+}
+
+int
+gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry, uint8_t cause,
+                     gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_part_t *its = &self->parts[part];
+    gpc_step_about_line(self, &x, table, cause,
+                        entry == GPC_NONE ? gpc_msg_at(self->messages, message)->line : gpc_part_line(its, entry),
+                        message);
+    x.entry = entry;
+    x.slot = entry == GPC_NONE ? NULL : &its->states[entry];
+    return take_slot(self, &x);
+}
+
+int
+gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause,
+                        message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
+    x.slot = &self->unit_states[table];
+    return take_slot(self, &x);
+}
+
+/* ---- building --------------------------------------------------------------------------------------------------------------- */
+
+static void
+standard_geometry(const gpc_controller_t *self, uint32_t *sets, uint32_t *ways)
+{
+    const gpc_machine_t *m = self->machine;
+    bool bank = self->type->position == GPC_AT_BANK;
+    *ways = bank ? m->l2_ways : m->l1_ways;
+    *sets = (bank ? m->l2_bytes : m->l1_bytes) / m->line_bytes / *ways;
+}
+
+static uint16_t
+described_size(gpc_describe_t describe)
+{
+    return describe ? describe()->size : 1;
+}
+
+static bool
+over_words(const gpc_controller_type_t *type)
+{
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        if (type->tables[i]->object == GPC_OVER_WORDS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A machine without L1s is one that some protocols run on: told by its field, under the name that users know. */
+static int
+refuse_array(const gpc_controller_t *self, const gpc_array_info_t *info, uint32_t sets, uint32_t ways)
+{
+    const gpc_machine_t *m = self->machine;
+
+    if (self->type->position == GPC_AT_CORE && m->l1_bytes == 0) {
+        return gpc_fail(self->failure, GPC_ERROR_MACHINE,
+                        "l1_kib is 0: protocol %s needs an L1 of at least %u bytes (a set); no-l1 runs without",
+                        self->protocol->id, m->line_bytes * m->l1_ways);
+    }
+    return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways; at least one of each",
+                    self->type->name, info->name, sets, ways);
+}
+
+static int
+init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    gpc_index_map_t map = {m->line_bytes, m->interleave_bytes, self->type->position == GPC_AT_BANK ? m->partitions : 1};
+
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        const gpc_array_info_t *info = &self->type->arrays[i];
+        uint32_t sets, ways;
+        standard_geometry(self, &sets, &ways);
+        if (info->geometry) {
+            info->geometry(m, self->options, &sets, &ways);
+        }
+        if (sets == 0 || ways == 0) {
+            return refuse_array(self, info, sets, ways);
+        }
+        int status =
+            gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+int
+gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
+    gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
+
+    self->type = type;
+    self->first_bank = m->cores;
+    self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    int status = init_arrays(self, arena);
+    if (status == 0) {
+        status = gpc_parts_init(self, arena);
+    }
+    if (status == 0) {
+        status = gpc_mshr_init(&self->mshrs, arena, type->mshrs ? type->mshrs(m, self->options) : mshrs,
+                               described_size(type->mshr), m->line_bytes / 4, m->line_bytes, over_words(type));
+    }
+    if (status) {
+        return status;
+    }
+    self->warp_fields_size = (described_size(type->warp) + 7u) / 8u * 8u;
+    self->unit_fields = gpc_arena_take(arena, 1, described_size(type->unit));
+    self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
+    self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
+    self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
+    self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
+    self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
+    self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
+                                         sizeof(uint64_t));
+    }
+    if (arena->failed || counts->failed) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
+    return 0;
+}
+
+void
+gpc_controller_clear(gpc_controller_t *self)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        gpc_tags_clear(&self->arrays[i]);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
+        gpc_part_clear(&self->parts[i]);
+    }
+    gpc_mshr_clear(&self->mshrs);
+    gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
+    self->collects = false;
+    *self->idle_timer = 0;
+    memset(self->unit_fields, 0, described_size(self->type->unit));
+    memset(self->core_fields, 0, described_size(self->type->core));
+    memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
+    memset(self->unit_states, 0, GPC_MAX_TABLES);
+}

@@ -1,0 +1,32 @@
+/* controller.h: what the files of the controller share; protocol files include protocol.h only. */
+#ifndef GPC_CONTROLLER_CONTROLLER_H
+#define GPC_CONTROLLER_CONTROLLER_H
+
+#include "controller/protocol.h"
+
+/* What a TIMER for the unit has in fields[0] when it is the controller's own: an idle transaction may end. */
+#define GPC_TIMER_IDLE UINT32_MAX
+
+/* A step of the table about the line: its way in the table's array and its transaction are looked up. */
+void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+                         gpc_index_t message);
+/* Whether the table would let the victim of this EVICT go, all of its words. */
+bool gpc_fsm_lets_go(const gpc_step_t *victim);
+/* The entry that was taken for this cell goes back: before it has had any effect. */
+void gpc_step_give_entry(gpc_step_t *x);
+/* What becomes of a part's message after its look-up: freed, kept, waiting for the line or for the queue. */
+GPC_MUST_CHECK int gpc_step_finish_part(gpc_step_t *x, int status);
+/* The masked words of the message, and their lanes, as a message of their own; GPC_NONE: no room. */
+gpc_index_t gpc_split_message(gpc_controller_t *unit, gpc_index_t message, gpc_mask_t mask);
+/* The message leaves with what this step sends alike, at its end. */
+void gpc_collect(gpc_controller_t *unit, gpc_index_t message);
+/* Everything collected since the step began leaves (or, after an error, is forgotten). */
+GPC_MUST_CHECK int gpc_send_collected(gpc_controller_t *unit, bool forget);
+/* The number of the table whose lines the array holds. */
+uint8_t gpc_table_over(const gpc_controller_t *self, uint8_t array);
+/* Transactions whose idle_until has come get an EXPIRE. GPC_OK: an entry is free; GPC_HOLD: none; a TIMER is asked for. */
+GPC_MUST_CHECK int gpc_controller_end_idle(gpc_controller_t *self);
+GPC_MUST_CHECK int gpc_parts_init(gpc_controller_t *self, gpc_arena_t *arena);
+void gpc_part_clear(gpc_part_t *part);
+
+#endif

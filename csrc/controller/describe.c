@@ -1,0 +1,159 @@
+#include "controller/describe.h"
+
+const char *
+gpc_rule_name(gpc_rule_t rule)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        GPC_RULES(X)
+#undef X
+    };
+    return rule < GPC_NUM_RULES ? names[rule] : "default";
+}
+
+static const char *const class_names[] = {
+#define X(name, text) #name,
+    GPC_TRAFFIC_CLASSES(X)
+#undef X
+};
+
+static void
+add_text(gpc_text_t *out, const char *key, const char *value)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add_string(out, value ? value : "");
+}
+
+static void
+add_number(gpc_text_t *out, const char *key, long long value)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "%lld", value);
+}
+
+static void
+add_models(gpc_text_t *out, const gpc_protocol_t *protocol)
+{
+    gpc_text_add_key(out, "models");
+    gpc_text_add(out, "{");
+    for (uint32_t rule = 0; rule < GPC_NUM_RULES; rule++) {
+        if (protocol->model[rule]) {
+            add_text(out, gpc_rule_name((gpc_rule_t) rule), protocol->model[rule]);
+        }
+    }
+    gpc_text_add(out, "}");
+    add_text(out, "default_consistency", gpc_rule_name(protocol->standard_rule));
+}
+
+static void
+add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
+{
+    gpc_text_add_key(out, "options");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_OPTIONS && protocol->options[i].name; i++) {
+        const gpc_option_info_t *option = &protocol->options[i];
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "name", option->name);
+        add_number(out, "default", option->standard);
+        add_number(out, "smallest", option->smallest);
+        add_number(out, "largest", option->largest);
+        add_text(out, "choices", option->choices);
+        add_text(out, "text", option->text);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_described(gpc_text_t *out, const char *key, gpc_describe_t describe)
+{
+    if (describe) {
+        gpc_text_add_key(out, key);
+        gpc_print_fields(out, describe());
+    }
+}
+
+static void
+add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
+{
+    gpc_text_add_key(out, "networks");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && protocol->networks[i].name; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "name", protocol->networks[i].name);
+        add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "messages");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < protocol->num_messages; i++) {
+        const gpc_message_info_t *info = &protocol->messages[i];
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "name", info->name);
+        add_text(out, "class", class_names[info->traffic_class]);
+        add_number(out, "network", info->network);
+        add_number(out, "fixed_bytes", info->fixed_bytes);
+        add_number(out, "bytes_per_word", info->bytes_per_word);
+        gpc_text_add_key(out, "whole_line");
+        gpc_text_add(out, info->whole_line ? "true" : "false");
+        add_text(out, "text", info->text);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+    add_described(out, "message_fields", protocol->message);
+}
+
+static void
+add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
+{
+    static const char *const positions[] = {"core", "bank", "global", "memory", "host"};
+
+    gpc_text_add_comma(out);
+    gpc_text_add(out, "{");
+    add_text(out, "name", type->name);
+    add_text(out, "position", positions[type->position]);
+    gpc_text_add_key(out, "tables");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        gpc_text_add_comma(out);
+        gpc_fsm_print(out, type->tables[i]);
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "metadata");
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
+        add_described(out, type->arrays[i].name, type->arrays[i].line);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && type->parts[i].name; i++) {
+        add_described(out, type->parts[i].name, type->parts[i].entry);
+    }
+    add_described(out, "mshr", type->mshr);
+    add_described(out, "unit", type->unit);
+    add_described(out, "warp", type->warp);
+    add_described(out, "core", type->core);
+    gpc_text_add(out, "}}");
+}
+
+void
+gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
+{
+    gpc_text_add(out, "{");
+    add_text(out, "id", protocol->id);
+    add_text(out, "name", protocol->name);
+    add_text(out, "paper", protocol->paper);
+    add_text(out, "family", protocol->family);
+    add_text(out, "text", protocol->text);
+    add_models(out, protocol);
+    add_options(out, protocol);
+    add_messages(out, protocol);
+    gpc_text_add_key(out, "controllers");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        add_controller(out, protocol->controllers[i]);
+    }
+    gpc_text_add(out, "]}");
+}

@@ -1,0 +1,257 @@
+/* fsm_print.c: tables told as JSON, counted and checked. */
+#include <string.h>
+
+#include "base/errors.h"
+#include "controller/fsm.h"
+
+/* ---- printing and checking -------------------------------------------------------------------------------------------------- */
+
+/* "L1_V" of table prefix "L1_" prints as "V": the prefix is what ends with the first underscore after a capital word. */
+static const char *
+short_name(const char *name)
+{
+    const char *underscore = strchr(name, '_');
+    return underscore && underscore[1] ? underscore + 1 : name;
+}
+
+uint32_t
+gpc_fsm_transitions(const gpc_table_t *table, bool hardened)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
+        const gpc_cell_t *cell = &table->cells[i];
+        bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
+        count += moves && cell->hardened == hardened;
+    }
+    return count;
+}
+
+static void
+print_states(gpc_text_t *out, const gpc_table_t *table)
+{
+    static const char *const kinds[] = {"stable", "transient_cache", "transient_coherence"};
+
+    gpc_text_add_key(out, "states");
+    gpc_text_add(out, "[");
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_key(out, "name");
+        gpc_text_add_string(out, short_name(table->states[s].name));
+        gpc_text_add_key(out, "kind");
+        gpc_text_add_string(out, kinds[table->states[s].kind]);
+        gpc_text_add_key(out, "text");
+        gpc_text_add_string(out, table->states[s].text);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "stable");
+    gpc_text_add(out, "[");
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        if (table->states[s].kind == GPC_STABLE) {
+            gpc_text_add_comma(out);
+            gpc_text_add_string(out, short_name(table->states[s].name));
+        }
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+print_events(gpc_text_t *out, const gpc_table_t *table)
+{
+    gpc_text_add_key(out, "events");
+    gpc_text_add(out, "[");
+    for (uint8_t e = 0; e < table->num_events; e++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_key(out, "name");
+        gpc_text_add_string(out, short_name(table->events[e].name));
+        gpc_text_add_key(out, "text");
+        gpc_text_add_string(out, table->events[e].text);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+/* What tables print of an action: "act_hit" is "hit", and so is a family's "tc_act_hit". */
+static const char *
+action_name(const gpc_action_t *action)
+{
+    const char *at = strstr(action->name, "act_");
+    return at ? at + 4 : action->name;
+}
+
+static void
+add_actions(gpc_text_t *out, const gpc_cell_t *cell, const char *before)
+{
+    for (const gpc_action_t *const *action = cell->actions; *action; action++) {
+        gpc_text_add(out, "%s%s%s", action == cell->actions ? "" : ", ", before, action_name(*action));
+    }
+}
+
+void
+gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell)
+{
+    add_actions(out, cell, "act_");
+}
+
+static void
+print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t event)
+{
+    const gpc_cell_t *cell = gpc_fsm_cell(table, state, event);
+
+    gpc_text_add_comma(out);
+    gpc_text_add(out, "[");
+    gpc_text_add_string(out, short_name(table->states[state].name));
+    gpc_text_add_comma(out);
+    gpc_text_add_string(out, short_name(table->events[event].name));
+    gpc_text_add_comma(out);
+    switch ((gpc_cell_kind_t) cell->kind) {
+        case GPC_CELL_HOLD_LINE:
+            gpc_text_add(out, "\"HOLD_LINE\", null");
+            break;
+        case GPC_CELL_HOLD_QUEUE:
+            gpc_text_add(out, "\"HOLD_QUEUE\", null");
+            break;
+        case GPC_CELL_NOT_A_VICTIM:
+            gpc_text_add(out, "\"NOT_A_VICTIM\", null");
+            break;
+        case GPC_CELL_GO:
+        case GPC_CELL_REDO:
+        case GPC_CELL_IMPOSSIBLE:
+            gpc_text_add(out, "\"");
+            add_actions(out, cell, "");
+            gpc_text_add(out, "\"");
+            gpc_text_add_comma(out);
+            gpc_text_add_string(out, short_name(table->states[cell->next].name));
+            break;
+    }
+    gpc_text_add(out, "]");
+}
+
+/* Whether a cell before this one of the table, or an action before it of the cell, is the same action. */
+static bool
+is_told(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
+{
+    for (size_t i = 0; i <= number; i++) {
+        for (const gpc_action_t *const *action = table->cells[i].actions; *action && action != which; action++) {
+            if (*action == *which) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void
+print_actions(gpc_text_t *out, const gpc_table_t *table)
+{
+    gpc_text_add_key(out, "actions");
+    gpc_text_add(out, "[");
+    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
+        for (const gpc_action_t *const *action = table->cells[i].actions; *action; action++) {
+            if (!is_told(table, i, action)) {
+                gpc_text_add_comma(out);
+                gpc_text_add(out, "{");
+                gpc_text_add_key(out, "name");
+                gpc_text_add_string(out, action_name(*action));
+                gpc_text_add_key(out, "text");
+                gpc_text_add_string(out, (*action)->text);
+                gpc_text_add(out, "}");
+            }
+        }
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+print_hardened_cells(gpc_text_t *out, const gpc_table_t *table)
+{
+    gpc_text_add_key(out, "hardened_cells");
+    gpc_text_add(out, "[");
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        for (uint8_t e = 0; e < table->num_events; e++) {
+            if (gpc_fsm_cell(table, s, e)->hardened) {
+                gpc_text_add_comma(out);
+                gpc_text_add(out, "[\"%s\", \"%s\"]", short_name(table->states[s].name),
+                             short_name(table->events[e].name));
+            }
+        }
+    }
+    gpc_text_add(out, "]");
+}
+
+void
+gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table)
+{
+    static const char *const objects[] = {"line", "word", "entry", "unit"};
+
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "name");
+    gpc_text_add_string(out, table->name);
+    gpc_text_add_key(out, "object");
+    gpc_text_add_string(out, objects[table->object]);
+    print_states(out, table);
+    print_events(out, table);
+    gpc_text_add_key(out, "transitions");
+    gpc_text_add(out, "%u", gpc_fsm_transitions(table, false));
+    gpc_text_add_key(out, "hardened");
+    gpc_text_add(out, "%u", gpc_fsm_transitions(table, true));
+    gpc_text_add_key(out, "table");
+    gpc_text_add(out, "[");
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        for (uint8_t e = 0; e < table->num_events; e++) {
+            if (gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE) {
+                print_cell(out, table, s, e);
+            }
+        }
+    }
+    gpc_text_add(out, "]");
+    print_hardened_cells(out, table);
+    print_actions(out, table);
+    gpc_text_add(out, "}");
+}
+
+static bool
+leaves(const gpc_table_t *table, uint8_t state)
+{
+    for (uint8_t e = 0; e < table->num_events; e++) {
+        const gpc_cell_t *cell = gpc_fsm_cell(table, state, e);
+        if ((cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO) && cell->next != state) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int
+gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
+{
+    bool whole = true;
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        for (uint8_t e = 0; e < table->num_events; e++) {
+            const gpc_cell_t *cell = gpc_fsm_cell(table, s, e);
+            bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
+            if (moves && cell->next >= table->num_states) {
+                gpc_text_add(out, "%s: cell [%s][%s] leads to no state\n", table->name, table->states[s].name,
+                             table->events[e].name);
+                whole = false;
+            }
+        }
+        if (table->states[s].kind != GPC_STABLE && !leaves(table, s)) {
+            gpc_text_add(out, "%s: nothing leaves %s\n", table->name, table->states[s].name);
+            whole = false;
+        }
+        for (uint8_t other = 0; other < s; other++) {
+            if (strcmp(table->states[s].name, table->states[other].name) == 0) {
+                gpc_text_add(out, "%s: state %s stands twice\n", table->name, table->states[s].name);
+                whole = false;
+            }
+        }
+    }
+    if (!table->classify) {
+        gpc_text_add(out, "%s: no classify\n", table->name);
+        whole = false;
+    }
+    return whole ? 0 : GPC_ERROR_ARGUMENT;
+}

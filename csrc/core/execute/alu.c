@@ -1,0 +1,320 @@
+/* alu.c: every arithmetic operation once, as an expression; from it the function for one lane and the one for a warp. */
+#include "core/execute/alu.h"
+
+#include <string.h>
+
+#include "core/execute/math.h"
+
+#define CANONICAL_NAN UINT32_C(0x7FC00000)
+#define SIGN UINT32_C(0x80000000)
+
+static inline float
+f32(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t
+raw(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The word of an arithmetic result. */
+static inline uint32_t
+word(float value)
+{
+    return value != value ? CANONICAL_NAN : raw(value);
+}
+
+static inline int32_t
+i32(uint32_t bits)
+{
+    return (int32_t) bits;
+}
+
+static inline bool
+is_nan(uint32_t bits)
+{
+    return (bits & ~SIGN) > UINT32_C(0x7F800000);
+}
+
+static inline uint32_t
+floor_divide(uint32_t a, uint32_t b)
+{
+    if (b == 0) {
+        return 0;
+    }
+    if (b == UINT32_MAX) {
+        return 0u - a; /* INT_MIN // -1 wraps to INT_MIN */
+    }
+    int32_t quotient = i32(a) / i32(b), rest = i32(a) % i32(b);
+    return (uint32_t) (rest != 0 && (rest < 0) != (i32(b) < 0) ? quotient - 1 : quotient);
+}
+
+static inline uint32_t
+floor_modulo(uint32_t a, uint32_t b)
+{
+    if (b == 0 || b == UINT32_MAX) {
+        return 0;
+    }
+    int32_t rest = i32(a) % i32(b);
+    return (uint32_t) (rest != 0 && (rest < 0) != (i32(b) < 0) ? rest + i32(b) : rest);
+}
+
+static inline float
+floor_f32(float x)
+{
+    if (!(x > -8388608.0f && x < 8388608.0f)) {
+        return x; /* integers, infinities, NaN */
+    }
+    float whole = (float) (int32_t) x;
+    whole = whole > x ? whole - 1.0f : whole;
+    return f32(raw(whole) | (raw(x) & SIGN)); /* -0.0 stays -0.0; what is below zero has the sign already */
+}
+
+/* a - b * trunc(a / b), exactly: the remainder of the significands, forty binary places at a time. */
+static inline float
+truncated_modulo(float a, float b)
+{
+    const uint32_t infinity = UINT32_C(0x7F800000), one = UINT32_C(1) << 23; /* the significand's first bit */
+    uint32_t x = raw(a) & ~SIGN, y = raw(b) & ~SIGN;
+
+    if (y == 0 || x >= infinity || y > infinity) {
+        return f32(CANONICAL_NAN);
+    }
+    if (x < y) {
+        return a;
+    }
+    uint32_t exponent_x = x >> 23 ? x >> 23 : 1, exponent_y = y >> 23 ? y >> 23 : 1;
+    uint64_t divisor = (y & (one - 1)) | (y >> 23 ? one : 0);
+    uint64_t rest = ((x & (one - 1)) | (x >> 23 ? one : 0)) % divisor;
+    for (uint32_t left = exponent_x - exponent_y; left != 0 && rest != 0;) {
+        uint32_t step = left < 40 ? left : 40;
+        rest = (rest << step) % divisor;
+        left -= step;
+    }
+    while (rest != 0 && rest < one && exponent_y > 1) {
+        rest <<= 1;
+        exponent_y--;
+    }
+    uint32_t bits = rest < one ? (uint32_t) rest : exponent_y << 23 | ((uint32_t) rest & (one - 1));
+    return f32(bits | (raw(a) & SIGN));
+}
+
+/* As Python's: of the divisor's sign, a zero too. */
+static inline float
+floor_modulo_f32(float a, float b)
+{
+    float rest = truncated_modulo(a, b);
+
+    if (rest == 0.0f) {
+        return f32(raw(b) & SIGN);
+    }
+    return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
+}
+
+/* As Python's, which does not trust the rounded quotient: 1.0 // 0.1 is 9. */
+static inline float
+floor_divide_f32(float a, float b)
+{
+    if (b == 0.0f) {
+        return a / b;
+    }
+    float rest = truncated_modulo(a, b), quotient = (a - rest) / b;
+    if (rest != 0.0f && (rest < 0.0f) != (b < 0.0f)) {
+        quotient -= 1.0f;
+    }
+    if (quotient == 0.0f) {
+        return f32((raw(a) ^ raw(b)) & SIGN);
+    }
+    float whole = floor_f32(quotient);
+    return quotient - whole > 0.5f ? whole + 1.0f : whole;
+}
+
+static inline uint32_t
+to_i32(float x)
+{
+    if (!(x >= -2147483648.0f)) {
+        return x != x ? 0 : SIGN;
+    }
+    return x >= 2147483648.0f ? (uint32_t) INT32_MAX : (uint32_t) (int32_t) x;
+}
+
+static inline uint32_t
+to_u32(float x)
+{
+    if (!(x > 0.0f)) {
+        return 0;
+    }
+    return x >= 4294967296.0f ? UINT32_MAX : (uint32_t) x;
+}
+
+static inline uint32_t
+smaller_f32(uint32_t a, uint32_t b)
+{
+    if (is_nan(a)) {
+        return b;
+    }
+    return is_nan(b) || f32(a) < f32(b) ? a : b;
+}
+
+static inline uint32_t
+larger_f32(uint32_t a, uint32_t b)
+{
+    if (is_nan(a)) {
+        return b;
+    }
+    return is_nan(b) || f32(a) > f32(b) ? a : b;
+}
+
+static inline uint32_t
+shift_right_arithmetic(uint32_t a, uint32_t b)
+{
+    uint32_t by = b > 31 ? 31 : b;
+    uint32_t sign = 0u - (a >> 31);
+    return a >> by | (by == 0 ? 0 : sign << (32 - by));
+}
+
+/* X(name, expression of the words a, b, c) */
+#define OPERATIONS(X)                                                                  \
+    X(move, a)                                                                         \
+    X(select, a != 0 ? b : c)                                                          \
+    X(add, a + b)                                                                      \
+    X(sub, a - b)                                                                      \
+    X(mul, a * b)                                                                      \
+    X(neg, 0u - a)                                                                     \
+    X(abs_i, (a & SIGN) != 0 ? 0u - a : a)                                             \
+    X(min_i, i32(a) < i32(b) ? a : b)                                                  \
+    X(max_i, i32(a) > i32(b) ? a : b)                                                  \
+    X(min_u, a < b ? a : b)                                                            \
+    X(max_u, a > b ? a : b)                                                            \
+    X(div_i, floor_divide(a, b))                                                       \
+    X(div_u, b == 0 ? 0 : a / b)                                                       \
+    X(mod_i, floor_modulo(a, b))                                                       \
+    X(mod_u, b == 0 ? 0 : a % b)                                                       \
+    X(and, a &b)                                                                       \
+    X(or, a | b)                                                                       \
+    X(xor, a ^ b)                                                                      \
+    X(not, ~a)                                                                         \
+    X(shl, b > 31 ? 0 : a << b)                                                        \
+    X(shr_u, b > 31 ? 0 : a >> b)                                                      \
+    X(shr_i, shift_right_arithmetic(a, b))                                             \
+    X(eq, a == b)                                                                      \
+    X(ne, a != b)                                                                      \
+    X(lt_i, i32(a) < i32(b))                                                           \
+    X(le_i, i32(a) <= i32(b))                                                          \
+    X(gt_i, i32(a) > i32(b))                                                           \
+    X(ge_i, i32(a) >= i32(b))                                                          \
+    X(lt_u, a < b)                                                                     \
+    X(le_u, a <= b)                                                                    \
+    X(gt_u, a > b)                                                                     \
+    X(ge_u, a >= b)                                                                    \
+    X(add_f, word(f32(a) + f32(b)))                                                    \
+    X(sub_f, word(f32(a) - f32(b)))                                                    \
+    X(mul_f, word(f32(a) * f32(b)))                                                    \
+    X(div_f, word(f32(a) / f32(b)))                                                    \
+    X(floordiv_f, word(floor_divide_f32(f32(a), f32(b))))                              \
+    X(mod_f, word(floor_modulo_f32(f32(a), f32(b))))                                   \
+    X(neg_f, a ^ SIGN)                                                                 \
+    X(abs_f, a & ~SIGN)                                                                \
+    X(min_f, smaller_f32(a, b))                                                        \
+    X(max_f, larger_f32(a, b))                                                         \
+    X(sqrt_f, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(f32(a)))) \
+    X(exp_f, word(gpc_math_exp(f32(a))))                                               \
+    X(log_f, word(gpc_math_log(f32(a))))                                               \
+    X(sin_f, word(gpc_math_sin(f32(a))))                                               \
+    X(cos_f, word(gpc_math_cos(f32(a))))                                               \
+    X(floor_f, word(floor_f32(f32(a))))                                                \
+    X(eq_f, f32(a) == f32(b))                                                          \
+    X(ne_f, f32(a) != f32(b))                                                          \
+    X(lt_f, f32(a) < f32(b))                                                           \
+    X(le_f, f32(a) <= f32(b))                                                          \
+    X(gt_f, f32(a) > f32(b))                                                           \
+    X(ge_f, f32(a) >= f32(b))                                                          \
+    X(i_to_f, raw((float) i32(a)))                                                     \
+    X(u_to_f, raw((float) a))                                                          \
+    X(f_to_i, to_i32(f32(a)))                                                          \
+    X(f_to_u, to_u32(f32(a)))
+
+#define DEFINE(name, expression)                                                                  \
+    static inline uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c)                         \
+    {                                                                                             \
+        (void) a;                                                                                 \
+        (void) b;                                                                                 \
+        (void) c;                                                                                 \
+        return expression;                                                                        \
+    }                                                                                             \
+    static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c) \
+    {                                                                                             \
+        for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                                            \
+            result[l] = one_##name(a[l], b[l], c[l]);                                             \
+        }                                                                                         \
+    }
+OPERATIONS(DEFINE)
+
+#define BOTH(name) {one_##name, all_##name}
+#define NO_ALU {NULL, NULL}
+/* clang-format off */
+#define SAME(name) {BOTH(name), BOTH(name), BOTH(name)}
+#define INTEGER(name) {BOTH(name), BOTH(name), NO_ALU}
+#define FLOAT(name) {NO_ALU, NO_ALU, BOTH(name)}
+#define EACH(i, u, f) {BOTH(i), BOTH(u), BOTH(f)}
+
+static const gpc_alu_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
+    [GPC_OP_MOVE] = SAME(move),
+    [GPC_OP_SELECT] = SAME(select),
+    [GPC_OP_ADD] = EACH(add, add, add_f),
+    [GPC_OP_SUB] = EACH(sub, sub, sub_f),
+    [GPC_OP_MUL] = EACH(mul, mul, mul_f),
+    [GPC_OP_DIV] = EACH(div_i, div_u, div_f),
+    [GPC_OP_FLOORDIV] = EACH(div_i, div_u, floordiv_f),
+    [GPC_OP_MOD] = EACH(mod_i, mod_u, mod_f),
+    [GPC_OP_NEG] = EACH(neg, neg, neg_f),
+    [GPC_OP_ABS] = EACH(abs_i, move, abs_f),
+    [GPC_OP_MIN] = EACH(min_i, min_u, min_f),
+    [GPC_OP_MAX] = EACH(max_i, max_u, max_f),
+    [GPC_OP_AND] = INTEGER(and),
+    [GPC_OP_OR] = INTEGER(or),
+    [GPC_OP_XOR] = INTEGER(xor),
+    [GPC_OP_NOT] = INTEGER(not),
+    [GPC_OP_SHL] = INTEGER(shl),
+    [GPC_OP_SHR] = {BOTH(shr_i), BOTH(shr_u), NO_ALU},
+    [GPC_OP_SQRT] = FLOAT(sqrt_f),
+    [GPC_OP_EXP] = FLOAT(exp_f),
+    [GPC_OP_LOG] = FLOAT(log_f),
+    [GPC_OP_SIN] = FLOAT(sin_f),
+    [GPC_OP_COS] = FLOAT(cos_f),
+    [GPC_OP_FLOOR] = FLOAT(floor_f),
+    [GPC_OP_EQ] = EACH(eq, eq, eq_f),
+    [GPC_OP_NE] = EACH(ne, ne, ne_f),
+    [GPC_OP_LT] = EACH(lt_i, lt_u, lt_f),
+    [GPC_OP_LE] = EACH(le_i, le_u, le_f),
+    [GPC_OP_GT] = EACH(gt_i, gt_u, gt_f),
+    [GPC_OP_GE] = EACH(ge_i, ge_u, ge_f),
+};
+
+/* [from][to] */
+static const gpc_alu_t conversions[GPC_NUM_TYPES][GPC_NUM_TYPES] = {
+    [GPC_I32] = {BOTH(move), BOTH(move), BOTH(i_to_f)},
+    [GPC_U32] = {BOTH(move), BOTH(move), BOTH(u_to_f)},
+    [GPC_F32] = {BOTH(f_to_i), BOTH(f_to_u), BOTH(move)},
+};
+/* clang-format on */
+
+gpc_alu_t
+gpc_alu_find(uint8_t opcode, uint8_t type, uint16_t flags)
+{
+    uint16_t to = flags & GPC_FLAG_TO_MASK;
+    if (opcode >= GPC_NUM_OPCODES || type >= GPC_NUM_TYPES) {
+        return (gpc_alu_t){NULL, NULL};
+    }
+    if (opcode == GPC_OP_CONVERT) {
+        return to < GPC_NUM_TYPES ? conversions[type][to] : (gpc_alu_t){NULL, NULL};
+    }
+    return operations[opcode][type];
+}

@@ -1,0 +1,133 @@
+/* scratchpad.c: loads, stores and atomics of a block's scratchpad: in program order, done at issue, timed by latency and banks. */
+#include "cache/rmw.h"
+#include "core/execute/execute.h"
+#include "core/memory/load_store.h"
+#include "core/registers.h"
+#include "core/where.h"
+
+static int
+fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
+{
+    char where[160], who[120];
+    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+                    "%s: index %d is out of bounds of a shared array of %u words: %s",
+                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
+                    gpc_core_who(x, lane, who, sizeof who));
+}
+
+/* Cycles beyond the first: lanes of one bank take turns, but for those that read or write one word together. */
+static uint32_t
+conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
+{
+    uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
+    uint8_t turns[64] = {0}, head[64], next[GPC_MAX_LANES];
+    uint32_t most = 1;
+    if (banks == 0) {
+        return 0;
+    }
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left), bank = words[l] & (banks - 1), other = GPC_MAX_LANES;
+        if (turns[bank] != 0 && !atomic) {
+            for (other = head[bank]; other != GPC_MAX_LANES && words[other] != words[l]; other = next[other]) {
+            }
+        }
+        if (other != GPC_MAX_LANES) {
+            continue; /* the word is taken along with an earlier lane's */
+        }
+        next[l] = turns[bank] != 0 ? head[bank] : GPC_MAX_LANES;
+        head[bank] = (uint8_t) l;
+        most = ++turns[bank] > most ? turns[bank] : most;
+    }
+    return most - 1;
+}
+
+/* Words of the array from the instruction's immediate on: those that it says, at most those that the block has. */
+static uint32_t
+array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t block_words = x->launch->launch.program.shared_words;
+    uint32_t most = d->immediate < block_words ? block_words - d->immediate : 0, said = most;
+
+    if (d->opcode == GPC_OP_SHARED_ATOMIC) {
+        said = d->target != 0 ? d->target : most;
+    } else {
+        const gpc_operand_t *length = d->opcode == GPC_OP_SHARED_LOAD ? &d->b : &d->c;
+        said = length->kind == GPC_CONSTANT ? gpc_operand_word(x, length) : most;
+    }
+    return said < most ? said : most;
+}
+
+/* Words of the core's scratchpad that the lanes name. */
+static int
+find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *words)
+{
+    uint32_t room[GPC_MAX_LANES], block_words = x->launch->launch.program.shared_words;
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
+    uint32_t limit = array_words(x, d);
+    uint32_t base = x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left);
+        if (index[l] >= limit) {
+            return fail_index(x, l, index[l], limit);
+        }
+        words[l] = base + index[l];
+    }
+    return 0;
+}
+
+static void
+perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *words)
+{
+    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0};
+    uint32_t room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES];
+    bool stores = d->opcode != GPC_OP_SHARED_LOAD, loads = d->opcode != GPC_OP_SHARED_STORE;
+    bool atomic = stores && loads;
+    const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room_b);
+    const uint32_t *c = gpc_operand_lanes(x, atomic ? &d->c : &none, room_c);
+    uint32_t *memory = x->parts->scratchpad;
+    uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left);
+        uint32_t old = memory[words[l]];
+        if (stores) {
+            memory[words[l]] = atomic ? gpc_rmw_apply(d->atomic, d->type, old, b[l], c[l]) : b[l];
+        }
+        if (!loads || d->destination.kind == GPC_NO_OPERAND) {
+            continue;
+        }
+        if (d->destination.kind == GPC_UNIFORM) {
+            x->uniforms[d->destination.number] = old;
+        } else {
+            to[l] = old;
+        }
+    }
+}
+
+int
+gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t words[GPC_MAX_LANES];
+    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
+    bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
+    bool one_word = !atomic && gpc_operand_even(x, &d->a);
+    bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
+    gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* one lane's word is everyone's */
+    int status = find_words(x, d, named, words);
+    if (status == 0 && x->cores->watch != NULL) {
+        status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
+    }
+    if (status != 0) {
+        return status;
+    }
+    if (to_all) {
+        gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
+    } else {
+        perform(x, d, lanes, words);
+    }
+    uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic);
+    x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + extra;
+    x->statistics->shared_accesses++;
+    x->statistics->shared_conflict_cycles += extra;
+    gpc_set_ready_at(x, &d->destination, x->now + d->latency + extra);
+    return GPC_ISSUED;
+}

@@ -1,0 +1,144 @@
+/* sync.c: fences and barriers. */
+#include "core/execute/execute.h"
+#include "core/memory/load_store.h"
+#include "core/memory/order.h"
+#include "core/registers.h"
+#include "core/where.h"
+
+bool
+gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t slot)
+{
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    return block->warps != 0 && (block->warps & ~self->parts->cores[core].waits_barrier) == 0;
+}
+
+int
+gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
+{
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    const gpc_warp_t *warp =
+        gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
+    const gpc_order_barrier_t *barrier =
+        &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
+    char where[160];
+    return gpc_fail(
+        self->failure, GPC_ERROR_BARRIER,
+        "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
+        "and every other warp of the block has ended or waits at a barrier",
+        gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where), (unsigned) warp->barrier,
+        block->coordinates[0], block->coordinates[1], block->coordinates[2], (unsigned) warp->index, barrier->arrived,
+        barrier->expected);
+}
+
+static int
+fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
+{
+    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
+    char where[160];
+    return gpc_fail(x->cores->failure, GPC_ERROR_BARRIER, "%s: %s (%u): warp %u of block (%u,%u,%u)",
+                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), what, value,
+                    (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
+}
+
+/* The threads this warp counts for and those that must arrive. */
+static int
+barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, uint32_t *expected)
+{
+    const gpc_warp_t *warp = x->warp;
+    if (warp->top.lanes != warp->live) {
+        return fail_at_barrier(x, "a barrier in divergent code, not reached by all threads of the warp; active threads",
+                               gpc_count_bits(warp->top.lanes));
+    }
+    if (d->b.kind == GPC_NO_OPERAND) {
+        *threads = gpc_count_bits(warp->live);
+        *expected = x->launch->threads_per_block;
+        return 0;
+    }
+    /* With a count, warps count as whole ones, as a block's last warp may be part of one only. */
+    *threads = x->lanes;
+    *expected = gpc_operand_word(x, &d->b);
+    if (*expected == 0 || *expected % x->lanes != 0 || *expected > x->launch->warps_per_block * x->lanes) {
+        return fail_at_barrier(
+            x, "a barrier's count must be a multiple of the warp's size that the block's warps can reach; the count",
+            *expected);
+    }
+    return 0;
+}
+
+/* The warps released may issue again in the next cycle. */
+static void
+release_warps(const gpc_issue_t *x, uint64_t released)
+{
+    x->core->waits_barrier &= ~released;
+    for (; released != 0; released &= released - 1) {
+        uint32_t w = gpc_lowest_bit(released);
+        if (w == x->warp_index) {
+            continue; /* it never waited */
+        }
+        gpc_issue_t other;
+        gpc_issue_init(&other, x->cores, x->core_index, w, x->now);
+        other.warp->not_before = x->now + 1;
+        other.warp->state = GPC_WARP_FREE;
+        gpc_core_settle(&other);
+    }
+}
+
+int
+gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_warp_t *warp = x->warp;
+    uint32_t threads = 0, expected = 0, id = gpc_operand_word(x, &d->a);
+    bool waits = d->opcode == GPC_OP_BARRIER;
+    if (id >= GPC_NAMED_BARRIERS) {
+        return fail_at_barrier(x, "a barrier's number must be 0 to 15", id);
+    }
+    int status = barrier_counts(x, d, &threads, &expected);
+    if (status == 0) {
+        status = gpc_core_ask_order(x, d);
+    }
+    if (status != GPC_ISSUED) {
+        return status;
+    }
+    uint64_t released = 0;
+    gpc_cycle_t until;
+    status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits,
+                               &released, &until);
+    if (status > 0) {
+        return gpc_core_block_for_order(x, d, status, until);
+    }
+    if (status < 0) {
+        return fail_at_barrier(
+            x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
+    }
+    if (x->cores->watch != NULL) {
+        status =
+            x->cores->watch->met(x->cores->watch->watcher, x->core_index, warp->block, id, x->warp_index, released);
+        if (status != 0) {
+            return status;
+        }
+    }
+    x->statistics->barriers++;
+    warp->barrier_pc = warp->top.pc;
+    if (waits && (released >> x->warp_index & 1u) == 0) {
+        warp->state = GPC_WARP_WAITS_BARRIER;
+        warp->reason = GPC_STALL_barrier;
+        x->core->waits_barrier |= UINT64_C(1) << x->warp_index;
+        warp->barrier = (uint8_t) id;
+        warp->wake_at = GPC_NEVER;
+        if (released == 0 && gpc_core_block_stuck(x->cores, x->core_index, warp->block)) {
+            return gpc_core_fail_barrier(x->cores, x->core_index, warp->block);
+        }
+    }
+    release_warps(x, released);
+    return GPC_ISSUED;
+}
+
+int
+gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    int status = gpc_core_ask_order(x, d);
+    if (status == GPC_ISSUED) {
+        x->statistics->fences++;
+    }
+    return status;
+}

@@ -1,0 +1,382 @@
+/* decode.c: a launch in the form that the core runs: copied, operands resolved, scoreboard entries and latencies looked up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/execute/alu.h"
+#include "core/frontend/frontend.h"
+
+static gpc_operand_t
+decode_operand(uint16_t operand, uint32_t lanes)
+{
+    uint32_t number = operand & GPC_OPERAND_NUMBER;
+    switch (operand & GPC_OPERAND_KIND) {
+        case GPC_OPERAND_VECTOR:
+            return (gpc_operand_t){GPC_VECTOR, number, number * lanes};
+        case GPC_OPERAND_UNIFORM:
+            return (gpc_operand_t){GPC_UNIFORM, number, 0};
+        case GPC_OPERAND_CONSTANT:
+            return (gpc_operand_t){GPC_CONSTANT, number, number * lanes};
+        default:
+            return (gpc_operand_t){GPC_NO_OPERAND, 0, 0};
+    }
+}
+
+static const gpc_operand_t no_operand = {GPC_NO_OPERAND, 0, 0};
+
+typedef struct {
+    uint8_t group;
+    uint8_t unit;
+    bool d, a, b, c; /* operands it has */
+} traits_t;
+
+static bool
+has(const char *list, char which)
+{
+    return strchr(list, which) != NULL;
+}
+
+static gpc_group_t
+group_of(uint8_t opcode)
+{
+    switch (opcode) {
+        case GPC_OP_NOP:
+            return GPC_GROUP_NOP;
+        case GPC_OP_LANES:
+        case GPC_OP_SPECIAL:
+        case GPC_OP_SHUFFLE:
+        case GPC_OP_ANY:
+        case GPC_OP_ALL:
+        case GPC_OP_BALLOT:
+            return GPC_GROUP_MOVEMENT;
+        case GPC_OP_LOCAL_LOAD:
+        case GPC_OP_LOCAL_STORE:
+            return GPC_GROUP_LOCAL;
+        case GPC_OP_BRANCH:
+            return GPC_GROUP_BRANCH;
+        case GPC_OP_JUMP:
+            return GPC_GROUP_JUMP;
+        case GPC_OP_EXIT:
+            return GPC_GROUP_EXIT;
+        case GPC_OP_LOAD:
+        case GPC_OP_STORE:
+        case GPC_OP_ATOMIC:
+            return GPC_GROUP_MEMORY;
+        case GPC_OP_SHARED_LOAD:
+        case GPC_OP_SHARED_STORE:
+        case GPC_OP_SHARED_ATOMIC:
+            return GPC_GROUP_SHARED;
+        case GPC_OP_FENCE:
+            return GPC_GROUP_FENCE;
+        case GPC_OP_BARRIER:
+        case GPC_OP_BARRIER_ARRIVE:
+            return GPC_GROUP_BARRIER;
+        case GPC_OP_SLEEP:
+            return GPC_GROUP_SLEEP;
+        default:
+            return GPC_GROUP_ALU;
+    }
+}
+
+static traits_t
+traits_of(uint8_t opcode)
+{
+    static const char *const lists[GPC_NUM_OPCODES] = {
+#define X(name, operands, text) [GPC_OP_##name] = operands,
+        GPC_OPCODES(X)
+#undef X
+    };
+    const char *list = lists[opcode];
+    traits_t traits = {
+        (uint8_t) group_of(opcode), GPC_UNIT_NONE, has(list, 'd'), has(list, 'a'), has(list, 'b'), has(list, 'c')};
+    switch (opcode) {
+        case GPC_OP_SQRT:
+        case GPC_OP_EXP:
+        case GPC_OP_LOG:
+        case GPC_OP_SIN:
+        case GPC_OP_COS:
+            traits.unit = GPC_UNIT_SPECIAL;
+            break;
+        case GPC_OP_DIV:
+        case GPC_OP_FLOORDIV:
+        case GPC_OP_MOD:
+            traits.unit = GPC_UNIT_DIVISION;
+            break;
+        default:
+            traits.unit = traits.group == GPC_GROUP_SHARED ? GPC_UNIT_SCRATCHPAD : GPC_UNIT_NONE;
+            break;
+    }
+    return traits;
+}
+
+static void
+decode_timing(gpc_decoded_t *d, const gpc_machine_t *machine)
+{
+    switch (d->unit) {
+        case GPC_UNIT_SPECIAL:
+            d->latency = machine->sfu_latency;
+            d->unit_holds = machine->sfu_cycles;
+            break;
+        case GPC_UNIT_DIVISION:
+            d->latency = machine->division_latency;
+            d->unit_holds = machine->division_cycles;
+            break;
+        case GPC_UNIT_SCRATCHPAD:
+            d->latency = machine->scratchpad_latency;
+            d->unit_holds = 1;
+            break;
+        default:
+            d->latency = machine->alu_latency;
+            break;
+    }
+}
+
+static void
+add_waits(gpc_decoded_t *d, const gpc_core_launch_t *launch, gpc_operand_t operand, uint32_t words)
+{
+    if (operand.kind != GPC_VECTOR && operand.kind != GPC_UNIFORM) {
+        return;
+    }
+    for (uint32_t i = 0; i < words && d->num_waits < GPC_MOST_WAITS; i++, operand.number++) {
+        d->waits[d->num_waits++] = (uint16_t) gpc_scoreboard_entry(launch, &operand);
+    }
+}
+
+static gpc_access_kind_t
+access_kind(uint8_t opcode)
+{
+    switch (opcode) {
+        case GPC_OP_LOAD:
+        case GPC_OP_SHARED_LOAD:
+            return GPC_ACCESS_LOAD;
+        case GPC_OP_STORE:
+        case GPC_OP_SHARED_STORE:
+            return GPC_ACCESS_STORE;
+        case GPC_OP_ATOMIC:
+        case GPC_OP_SHARED_ATOMIC:
+            return GPC_ACCESS_ATOMIC;
+        case GPC_OP_FENCE:
+            return GPC_ACCESS_FENCE;
+        case GPC_OP_EXIT:
+            return GPC_ACCESS_EXIT;
+        default:
+            return GPC_ACCESS_BARRIER;
+    }
+}
+
+static void
+decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *launch, const gpc_machine_t *machine)
+{
+    uint32_t lanes = machine->lanes_per_warp;
+    traits_t traits = traits_of(in->opcode);
+    *d = (gpc_decoded_t){
+        .group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
+    d->width = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE ? in->width : 1;
+    d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
+    d->access = (gpc_access_t){(uint8_t) access_kind(in->opcode), in->order, in->scope};
+    if (in->opcode == GPC_OP_EXIT) { /* a kernel's end is a release */
+        d->access.order = GPC_ORDER_RELEASE;
+        d->access.scope = GPC_SCOPE_SYS;
+    }
+    d->alu = gpc_alu_find(in->opcode, in->type, in->flags);
+    d->destination = traits.d ? decode_operand(in->destination, lanes) : no_operand;
+    d->a = traits.a ? decode_operand(in->a, lanes) : no_operand;
+    d->b = traits.b ? decode_operand(in->b, lanes) : no_operand;
+    d->c = traits.c ? decode_operand(in->c, lanes) : no_operand;
+    d->immediate = in->immediate;
+    d->target = in->target;
+    d->reconverge = in->reconverge;
+    decode_timing(d, machine);
+    if (in->opcode == GPC_OP_ATOMIC || in->opcode == GPC_OP_SHARED_ATOMIC) {
+        if (d->atomic != GPC_ATOMIC_CAS) {
+            d->c = no_operand;
+        }
+    } else if (in->opcode == GPC_OP_SHARED_LOAD) {
+        d->b = decode_operand(in->b, lanes);
+    } else if (in->opcode == GPC_OP_SHARED_STORE) {
+        d->c = decode_operand(in->c, lanes);
+    } else if (d->group == GPC_GROUP_LOCAL) {
+        const gpc_operand_t *length = in->opcode == GPC_OP_LOCAL_LOAD ? &d->b : &d->c;
+        d->local_words = launch->launch.constants[length->number];
+    }
+    bool wide_value = in->opcode == GPC_OP_STORE;
+    add_waits(d, launch, d->destination, wide_value ? 1 : d->width);
+    add_waits(d, launch, d->a, (in->flags & GPC_FLAG_FLAT) != 0 && d->group == GPC_GROUP_MEMORY ? 2 : 1);
+    add_waits(d, launch, d->b, wide_value ? d->width : 1);
+    add_waits(d, launch, d->c, 1);
+}
+
+static void *
+copy_of(const void *from, size_t bytes)
+{
+    void *copy = malloc(bytes == 0 ? 1 : bytes);
+    if (copy != NULL && bytes != 0) {
+        memcpy(copy, from, bytes);
+    }
+    return copy;
+}
+
+static char *
+copy_of_text(const char *text)
+{
+    return copy_of(text == NULL ? "?" : text, text == NULL ? 2 : strlen(text) + 1);
+}
+
+static bool
+copy_launch(gpc_core_launch_t *self, const gpc_launch_t *from)
+{
+    gpc_launch_t *to = &self->launch;
+    *to = *from;
+    to->program.constants = from->num_constants;
+    gpc_buffer_t *buffers = copy_of(from->buffers, from->num_buffers * sizeof *buffers);
+    to->buffers = buffers;
+    to->program.instructions = copy_of(from->program.instructions, from->program.count * sizeof(gpc_instruction_t));
+    to->constants = copy_of(from->constants, from->num_constants * sizeof(uint32_t));
+    to->kernel = copy_of_text(from->kernel);
+    if (buffers == NULL || to->program.instructions == NULL || to->constants == NULL || to->kernel == NULL) {
+        to->num_buffers = 0;
+        return false;
+    }
+    bool whole = true;
+    for (uint32_t i = 0; i < to->num_buffers; i++) {
+        buffers[i].name = copy_of_text(from->buffers[i].name);
+        whole = whole && buffers[i].name != NULL;
+    }
+    return whole;
+}
+
+static bool
+make_tables(gpc_core_launch_t *self, uint32_t lanes)
+{
+    const gpc_launch_t *launch = &self->launch;
+    uint32_t threads = self->warps_per_block * lanes;
+    self->code = malloc(launch->program.count * sizeof *self->code);
+    self->spread = malloc((size_t) (launch->num_constants + 1) * lanes * sizeof *self->spread);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        self->thread_axis[axis] = malloc(threads * sizeof(uint32_t));
+    }
+    if (self->code == NULL || self->spread == NULL || self->thread_axis[0] == NULL || self->thread_axis[1] == NULL ||
+        self->thread_axis[2] == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < launch->num_constants; i++) {
+        for (uint32_t l = 0; l < lanes; l++) {
+            self->spread[i * lanes + l] = launch->constants[i];
+        }
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        self->thread_axis[0][t] = t % launch->block[0];
+        self->thread_axis[1][t] = t / launch->block[0] % launch->block[1];
+        self->thread_axis[2][t] = t / launch->block[0] / launch->block[1];
+    }
+    return true;
+}
+
+/* What can be checked only once the constants and the machine are known. */
+static int
+check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc_failure_t *failure)
+{
+    const gpc_program_t *program = &self->launch.program;
+    for (uint32_t i = 0; i < program->count; i++) {
+        const gpc_instruction_t *in = &program->instructions[i];
+        if (in->opcode == GPC_OP_LANES && (uint64_t) in->immediate + machine->lanes_per_warp > program->constants) {
+            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u of %u", i,
+                            in->immediate, in->immediate + machine->lanes_per_warp - 1, program->constants);
+        }
+        if ((in->opcode == GPC_OP_LOCAL_LOAD || in->opcode == GPC_OP_LOCAL_STORE) &&
+            (uint64_t) in->immediate + self->code[i].local_words > program->vector_registers) {
+            return gpc_fail(failure, GPC_ERROR_PROGRAM,
+                            "instruction %u: a local array of %u words from register %u does not fit %u", i,
+                            self->code[i].local_words, in->immediate, (unsigned) program->vector_registers);
+        }
+    }
+    return 0;
+}
+
+/* The first vector registers, but for those of local arrays. */
+static uint64_t
+may_be_even(const gpc_core_launch_t *self)
+{
+    const gpc_program_t *program = &self->launch.program;
+    uint64_t registers =
+        program->vector_registers < GPC_EVEN_REGISTERS ? (UINT64_C(1) << program->vector_registers) - 1 : UINT64_MAX;
+    for (uint32_t i = 0; i < program->count; i++) {
+        const gpc_instruction_t *in = &program->instructions[i];
+        if (in->opcode != GPC_OP_LOCAL_LOAD && in->opcode != GPC_OP_LOCAL_STORE) {
+            continue;
+        }
+        for (uint32_t word = in->immediate;
+             word < GPC_EVEN_REGISTERS && word - in->immediate < self->code[i].local_words; word++) {
+            registers &= ~(UINT64_C(1) << word);
+        }
+    }
+    return registers;
+}
+
+static gpc_front_t
+front_of(const gpc_program_t *program)
+{
+    gpc_front_t front = {.scoreboard = (uint32_t) program->vector_registers + program->uniform_registers,
+                         .evens = program->vector_registers,
+                         .uniforms = program->uniform_registers};
+    front.evens = front.evens < GPC_EVEN_REGISTERS ? front.evens : GPC_EVEN_REGISTERS;
+    front.stride = (front.scoreboard + front.evens + front.uniforms + 15) / 16 * 16;
+    return front;
+}
+
+int
+gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_launch_t **out)
+{
+    const gpc_machine_t *machine = self->machine;
+    *out = NULL;
+    gpc_core_launch_t *launch = calloc(1, sizeof *launch);
+    if (launch == NULL) {
+        return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch");
+    }
+    launch->threads_per_block = from->block[0] * from->block[1] * from->block[2];
+    launch->warps_per_block = (launch->threads_per_block + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
+    launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
+    launch->front = front_of(&from->program);
+    if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {
+        gpc_core_launch_free(launch);
+        return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
+    }
+    for (uint32_t i = 0; i < launch->launch.program.count; i++) {
+        decode(&launch->code[i], &launch->launch.program.instructions[i], launch, machine);
+    }
+    int status = check_constants(launch, machine, self->failure);
+    if (status != 0) {
+        gpc_core_launch_free(launch);
+        return status;
+    }
+    launch->may_be_even = may_be_even(launch);
+    *out = launch;
+    return 0;
+}
+
+/* Frees what a pointer to const owns. */
+static void
+release(const void *owned)
+{
+    free((void *) (uintptr_t) owned);
+}
+
+void
+gpc_core_launch_free(gpc_core_launch_t *self)
+{
+    if (self == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < self->launch.num_buffers; i++) {
+        release(self->launch.buffers[i].name);
+    }
+    release(self->launch.buffers);
+    release(self->launch.program.instructions);
+    release(self->launch.constants);
+    release(self->launch.kernel);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        free(self->thread_axis[axis]);
+    }
+    free(self->spread);
+    free(self->code);
+    free(self);
+}

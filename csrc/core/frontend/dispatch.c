@@ -1,0 +1,360 @@
+/* dispatch.c: cores as a whole: their storage, how many blocks fit, where blocks go, and when a launch is over. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/frontend/frontend.h"
+#include "core/memory/order.h"
+#include "core/waking.h"
+
+/* ---- storage --------------------------------------------------------------------------------------------------------------- */
+
+static void
+clear_core(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    memset(core, 0, sizeof *core);
+    core->far_at = core->turn_asked = core->port_used = GPC_NEVER;
+    core->last_warp = GPC_MAX_WARPS - 1; /* warp 0 comes first */
+    core->due_head = core->due_tail = GPC_NONE;
+    gpc_list_clear(&core->queue);
+    gpc_pool_t *pools[2] = {&self->parts->accesses[core_index], &self->parts->requests[core_index]};
+    for (uint32_t i = 0; i < 2; i++) {
+        *pools[i]->state = (gpc_pool_state_t){GPC_NONE, 0, 0, pools[i]->state->most};
+    }
+    memset(gpc_core_warp(self, core_index, 0), 0, self->machine->warps_per_core * sizeof(gpc_warp_t));
+    memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));
+}
+
+static int
+take_storage(gpc_cores_t *self, gpc_arena_t *arena)
+{
+    const gpc_machine_t *machine = self->machine;
+    gpc_core_parts_t *parts = self->parts;
+    size_t cores = machine->cores, warps = cores * machine->warps_per_core;
+    parts->stack_entries = 2 * machine->lanes_per_warp + 2;
+    parts->scratchpad_words = machine->scratchpad_bytes / 4;
+    /* Whatever the program, vector registers of all warps fit; a line of each warp's may stay empty. */
+    parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
+                         machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
+    self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
+    parts->cores = GPC_ARENA_TAKE(arena, cores, gpc_core_t);
+    parts->warps = GPC_ARENA_TAKE(arena, warps, gpc_warp_t);
+    parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
+    parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
+    parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
+    parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
+    parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
+    parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
+    parts->accesses = calloc(cores, sizeof *parts->accesses);
+    parts->requests = calloc(cores, sizeof *parts->requests);
+    if (arena->failed || parts->accesses == NULL || parts->requests == NULL) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < cores; i++) {
+        int status = gpc_pool_init(&parts->accesses[i], arena, machine->requests_per_core, sizeof(gpc_core_access_t));
+        if (status == 0) {
+            status = gpc_pool_init(&parts->requests[i], arena, machine->requests_per_core, sizeof(gpc_core_request_t));
+        }
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+int
+gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order, gpc_pool_t *messages,
+               gpc_pool_t *lane_lists, gpc_memory_t *memory, gpc_failure_t *failure, const gpc_core_hooks_t *hooks,
+               gpc_arena_t *arena)
+{
+    *self = (gpc_cores_t){.machine = machine,
+                          .order = order,
+                          .messages = messages,
+                          .lane_lists = lane_lists,
+                          .memory = memory,
+                          .failure = failure,
+                          .hooks = *hooks};
+    self->parts = calloc(1, sizeof *self->parts);
+    if (self->parts == NULL || take_storage(self, arena) != 0) {
+        return gpc_fail(failure, GPC_ERROR_MEMORY, "out of memory for %u cores", machine->cores);
+    }
+    for (uint32_t i = 0; i < machine->cores; i++) {
+        clear_core(self, i);
+    }
+    return 0;
+}
+
+void
+gpc_cores_free(gpc_cores_t *self)
+{
+    if (self->parts != NULL) {
+        gpc_core_launch_free(self->parts->launch);
+        free(self->parts->accesses);
+        free(self->parts->requests);
+        free(self->parts);
+    }
+    self->parts = NULL;
+}
+
+void
+gpc_cores_clear(gpc_cores_t *self)
+{
+    gpc_core_launch_free(self->parts->launch);
+    self->parts->launch = NULL;
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        clear_core(self, i);
+    }
+}
+
+/* ---- occupancy -------------------------------------------------------------------------------------------------------------- */
+
+static int
+check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps)
+{
+    const gpc_machine_t *machine = self->machine;
+    uint64_t threads = 1, blocks = 1;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        if (launch->grid[axis] == 0 || launch->block[axis] == 0) {
+            return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                            "kernel '%s': grid (%u,%u,%u) and block (%u,%u,%u) must be positive", launch->kernel,
+                            launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+                            launch->block[2]);
+        }
+        /* Kept below 2^32 at every step, so that nothing overflows. */
+        threads = threads > UINT32_MAX ? threads : threads * launch->block[axis];
+        blocks = blocks > UINT32_MAX ? blocks : blocks * launch->grid[axis];
+    }
+    uint64_t most = (uint64_t) machine->warps_per_core * machine->lanes_per_warp;
+    if (threads > most) {
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': a block of %" PRIu64 " threads; a core holds %" PRIu64 " (%u warps of %u)",
+                        launch->kernel, threads, most, machine->warps_per_core, machine->lanes_per_warp);
+    }
+    if (blocks >= UINT32_MAX) {
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a grid of more than 2^32 - 2 blocks",
+                        launch->kernel);
+    }
+    *warps = ((uint32_t) threads + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
+    return 0;
+}
+
+int
+gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks, const char **limit)
+{
+    const gpc_machine_t *machine = self->machine;
+    const gpc_program_t *program = &launch->program;
+    uint32_t warps = 1;
+    int status = check_shape(self, launch, &warps);
+    if (status != 0) {
+        return status;
+    }
+    uint64_t registers = (uint64_t) warps *
+                         ((uint64_t) program->vector_registers * machine->lanes_per_warp + program->uniform_registers);
+    uint64_t shared_bytes = 4 * (uint64_t) program->shared_words;
+    if (registers > machine->registers_per_core) {
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': a block needs %" PRIu64 " registers; a core has %u", launch->kernel, registers,
+                        machine->registers_per_core);
+    }
+    if (shared_bytes > machine->scratchpad_bytes) {
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': a block needs %" PRIu64 " bytes of scratchpad; a core has %u", launch->kernel,
+                        shared_bytes, machine->scratchpad_bytes);
+    }
+    uint64_t best = machine->blocks_per_core;
+    *limit = "blocks";
+    const struct {
+        uint64_t fit;
+        const char *name;
+    } limits[] = {
+        {machine->warps_per_core / warps, "warps"},
+        {registers == 0 ? best : machine->registers_per_core / registers, "registers"},
+        {shared_bytes == 0 ? best : machine->scratchpad_bytes / shared_bytes, "scratchpad"},
+    };
+    for (uint32_t i = 0; i < GPC_COUNT_OF(limits); i++) {
+        if (limits[i].fit < best) {
+            best = limits[i].fit;
+            *limit = limits[i].name;
+        }
+    }
+    *blocks = (uint32_t) best;
+    return 0;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index, gpc_cycle_t from)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    uint32_t lanes = self->machine->lanes_per_warp;
+    uint32_t threads = launch->threads_per_block - index * lanes;
+    uint32_t w = slot * launch->warps_per_block + index;
+    gpc_issue_t x;
+    gpc_issue_init(&x, self, core_index, w, self->hooks.now(self->hooks.world));
+    gpc_lanes_t live = threads >= 64 ? UINT64_MAX : (UINT64_C(1) << threads) - 1;
+    if (lanes == 32) {
+        live &= UINT32_MAX;
+    }
+    memset(x.vectors, 0, (size_t) launch->launch.program.vector_registers * lanes * sizeof *x.vectors);
+    memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and what lies behind it */
+    *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
+                           .live = live,
+                           .wake_at = GPC_NEVER,
+                           .not_before = from,
+                           .block = (uint16_t) slot,
+                           .index = (uint16_t) index,
+                           .even = launch->may_be_even};
+    self->parts->ages[core_index * self->machine->warps_per_core + w] = x.core->ages++;
+    x.core->resident |= UINT64_C(1) << w;
+    gpc_core_settle(&x);
+    x.warp->reason = GPC_STALL_launch;
+}
+
+/* The next block of the launch, into a free slot of the core; its warps may issue from cycle `from` on. */
+static void
+place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
+{
+    gpc_core_launch_t *launch = self->parts->launch;
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint32_t slot = 0;
+    while (gpc_core_block(self, core_index, slot)->resident) {
+        slot++;
+    }
+    gpc_block_t *block = gpc_core_block(self, core_index, slot);
+    uint32_t number = launch->next_block++;
+    const uint32_t *grid = launch->launch.grid;
+    uint64_t all = launch->warps_per_block == 64 ? UINT64_MAX : (UINT64_C(1) << launch->warps_per_block) - 1;
+    *block = (gpc_block_t){.warps = all << (slot * launch->warps_per_block),
+                           .number = number,
+                           .coordinates = {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]},
+                           .resident = true};
+    uint32_t words = launch->launch.program.shared_words;
+    memset(self->parts->scratchpad + (size_t) core_index * self->parts->scratchpad_words + (size_t) slot * words, 0,
+           words * sizeof(uint32_t));
+    gpc_order_block_begin(self->order, core_index, slot, block->warps);
+    if (self->watch != NULL) {
+        self->watch->block_began(self->watch->watcher, core_index, number, slot * launch->warps_per_block,
+                                 launch->warps_per_block, slot * words);
+    }
+    if (core->blocks_resident++ == 0) {
+        core->accounted = from;
+        core->idle_reason = GPC_STALL_launch;
+        self->statistics[core_index].stall_launch += from > core->empty_since ? from - core->empty_since : 0;
+    }
+    for (uint32_t i = 0; i < launch->warps_per_block; i++) {
+        place_warp(self, core_index, slot, i, from);
+    }
+}
+
+/* The launch is over: cores that ran dry earlier had nothing to do. */
+static void
+count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
+{
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        const gpc_core_t *core = &self->parts->cores[i];
+        self->statistics[i].stall_launch += end > core->empty_since ? end - core->empty_since : 0;
+    }
+}
+
+void
+gpc_core_warp_ended(gpc_issue_t *x)
+{
+    gpc_cores_t *self = x->cores;
+    gpc_core_launch_t *launch = self->parts->launch;
+    gpc_core_t *core = x->core;
+    uint64_t bit = UINT64_C(1) << x->warp_index;
+    gpc_block_t *block = gpc_core_block(self, x->core_index, x->warp->block);
+    x->warp->state = GPC_WARP_FREE;
+    x->warp->wake_at = GPC_NEVER;
+    core->resident &= ~bit;
+    block->warps &= ~bit;
+    if (block->warps != 0) {
+        return;
+    }
+    block->resident = false;
+    launch->blocks_done++;
+    if (--core->blocks_resident == 0) {
+        core->empty_since = x->now + 1;
+    }
+    if (launch->next_block < launch->blocks) {
+        place_block(self, x->core_index, x->now + 1);
+    } else if (launch->blocks_done == launch->blocks) {
+        count_empty_cores(self, x->now + 1);
+    }
+}
+
+static void
+place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
+{
+    gpc_core_launch_t *launch = self->parts->launch;
+    uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
+    for (uint32_t i = 0; i < places && launch->next_block < launch->blocks; i++) {
+        bool round_robin = launch->launch.placement == GPC_PLACE_ROUND_ROBIN;
+        place_block(self, round_robin ? i % cores : i / launch->blocks_per_core, at);
+    }
+}
+
+int
+gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
+{
+    uint32_t blocks;
+    const char *limit;
+    gpc_program_t program = from->program;
+    program.constants = from->num_constants;
+    program.buffers = from->num_buffers;
+    int status = gpc_program_validate(&program, self->failure);
+    if (status == 0) {
+        status = gpc_cores_occupancy(self, from, &blocks, &limit);
+    }
+    if (status != 0) {
+        return status;
+    }
+    gpc_core_launch_t *launch;
+    status = gpc_core_launch_new(self, from, &launch);
+    if (status != 0) {
+        return status;
+    }
+    gpc_cores_clear(self);
+    self->parts->launch = launch;
+    launch->blocks_per_core = blocks;
+    launch->begin = at;
+    gpc_cycle_t latency = self->machine->launch_latency;
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        gpc_core_t *core = &self->parts->cores[i];
+        core->empty_since = at > latency ? at - latency : 0;
+        core->accounted = core->calendar_next = core->turn_allowed = core->scoreboard_base = at;
+        core->in_turn = true; /* one request for a turn below, not one a warp */
+    }
+    if (self->watch != NULL) {
+        status = self->watch->launched(self->watch->watcher, &launch->launch, launch->warps_per_block);
+        if (status != 0) {
+            return status;
+        }
+    }
+    place_first_blocks(self, at);
+    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+        gpc_core_t *core = &self->parts->cores[i];
+        core->in_turn = false;
+        if (core->resident != 0) {
+            status = gpc_core_ask_turn(self, i, at);
+        }
+    }
+    return status;
+}
+
+bool
+gpc_cores_finished(const gpc_cores_t *self)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    return launch == NULL || launch->blocks_done == launch->blocks;
+}
+
+void
+gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    *blocks_done = launch == NULL ? 0 : launch->blocks_done;
+    *blocks = launch == NULL ? 0 : launch->blocks;
+}

@@ -1,0 +1,128 @@
+/* issue.c: carries out one instruction of one warp: control flow here, the rest by its unit. */
+#include "core/execute/execute.h"
+#include "core/frontend/frontend.h"
+#include "core/memory/load_store.h"
+#include "core/registers.h"
+
+static void
+issue_sleep(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t room[GPC_MAX_LANES], most = 0;
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
+    for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
+        uint32_t cycles = a[gpc_lowest_bit(left)];
+        if (d->type == GPC_I32 && cycles >> 31 != 0) {
+            continue; /* negative: none */
+        }
+        most = cycles > most ? cycles : most;
+    }
+    x->warp->not_before = x->now + most;
+}
+
+static void
+issue_branch(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_lanes_t not_zero = gpc_core_lanes_not_zero(x, &d->a);
+    gpc_warp_branch(x, d, (d->flags & GPC_FLAG_IF_ZERO) != 0 ? x->warp->top.lanes & ~not_zero : not_zero);
+}
+
+static int
+issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_warp_t *warp = x->warp;
+    if (warp->top.lanes == warp->live) {
+        int status = gpc_core_ask_order(x, d);
+        if (status != GPC_ISSUED) {
+            return status;
+        }
+    }
+    gpc_warp_end_lanes(x);
+    if (warp->live != 0) {
+        return GPC_ISSUED;
+    }
+    uint32_t slot = warp->block;
+    gpc_core_warp_ended(x);
+    if (gpc_core_block(x->cores, x->core_index, slot)->resident &&
+        gpc_core_block_stuck(x->cores, x->core_index, slot)) {
+        return gpc_core_fail_barrier(x->cores, x->core_index, slot);
+    }
+    return GPC_ISSUED;
+}
+
+/* The groups that leave the program counter to the caller. */
+static int
+issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    int status;
+    switch (d->group) {
+        case GPC_GROUP_NOP:
+            return GPC_ISSUED;
+        case GPC_GROUP_ALU:
+            gpc_core_issue_alu(x, d);
+            break;
+        case GPC_GROUP_MOVEMENT:
+            gpc_core_issue_movement(x, d);
+            break;
+        case GPC_GROUP_LOCAL:
+            status = gpc_core_issue_local(x, d);
+            if (status != GPC_ISSUED) {
+                return status;
+            }
+            break;
+        case GPC_GROUP_MEMORY:
+            return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
+        case GPC_GROUP_SHARED:
+            return gpc_core_issue_shared(x, d);
+        case GPC_GROUP_FENCE:
+            return gpc_core_issue_fence(x, d);
+        case GPC_GROUP_BARRIER:
+            return gpc_core_issue_barrier(x, d);
+        default:
+            issue_sleep(x, d);
+            return GPC_ISSUED;
+    }
+    gpc_set_ready_at(x, &d->destination, x->now + d->latency);
+    return GPC_ISSUED;
+}
+
+int
+gpc_core_issue(gpc_issue_t *x)
+{
+    const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
+    if (d->unit != GPC_UNIT_NONE) {
+        if (x->core->unit_free[d->unit] > x->now) {
+            return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
+        }
+    }
+    uint32_t lanes = gpc_count_bits(x->warp->top.lanes);
+    int status = GPC_ISSUED;
+    switch (d->group) {
+        case GPC_GROUP_BRANCH:
+            issue_branch(x, d);
+            break;
+        case GPC_GROUP_JUMP:
+            gpc_warp_go_to(x, d->target);
+            break;
+        case GPC_GROUP_EXIT:
+            status = issue_exit(x, d);
+            break;
+        default:
+            status = issue_straight(x, d);
+            if (status == GPC_ISSUED) {
+                gpc_warp_go_to(x, x->warp->top.pc + 1);
+            }
+            break;
+    }
+    if (status != GPC_ISSUED) {
+        return status;
+    }
+    if (d->unit != GPC_UNIT_NONE) {
+        gpc_cycle_t free_at = x->now + d->unit_holds;
+        if (free_at > x->core->unit_free[d->unit]) { /* the scratchpad may have set more */
+            x->core->unit_free[d->unit] = free_at;
+        }
+    }
+    x->statistics->instructions++;
+    x->statistics->thread_instructions += lanes;
+    return GPC_ISSUED;
+}

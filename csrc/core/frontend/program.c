@@ -1,0 +1,340 @@
+/* program.c: whether a program keeps to isa.h. What passes here cannot make the interpreter read or jump outside of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/execute/alu.h"
+#include "core/state.h"
+
+static const char *const names[GPC_NUM_OPCODES] = {
+#define X(name, operands, text) [GPC_OP_##name] = #name,
+    GPC_OPCODES(X)
+#undef X
+};
+
+static const char *const operand_lists[GPC_NUM_OPCODES] = {
+#define X(name, operands, text) [GPC_OP_##name] = operands,
+    GPC_OPCODES(X)
+#undef X
+};
+
+typedef struct {
+    const gpc_program_t *program;
+    const gpc_instruction_t *at;
+    gpc_failure_t *failure;
+    uint32_t number;
+} check_t;
+
+static int
+refuse(const check_t *x, const char *what)
+{
+    return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: %s", x->number,
+                    names[x->at->opcode], (unsigned) x->at->line, what);
+}
+
+static int
+check_operand(const check_t *x, char which, uint16_t operand, uint32_t words)
+{
+    uint32_t kind = operand & GPC_OPERAND_KIND, last = (operand & GPC_OPERAND_NUMBER) + words - 1;
+    uint32_t limit;
+    const char *what;
+    switch (kind) {
+        case GPC_OPERAND_VECTOR:
+            limit = x->program->vector_registers;
+            what = "vector register";
+            break;
+        case GPC_OPERAND_UNIFORM:
+            limit = x->program->uniform_registers;
+            what = "uniform register";
+            break;
+        case GPC_OPERAND_CONSTANT:
+            limit = x->program->constants;
+            what = "constant";
+            break;
+        default:
+            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is missing",
+                            x->number, names[x->at->opcode], (unsigned) x->at->line, which);
+    }
+    if (last >= limit) {
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is %s %u of %u",
+                        x->number, names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
+    }
+    return 0;
+}
+
+static bool
+is_kind(uint16_t operand, uint32_t kind)
+{
+    return (operand & GPC_OPERAND_KIND) == kind;
+}
+
+/* Whether a source may feed a uniform destination. */
+static bool
+is_even(uint16_t operand)
+{
+    return is_kind(operand, GPC_OPERAND_UNIFORM) || is_kind(operand, GPC_OPERAND_CONSTANT);
+}
+
+/* Only compare-and-swap has a third operand. */
+static bool
+is_atomic_without_c(const gpc_instruction_t *at)
+{
+    bool atomic = at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC;
+    return atomic && at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS;
+}
+
+static int
+check_uniform_destination(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    switch (at->opcode) {
+        case GPC_OP_ANY:
+        case GPC_OP_ALL:
+        case GPC_OP_BALLOT:
+            return 0; /* one answer a warp whatever the source */
+        case GPC_OP_LANES:
+        case GPC_OP_SHUFFLE:
+        case GPC_OP_LOCAL_LOAD:
+            return refuse(x, "gives a word a lane: the destination must be a vector register");
+        case GPC_OP_SPECIAL:
+            if (at->immediate <= GPC_SPECIAL_THREAD_Z || at->immediate == GPC_SPECIAL_LANE) {
+                return refuse(x,
+                              "this special register differs between lanes: the destination must be a vector register");
+            }
+            return 0;
+        default:
+            break;
+    }
+    for (const char *o = operand_lists[at->opcode]; *o != 0; o++) {
+        bool uses_c = *o == 'c' && !is_atomic_without_c(at);
+        uint16_t operand = *o == 'a' ? at->a : *o == 'b' ? at->b : uses_c ? at->c : GPC_OPERAND_CONSTANT;
+        if (!is_even(operand)) {
+            return refuse(x, "the destination is uniform and a source is a vector register");
+        }
+    }
+    return 0;
+}
+
+static int
+check_operands(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    bool flat = (at->flags & GPC_FLAG_FLAT) != 0;
+    int status = 0;
+    for (const char *o = operand_lists[at->opcode]; *o != 0 && status == 0; o++) {
+        switch (*o) {
+            case 'd':
+                if (at->destination == GPC_OPERAND_NONE &&
+                    (at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC)) {
+                    break;
+                }
+                if (is_kind(at->destination, GPC_OPERAND_CONSTANT)) {
+                    return refuse(x, "a constant cannot be the destination");
+                }
+                status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_LOAD ? at->width : 1);
+                if (status == 0 && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
+                    status = check_uniform_destination(x);
+                }
+                break;
+            case 'a':
+                status = check_operand(x, 'a', at->a, flat ? 2 : 1);
+                break;
+            case 'b':
+                if (at->b == GPC_OPERAND_NONE &&
+                    (at->opcode == GPC_OP_BARRIER || at->opcode == GPC_OP_BARRIER_ARRIVE)) {
+                    break;
+                }
+                status = check_operand(x, 'b', at->b, at->opcode == GPC_OP_STORE ? at->width : 1);
+                break;
+            case 'c':
+                if ((at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC) &&
+                    at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS) {
+                    break;
+                }
+                status = check_operand(x, 'c', at->c, 1);
+                break;
+            case 't':
+                if (at->target >= x->program->count ||
+                    (at->opcode == GPC_OP_BRANCH && at->reconverge > x->program->count)) {
+                    return refuse(x, "the target or the join lies outside of the program");
+                }
+                break;
+            default:
+                break; /* immediates: by opcode */
+        }
+    }
+    return status;
+}
+
+static int
+check_array_length(const check_t *x, uint16_t operand)
+{
+    if (operand == GPC_OPERAND_NONE) {
+        return 0;
+    }
+    if (!is_kind(operand, GPC_OPERAND_CONSTANT)) {
+        return refuse(x, "the array's length must be a constant or none");
+    }
+    return check_operand(x, 'n', operand, 1);
+}
+
+static int
+check_atomic(const check_t *x)
+{
+    uint32_t operation = (uint32_t) x->at->flags >> GPC_FLAG_ATOMIC_SHIFT;
+    if (operation >= GPC_NUM_ATOMICS) {
+        return refuse(x, "no such atomic operation");
+    }
+    if (x->at->type == GPC_F32 && operation != GPC_ATOMIC_ADD && operation != GPC_ATOMIC_EXCH) {
+        return refuse(x, "f32 has atomic add and exchange only");
+    }
+    return 0;
+}
+
+static int
+check_global(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    if ((at->flags & GPC_FLAG_FLAT) == 0 && at->immediate >= x->program->buffers) {
+        return refuse(x, "no such buffer");
+    }
+    if (at->width != 1 && (at->opcode == GPC_OP_ATOMIC || (at->width != 2 && at->width != 4))) {
+        return refuse(x, "the width must be 1, 2 or 4 words, of an atomic 1");
+    }
+    return 0;
+}
+
+/* What the operand list does not say. */
+static int
+check_by_opcode(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    int status;
+    switch (at->opcode) {
+        case GPC_OP_LOAD:
+        case GPC_OP_STORE:
+            return check_global(x);
+        case GPC_OP_ATOMIC:
+            status = check_global(x);
+            return status != 0 ? status : check_atomic(x);
+        case GPC_OP_SHARED_ATOMIC:
+            return check_atomic(x);
+        case GPC_OP_SHARED_LOAD:
+            return check_array_length(x, at->b);
+        case GPC_OP_SHARED_STORE:
+            return check_array_length(x, at->c);
+        case GPC_OP_LOCAL_LOAD:
+            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+        case GPC_OP_LOCAL_STORE:
+            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+        case GPC_OP_SPECIAL:
+            return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "no such special register");
+        case GPC_OP_LANES:
+            return at->immediate < x->program->constants ? 0 : refuse(x, "no such constant");
+        case GPC_OP_BARRIER:
+        case GPC_OP_BARRIER_ARRIVE:
+            return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
+                       ? 0
+                       : refuse(x, "a barrier's number and count must be uniform");
+        default:
+            return 0;
+    }
+}
+
+static bool
+is_arithmetic(uint8_t opcode)
+{
+    return (opcode >= GPC_OP_SELECT && opcode <= GPC_OP_GE) || opcode == GPC_OP_MOVE;
+}
+
+static int
+check_instruction(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    if (at->opcode >= GPC_NUM_OPCODES) {
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u: no such opcode: %u", x->number,
+                        (unsigned) at->opcode);
+    }
+    if (at->type >= GPC_NUM_TYPES || at->order >= GPC_NUM_ORDERS || at->scope >= GPC_NUM_SCOPES) {
+        return refuse(x, "no such type, order or scope");
+    }
+    if (is_arithmetic(at->opcode) && gpc_alu_find(at->opcode, at->type, at->flags).one == NULL) {
+        return refuse(x, "the operation does not exist for this type");
+    }
+    int status = check_operands(x);
+    return status != 0 ? status : check_by_opcode(x);
+}
+
+static bool
+ends(uint8_t opcode)
+{
+    return opcode == GPC_OP_EXIT || opcode == GPC_OP_JUMP;
+}
+
+/* Everything that can be reached from the start ends in an EXIT or goes round. */
+static int
+check_falls_off(check_t *x)
+{
+    const gpc_program_t *program = x->program;
+    uint32_t *work = malloc((size_t) program->count * (sizeof *work + 1));
+    if (work == NULL) {
+        return gpc_fail(x->failure, GPC_ERROR_MEMORY, "out of memory for a program of %u instructions", program->count);
+    }
+    uint8_t *seen = (uint8_t *) (work + program->count);
+    memset(seen, 0, program->count);
+    uint32_t length = 1;
+    int status = 0;
+    work[0] = 0;
+    seen[0] = 1;
+    while (length > 0 && status == 0) {
+        x->number = work[--length];
+        x->at = &program->instructions[x->number];
+        uint32_t next[2] = {x->number + 1, x->at->target};
+        for (uint32_t i = ends(x->at->opcode) ? 1 : 0; i < 2; i++) {
+            if (i == 1 && x->at->opcode != GPC_OP_BRANCH && x->at->opcode != GPC_OP_JUMP) {
+                continue;
+            }
+            if (next[i] >= program->count) {
+                status = refuse(x, "the program runs off its end");
+            } else if (!seen[next[i]]) {
+                seen[next[i]] = 1;
+                work[length++] = next[i];
+            }
+        }
+    }
+    free(work);
+    return status;
+}
+
+int
+gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
+{
+    check_t x = {.program = program, .failure = failure};
+    if (program->count == 0) {
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "the program has no instruction");
+    }
+    if (program->uniform_registers > GPC_UNIFORM_REGISTERS) {
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "the program has %u uniform registers; %u are allowed",
+                        (unsigned) program->uniform_registers, GPC_UNIFORM_REGISTERS);
+    }
+    for (x.number = 0; x.number < program->count; x.number++) {
+        x.at = &program->instructions[x.number];
+        int status = check_instruction(&x);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return check_falls_off(&x);
+}
+
+bool
+gpc_program_fences(const gpc_program_t *program)
+{
+    for (uint32_t i = 0; i < program->count; i++) {
+        const gpc_instruction_t *at = &program->instructions[i];
+        bool accesses = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_ATOMIC;
+        if (at->opcode == GPC_OP_FENCE || (accesses && at->order >= GPC_ORDER_ACQUIRE)) {
+            return true;
+        }
+    }
+    return false;
+}

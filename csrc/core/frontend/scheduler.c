@@ -1,0 +1,243 @@
+/* scheduler.c: a core's cycle: which warp issues, how cycles are counted, and when the core wants its next turn.
+ *
+ * A core in which no warp can issue sleeps; the cycles it slept are counted when it wakes, under the reason that held all the
+ * while. */
+#include "core/frontend/frontend.h"
+#include "core/memory/load_store.h"
+#include "core/waking.h"
+
+/* ---- choosing -------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
+{
+    uint32_t best = gpc_lowest_bit(warps);
+    const uint64_t *ages = &self->parts->ages[core_index * self->machine->warps_per_core];
+    for (uint64_t left = warps & (warps - 1); left != 0; left &= left - 1) {
+        uint32_t w = gpc_lowest_bit(left);
+        if (ages[w] < ages[best]) {
+            best = w;
+        }
+    }
+    return best;
+}
+
+/* The first of the warps in scheduler order. */
+static uint32_t
+first_in_order(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
+{
+    uint32_t last = self->parts->cores[core_index].last_warp;
+    if (self->machine->scheduler == 0) { /* loose round robin: the next after the last */
+        uint64_t after = last == 63 ? 0 : warps & (UINT64_MAX << (last + 1));
+        return gpc_lowest_bit(after != 0 ? after : warps);
+    }
+    if ((warps >> last & 1u) != 0) { /* greedy, then oldest */
+        return last;
+    }
+    return oldest_of(self, core_index, warps);
+}
+
+/* ---- counting -------------------------------------------------------------------------------------------------------------- */
+
+static gpc_cycle_t
+last_port_free(const gpc_cores_t *self, const gpc_core_t *core)
+{
+    gpc_cycle_t latest = 0;
+    for (uint32_t p = 0; p < self->machine->issue_width; p++) {
+        latest = core->port_free[p] > latest ? core->port_free[p] : latest;
+    }
+    return latest;
+}
+
+static void
+add_stall(gpc_core_statistics_t *statistics, uint8_t reason, uint64_t cycles)
+{
+    switch (reason) {
+#define X(name, text)                                                                                                  \
+    case GPC_STALL_##name:                                                                                             \
+        statistics->stall_##name += cycles;                                                                            \
+        break;
+        GPC_STALLS(X)
+#undef X
+        default:
+            break;
+    }
+}
+
+/* The cycles from the last counted one up to `to`: nothing changed in them. An instruction that holds its issue port longer
+ * than a cycle counts as issuing all the while. */
+static void
+account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_statistics_t *statistics = &self->statistics[core_index];
+    gpc_cycle_t from = core->accounted;
+    if (to <= from) {
+        return;
+    }
+    core->accounted = to;
+    if (core->resident == 0) {
+        return;
+    }
+    gpc_cycle_t busy = last_port_free(self, core);
+    gpc_cycle_t issuing = busy <= from ? 0 : (busy < to ? busy : to) - from;
+    statistics->active_cycles += to - from;
+    statistics->issue_cycles += issuing;
+    add_stall(statistics, core->idle_reason, to - from - issuing);
+}
+
+/* ---- the turn -------------------------------------------------------------------------------------------------------------- */
+
+/* Those whose turn it is only to find the load-store queue full step aside, all at once. */
+static void
+set_aside(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint64_t warps = core->ready & core->memory_next;
+    if (warps != 0 && !gpc_core_has_room(self, core_index)) {
+        core->ready &= ~warps;
+        core->waits_queue |= warps;
+    }
+}
+
+/* One warp instruction on one port; false when nobody could. */
+static int
+issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    *issued = false;
+    set_aside(self, core_index);
+    while (core->ready != 0 && !*issued) {
+        uint32_t w = first_in_order(self, core_index, core->ready);
+        gpc_issue_t x;
+        gpc_issue_init(&x, self, core_index, w, now);
+        core->ready &= ~(UINT64_C(1) << w);
+        int status = gpc_core_issue(&x);
+        if (status < 0) {
+            return status;
+        }
+        if (status == GPC_BLOCKED) {
+            continue;
+        }
+        *issued = true;
+        core->last_warp = w;
+        if (x.warp->state == GPC_WARP_READY) { /* neither ended nor at a barrier */
+            if (x.warp->not_before <= now) {
+                x.warp->not_before = now + 1;
+            }
+            gpc_core_settle(&x);
+        }
+    }
+    return 0;
+}
+
+static int
+issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    for (uint32_t p = 0; p < self->machine->issue_width && core->ready != 0; p++) {
+        if (core->port_free[p] > now) {
+            continue;
+        }
+        bool issued;
+        int status = issue_one(self, core_index, now, &issued);
+        if (status != 0) {
+            return status;
+        }
+        if (issued) {
+            core->port_free[p] = now + self->machine->issue_cycles;
+            *any = true;
+        }
+    }
+    return 0;
+}
+
+static gpc_cycle_t
+next_turn(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t at = gpc_core_next_in_calendar(core);
+    if (core->ready != 0) {
+        gpc_cycle_t port = GPC_NEVER;
+        for (uint32_t p = 0; p < self->machine->issue_width; p++) {
+            port = core->port_free[p] < port ? core->port_free[p] : port;
+        }
+        at = port < at ? port : at;
+    }
+    if (core->due_head != GPC_NONE) {
+        const gpc_core_access_t *due = gpc_pool_at(&self->parts->accesses[core_index], core->due_head);
+        at = due->done_at < at ? due->done_at : at;
+    }
+    if (core->queue.count != 0 && !core->held) {
+        at = now + 1;
+    }
+    return at <= now ? now + 1 : at;
+}
+
+void
+gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    __builtin_prefetch(core);
+    __builtin_prefetch((const char *) core + 64);
+    __builtin_prefetch((const char *) core + 128);
+    __builtin_prefetch(&self->statistics[core_index]);
+}
+
+/* What the first warp in scheduler order waits for. */
+static void
+note_idle_reason(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint32_t first = first_in_order(self, core_index, core->resident);
+    core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
+                                                               : gpc_core_warp(self, core_index, first)->reason;
+}
+
+int
+gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
+    if (self->parts->launch == NULL) {
+        return 0;
+    }
+    if (core->turn_asked <= now) {
+        core->turn_asked = GPC_NEVER;
+    }
+    if (now < core->turn_allowed) {
+        return gpc_core_ask_turn(self, core_index, core->turn_allowed);
+    }
+    core->in_turn = true;
+    account(self, core_index, now);
+    gpc_core_empty_calendar(self, core_index, now);
+    bool any = false, active = core->resident != 0;
+    int status = gpc_core_retire_due(self, core_index, now);
+    if (status == 0) {
+        status = issue(self, core_index, now, &any);
+    }
+    if (status == 0) {
+        status = gpc_core_offer(self, core_index, now);
+    }
+    core->in_turn = false;
+    core->turn_allowed = now + 1;
+    if (status != 0) {
+        return status;
+    }
+    gpc_cycle_t next = next_turn(self, core_index, now);
+    bool issuing = any || last_port_free(self, core) > now;
+    if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no cycle is idle before the next turn */
+        note_idle_reason(self, core_index);
+    }
+    if (active) {
+        gpc_core_statistics_t *statistics = &self->statistics[core_index];
+        statistics->active_cycles++;
+        if (issuing) {
+            statistics->issue_cycles++;
+        } else {
+            add_stall(statistics, core->idle_reason, 1);
+        }
+    }
+    core->accounted = now + 1;
+    return next == GPC_NEVER ? 0 : gpc_core_ask_turn(self, core_index, next);
+}

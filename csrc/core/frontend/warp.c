@@ -1,0 +1,77 @@
+/* warp.c: divergence. The top of the stack runs; what is below waits. An entry is done when it comes to its reconverge point,
+ * and the entry below it, which stands there with all their lanes, goes on.
+ *
+ * Every entry above another has fewer lanes than it or shares its lanes with one sibling, so that 2 * lanes entries suffice. */
+#include "core/frontend/frontend.h"
+
+static gpc_stack_entry_t *
+stack_of(const gpc_issue_t *x)
+{
+    return x->parts->stacks +
+           (size_t) (x->core_index * x->cores->machine->warps_per_core + x->warp_index) * x->parts->stack_entries;
+}
+
+/* Leaves entries that have come to their reconverge point or have no lane left. */
+static void
+pop_finished(gpc_issue_t *x)
+{
+    gpc_warp_t *warp = x->warp;
+    while (warp->depth > 0 && (warp->top.pc == warp->top.reconverge || warp->top.lanes == 0)) {
+        warp->top = stack_of(x)[--warp->depth];
+    }
+}
+
+void
+gpc_warp_go_to(gpc_issue_t *x, uint32_t pc)
+{
+    x->warp->top.pc = pc;
+    if (pc == x->warp->top.reconverge) {
+        pop_finished(x);
+    }
+}
+
+void
+gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken)
+{
+    gpc_warp_t *warp = x->warp;
+    gpc_lanes_t stay = warp->top.lanes & ~taken;
+    if (taken == 0) {
+        gpc_warp_go_to(x, warp->top.pc + 1);
+        return;
+    }
+    if (stay == 0) {
+        gpc_warp_go_to(x, d->target);
+        return;
+    }
+    x->statistics->divergent_branches++;
+    gpc_stack_entry_t *stack = stack_of(x);
+    uint32_t next = warp->top.pc + 1;
+    /* The join itself need not be kept when the entry ends there anyhow: loops would grow the stack otherwise. */
+    if (d->reconverge != warp->top.reconverge || warp->depth == 0) {
+        stack[warp->depth] = warp->top;
+        stack[warp->depth++].pc = d->reconverge;
+    }
+    if (next != d->reconverge && d->target != d->reconverge) {
+        stack[warp->depth++] = (gpc_stack_entry_t){next, d->reconverge, stay};
+    }
+    if (d->target != d->reconverge) {
+        warp->top = (gpc_stack_entry_t){d->target, d->reconverge, taken};
+    } else {
+        warp->top = (gpc_stack_entry_t){next, d->reconverge, stay};
+    }
+    pop_finished(x);
+}
+
+void
+gpc_warp_end_lanes(gpc_issue_t *x)
+{
+    gpc_warp_t *warp = x->warp;
+    gpc_lanes_t ended = warp->top.lanes;
+    gpc_stack_entry_t *stack = stack_of(x);
+    for (uint32_t i = 0; i < warp->depth; i++) {
+        stack[i].lanes &= ~ended;
+    }
+    warp->live &= ~ended;
+    warp->top.lanes = 0;
+    pop_finished(x);
+}

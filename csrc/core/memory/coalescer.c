@@ -1,0 +1,372 @@
+/* coalescer.c: which lines the lanes of one instruction name: their addresses, checked, and one request for each distinct line. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory/load_store.h"
+#include "core/registers.h"
+#include "core/where.h"
+
+#define HASH_SLOTS 128u
+
+/* The lines that one instruction has come to so far. */
+typedef struct {
+    gpc_index_t access;
+    uint32_t count;
+    gpc_address_t lines[GPC_MAX_LANES];
+    gpc_msg_t *messages[GPC_MAX_LANES];
+    gpc_core_request_t *requests[GPC_MAX_LANES];
+    uint8_t slots[HASH_SLOTS]; /* 1 + number of a line; 0: free */
+} coalescer_t;
+
+/* ---- addresses ---------------------------------------------------------------------------------------------------------- */
+
+static int
+fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index)
+{
+    const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
+    char where[160], who[120];
+    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where);
+    gpc_core_who(x, lane, who, sizeof who);
+    if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
+        return gpc_fail(x->cores->failure, GPC_ERROR_READ_ONLY,
+                        "%s: write to index %" PRId64 " of read-only buffer '%s': %s", where, (int64_t) (int32_t) index,
+                        buffer->name, who);
+    }
+    if ((uint64_t) index + d->width <= buffer->words) {
+        return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
+                        "%s: index %" PRId64 " of buffer '%s' is no multiple of the access's %u words: %s", where,
+                        (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
+    }
+    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+                    "%s: index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " words: %s", where,
+                    (int64_t) (int32_t) index, buffer->name, buffer->words, who);
+}
+
+static int
+find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
+{
+    uint32_t room_low[GPC_MAX_LANES], room_high[GPC_MAX_LANES];
+    gpc_operand_t second = gpc_operand_next(x, d->a, 1);
+    const uint32_t *low = gpc_operand_lanes(x, &d->a, room_low), *high = gpc_operand_lanes(x, &second, room_high);
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
+        if (addresses[l] % (4u * d->width) != 0) {
+            char where[160], who[120];
+            return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
+                            "%s: address 0x%" PRIx64 " is not aligned to %u bytes: %s",
+                            gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), addresses[l],
+                            4u * d->width, gpc_core_who(x, l, who, sizeof who));
+        }
+    }
+    return 0;
+}
+
+int
+gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
+{
+    if ((d->flags & GPC_FLAG_FLAT) != 0) {
+        return find_flat_addresses(x, d, lanes, addresses);
+    }
+    const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
+    uint32_t room[GPC_MAX_LANES];
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
+    if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        return fail_access(x, d, l, index[l]);
+    }
+    uint32_t misaligned = d->width - 1u; /* buffers are aligned to whole lines */
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        if ((uint64_t) index[l] + d->width > buffer->words || (index[l] & misaligned) != 0) {
+            return fail_access(x, d, l, index[l]);
+        }
+        addresses[l] = buffer->address + 4u * (gpc_address_t) index[l];
+    }
+    return 0;
+}
+
+/* ---- coalescing ---------------------------------------------------------------------------------------------------------- */
+
+static void
+fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_address_t line)
+{
+    static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
+    msg->next = GPC_NONE;
+    msg->type = types[d->access.kind];
+    msg->flags = 0;
+    msg->order = d->access.order;
+    msg->scope = d->access.scope;
+    msg->source = msg->requester = (gpc_node_t) x->core_index;
+    msg->destination = (gpc_node_t) x->core_index;
+    msg->warp = (uint16_t) x->warp_index;
+    msg->lanes = GPC_NONE;
+    msg->mask = 0;
+    msg->flits = 0;
+    msg->network = GPC_MAX_NETWORKS; /* it does not travel on any */
+    msg->traffic_class = 0;
+    msg->epoch = 0;
+    msg->line = line;
+    msg->ready = 0;
+    msg->issued = x->now;
+    memset(msg->fields, 0, sizeof msg->fields);
+}
+
+static int
+fail_capacity(const gpc_issue_t *x, const char *what)
+{
+    return gpc_fail(x->cores->failure, GPC_ERROR_CAPACITY,
+                    "core %u has %u requests in flight and the pool of %s is empty", x->core_index, x->core->in_flight,
+                    what);
+}
+
+/* A request for the line, at the end of the core's queue; NULL: *status is the error. */
+static gpc_core_request_t *
+new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_address_t line, int *status)
+{
+    gpc_cores_t *self = x->cores;
+    gpc_index_t i = gpc_pool_take(self->messages);
+    if (i == GPC_NONE) {
+        *status = fail_capacity(x, "messages");
+        return NULL;
+    }
+    gpc_msg_t *msg = gpc_msg_at(self->messages, i);
+    fill_message(x, d, msg, line);
+    if (d->access.kind == GPC_ACCESS_ATOMIC) {
+        msg->lanes = gpc_pool_take(self->lane_lists);
+        if (msg->lanes == GPC_NONE) {
+            gpc_pool_give(self->messages, i);
+            *status = fail_capacity(x, "lane lists");
+            return NULL;
+        }
+        gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, msg->lanes);
+        list->next = GPC_NONE;
+        list->operation = d->atomic;
+        list->type = d->type;
+        list->count = 0;
+    }
+    msg->request = i; /* how controllers name it; a load that merges takes over another's name */
+    msg->access = gpc_pool_take(&self->parts->requests[x->core_index]);
+    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->access);
+    request->access = access;
+    request->lanes = 0;
+    request->parked = GPC_NONE;
+    request->name = i;
+    gpc_list_push(&x->core->queue, self->messages, i);
+    x->core->in_flight++;
+    return request;
+}
+
+static int
+new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+{
+    int status = 0;
+    gpc_core_request_t *request = new_request(x, d, lines->access, line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    lines->lines[lines->count] = line;
+    lines->messages[lines->count] = gpc_msg_at(x->cores->messages, request->name);
+    lines->requests[lines->count++] = request;
+    return 0;
+}
+
+/* The number of the line among the instruction's, found or new; negative: an error. */
+static int
+find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+{
+    uint32_t slot = (uint32_t) ((line * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
+    while (lines->slots[slot] != 0) {
+        uint32_t number = lines->slots[slot] - 1u;
+        if (lines->lines[number] == line) {
+            return (int) number;
+        }
+        slot = (slot + 1) % HASH_SLOTS;
+    }
+    int status = new_line(x, d, lines, line);
+    if (status != 0) {
+        return status;
+    }
+    lines->slots[slot] = (uint8_t) lines->count;
+    return (int) lines->count - 1;
+}
+
+/* What lanes hand over: words of a store, operands of an atomic. */
+typedef struct {
+    const uint32_t *values[4], *replacement;
+} hand_over_t;
+
+static void
+add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
+         const hand_over_t *from)
+{
+    msg->mask |= ((UINT32_C(1) << d->width) - 1) << word;
+    if (d->access.kind == GPC_ACCESS_STORE) {
+        for (uint32_t k = 0; k < d->width; k++) {
+            msg->data[word + k] = from->values[k][lane]; /* lanes come in order: the highest wins */
+        }
+    } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
+        gpc_lane_list_t *list = gpc_lane_list_at(x->cores->lane_lists, msg->lanes);
+        uint32_t n = list->count++;
+        list->lane[n] = (uint8_t) lane;
+        list->word[n] = (uint8_t) word;
+        list->operand[n] = from->values[0][lane];
+        list->replacement[n] = from->replacement[lane];
+        list->old[n] = 0;
+    }
+}
+
+static hand_over_t
+hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES])
+{
+    hand_over_t from = {{NULL, NULL, NULL, NULL}, NULL};
+    if (d->access.kind != GPC_ACCESS_LOAD) {
+        for (uint32_t k = 0; k < d->width; k++) {
+            gpc_operand_t value = gpc_operand_next(x, d->b, k);
+            from.values[k] = gpc_operand_lanes(x, &value, room[k]);
+        }
+        from.replacement = gpc_operand_lanes(x, &d->c, room[4]);
+    }
+    return from;
+}
+
+/* ---- the common case: all lanes in one line --------------------------------------------------------------------------------- */
+
+/* How the indices of an instruction's lanes lie. */
+typedef struct {
+    bool one_line; /* all active ones in one line */
+    bool straight; /* all lanes are active, and each has the word after the one before */
+    bool one_word; /* all lanes are active and have the same word */
+} shape_t;
+
+/* Each lane has the word after the one before. Over all 32 lanes of a half at once, so that it becomes vector instructions. */
+static bool
+is_straight(const uint32_t *index, uint32_t count)
+{
+    uint32_t bent = 0;
+    for (uint32_t half = 0; half < count; half += 32) {
+        uint32_t first = index[0] + half;
+        for (uint32_t l = 0; l < 32; l++) {
+            bent |= (index[half + l] - l) ^ first;
+        }
+    }
+    return bent == 0;
+}
+
+static shape_t
+shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
+{
+    uint32_t differ = 0, first = index[gpc_lowest_bit(lanes)];
+    if (gpc_operand_even(x, &d->a)) {
+        return (shape_t){.one_line = true, .one_word = lanes == gpc_all_lanes(x)};
+    }
+    if (lanes == gpc_all_lanes(x) && is_straight(index, x->lanes)) {
+        return (shape_t){.one_line = (first & word_mask) + x->lanes <= word_mask + 1, .straight = true};
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        differ |= index[gpc_lowest_bit(lanes)] ^ first;
+    }
+    return (shape_t){.one_line = (differ & ~word_mask) == 0};
+}
+
+/* The word of each lane in its line. */
+static void
+fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask, bool straight)
+{
+    uint8_t first = (uint8_t) (index[0] & word_mask);
+    for (uint32_t half = 0; half < count; half += 32) {
+        for (uint32_t l = 0; l < 32 && straight; l++) {
+            access->word[half + l] = (uint8_t) (first + half + l);
+        }
+        for (uint32_t l = 0; l < 32 && !straight; l++) {
+            access->word[half + l] = (uint8_t) (index[half + l] & word_mask);
+        }
+    }
+}
+
+/* One request for an instruction whose lanes all name words of one line that lies in the buffer as a whole. 1: done; 0: it is not of
+ * that kind; negative: an error. */
+int
+gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index)
+{
+    const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
+    uint32_t word_mask = x->cores->machine->line_bytes / 4u - 1u;
+    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
+        return 0;
+    }
+    uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room_index);
+    shape_t shape = shape_of(x, d, index, lanes, word_mask);
+    uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
+    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->words) {
+        return 0;
+    }
+    int status = 0;
+    gpc_address_t line = buffer->address + 4u * (gpc_address_t) start;
+    gpc_core_request_t *request = new_request(x, d, access_index, line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
+    gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
+    hand_over_t from = hand_over(x, d, room);
+    fill_words(access, index, x->lanes, word_mask, shape.straight);
+    if (shape.straight && d->access.kind != GPC_ACCESS_ATOMIC) {
+        msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
+        if (d->access.kind == GPC_ACCESS_STORE) {
+            memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
+        }
+    } else {
+        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+            uint32_t l = gpc_lowest_bit(left);
+            add_lane(x, d, msg, l, access->word[l], &from);
+        }
+    }
+    request->lanes = lanes;
+    request->words = request->missing = msg->mask;
+    access->straight = shape.straight;
+    access->one_word = shape.one_word;
+    access->remaining = access->to_offer = 1;
+    access->line = line;
+    return 1;
+}
+
+/* ---- any case ---------------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
+                  gpc_index_t access_index)
+{
+    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
+    coalescer_t lines;
+    lines.count = 0;
+    lines.access = access_index;
+    uint32_t room[5][GPC_MAX_LANES];
+    gpc_address_t line_mask = x->cores->machine->line_bytes - 1u;
+    hand_over_t from = hand_over(x, d, room);
+    memset(lines.slots, 0, sizeof lines.slots);
+    gpc_address_t last_line = GPC_NEVER;
+    int number = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        gpc_address_t line = addresses[l] & ~line_mask;
+        uint32_t word = (uint32_t) (addresses[l] & line_mask) / 4;
+        if (line != last_line) {
+            number = find_line(x, d, &lines, line);
+            if (number < 0) {
+                return number;
+            }
+            last_line = line;
+        }
+        lines.requests[number]->lanes |= UINT64_C(1) << l;
+        access->word[l] = (uint8_t) word;
+        add_lane(x, d, lines.messages[number], l, word, &from);
+    }
+    for (uint32_t n = 0; n < lines.count; n++) {
+        lines.requests[n]->words = lines.requests[n]->missing = lines.messages[n]->mask;
+    }
+    access->straight = access->one_word = false;
+    access->remaining = access->to_offer = lines.count;
+    access->line = lines.lines[0];
+    return 0;
+}

@@ -1,0 +1,289 @@
+#include "core/memory/order.h"
+
+#include <string.h>
+
+const char *
+gpc_order_verdict_text(gpc_order_verdict_t verdict)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        GPC_ORDER_VERDICTS(X)
+#undef X
+    };
+    return verdict < GPC_NUM_ORDER_VERDICTS ? texts[verdict] : "?";
+}
+
+int
+gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
+               uint32_t cores, uint32_t warps, uint32_t blocks, gpc_arena_t *arena)
+{
+    *self = (gpc_order_t){.rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
+    self->warp = GPC_ARENA_TAKE(arena, (size_t) cores * warps, gpc_order_warp_t);
+    self->barrier = GPC_ARENA_TAKE(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, gpc_order_barrier_t);
+    if (traits->join) {
+        self->joined_size = l1s[0]->warp_fields_size;
+        self->joined = gpc_arena_take(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, self->joined_size);
+    }
+    return self->warp && self->barrier && (self->joined || !traits->join) ? 0 : GPC_ERROR_MEMORY;
+}
+
+void
+gpc_order_clear(gpc_order_t *self)
+{
+    memset(self->warp, 0, (size_t) self->cores * self->warps * sizeof(*self->warp));
+    memset(self->barrier, 0, (size_t) self->cores * self->blocks * GPC_NAMED_BARRIERS * sizeof(*self->barrier));
+}
+
+static gpc_order_warp_t *
+warp_at(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->warp[(size_t) core * self->warps + warp];
+}
+
+static bool
+has_release(const gpc_access_t *access)
+{
+    if (access->kind >= GPC_ACCESS_FENCE) {
+        return true;
+    }
+    /* an sc access has an sc fence of its scope before it, loads too */
+    return access->order == GPC_ORDER_RELEASE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC;
+}
+
+static bool
+has_acquire(const gpc_access_t *access)
+{
+    bool reads = access->kind == GPC_ACCESS_LOAD || access->kind == GPC_ACCESS_ATOMIC;
+    return reads &&
+           (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC);
+}
+
+/* cta and cu are local under protocols that tell scopes apart: waiting stays, draining and invalidating do not. */
+static bool
+is_local(const gpc_order_t *self, uint8_t scope)
+{
+    return self->traits->local_scopes && scope <= GPC_SCOPE_CU;
+}
+
+static int
+older(const gpc_order_warp_t *warp)
+{
+    if (warp->outstanding[GPC_ACCESS_LOAD]) {
+        return GPC_ORDER_VERDICT_OLDER_LOAD;
+    }
+    if (warp->outstanding[GPC_ACCESS_STORE]) {
+        return GPC_ORDER_VERDICT_OLDER_STORE;
+    }
+    return warp->outstanding[GPC_ACCESS_ATOMIC] ? GPC_ORDER_VERDICT_OLDER_ATOMIC : GPC_ORDER_VERDICT_GO;
+}
+
+/* Nothing of the warp issues while the access is outstanding. Under drf and hrf a synchronisation access, relaxed ones included, is
+ * ordered before every later access; under rc only an acquire is. */
+static bool
+blocks(const gpc_order_t *self, const gpc_access_t *access)
+{
+    bool ordered = self->rule == GPC_RULE_DRF || self->rule == GPC_RULE_HRF;
+    return has_acquire(access) || (ordered && access->order != GPC_ORDER_WEAK);
+}
+
+static int
+verdict_of_hold(gpc_cycle_t until)
+{
+    return until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+}
+
+static int
+release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    if (!self->traits->release || is_local(self, scope)) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    int status = self->traits->release(self->l1s[core], (uint16_t) warp, scope, until);
+    if (status == GPC_HOLD) {
+        return verdict_of_hold(*until);
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* The protocol's own condition of a load, store or atomic. */
+static int
+before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    if (!self->traits->before || access->kind >= GPC_ACCESS_FENCE) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    int status = self->traits->before(self->l1s[core], (uint16_t) warp, access, until);
+    if (status == GPC_HOLD) {
+        return verdict_of_hold(*until);
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* Who called would take a HOLD for the refusal of an action: an acquire or fence part that is called has been called once and for all. */
+static int
+never_waits(gpc_controller_t *l1, const char *part, int status)
+{
+    return status <= 0
+               ? status
+               : gpc_fail(l1->failure, GPC_ERROR_PROTOCOL,
+                          "%s %u: the %s part of a warp's order returned %d; only `before` and `release` may wait",
+                          l1->type->name, l1->index, part, status);
+}
+
+static int
+acquire_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
+{
+    if (!self->traits->acquire || is_local(self, scope)) {
+        return GPC_OK;
+    }
+    return never_waits(self->l1s[core], "acquire", self->traits->acquire(self->l1s[core], (uint16_t) warp, scope));
+}
+
+/* A fence: the release part has been done; the acquire part and the protocol's own addition. */
+static int
+end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
+{
+    int status = acquire_part(self, core, warp, scope);
+    if (status == GPC_OK && self->traits->fence) {
+        status = never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+int
+gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    const gpc_order_warp_t *state = warp_at(self, core, warp);
+    int verdict = older(state);
+
+    *until = GPC_NEVER;
+    if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || has_release(access))) {
+        return verdict;
+    }
+    verdict = before_part(self, core, warp, access, until);
+    if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
+        return verdict;
+    }
+    uint8_t scope = access->kind == GPC_ACCESS_EXIT ? GPC_SCOPE_SYS : access->scope;
+    verdict = release_part(self, core, warp, scope, until);
+    if (verdict != GPC_ORDER_VERDICT_GO) {
+        return verdict;
+    }
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
+    return fences ? end_of_fence(self, core, warp, scope) : GPC_ORDER_VERDICT_GO;
+}
+
+void
+gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    gpc_order_warp_t *state = warp_at(self, core, warp);
+    state->outstanding[access->kind]++;
+    state->blocked |= blocks(self, access);
+}
+
+int
+gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    gpc_order_warp_t *state = warp_at(self, core, warp);
+    state->outstanding[access->kind]--;
+    if (blocks(self, access)) {
+        state->blocked = false; /* no second one could issue meanwhile */
+    }
+    return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
+}
+
+bool
+gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
+}
+
+/* ---- barriers ---------------------------------------------------------------------------------------------------------------- */
+
+static gpc_order_barrier_t *
+barrier_at(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id)
+{
+    return &self->barrier[((size_t) core * self->blocks + block) * GPC_NAMED_BARRIERS + id];
+}
+
+/* What the warp brings, into what those before it have brought. */
+static void
+bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint32_t warp)
+{
+    gpc_controller_t *l1 = self->l1s[core];
+    uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
+    const uint8_t *fields = l1->warp_fields + (size_t) warp * self->joined_size;
+
+    if (barrier->arrived) {
+        self->traits->join(l1, joined, fields);
+    } else {
+        memcpy(joined, fields, self->joined_size);
+    }
+}
+
+/* Everyone leaves with the join of what everyone brought. */
+static void
+leave_with_join(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier)
+{
+    const uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
+    uint8_t *fields = self->l1s[core]->warp_fields;
+
+    for (uint64_t left = barrier->waiting; left; left &= left - 1) {
+        memcpy(fields + (size_t) __builtin_ctzll(left) * self->joined_size, joined, self->joined_size);
+    }
+}
+
+int
+gpc_order_barrier(gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint32_t threads,
+                  uint32_t expected, bool waits, uint64_t *released, gpc_cycle_t *until)
+{
+    gpc_order_barrier_t *barrier = barrier_at(self, core, block, id);
+
+    *released = 0;
+    *until = GPC_NEVER;
+    if ((barrier->expected && barrier->expected != expected) || barrier->arrived + threads > expected) {
+        return GPC_ERROR_BARRIER;
+    }
+    if (self->traits->barrier_releases && barrier->arrived + threads == expected) {
+        int verdict = release_part(self, core, warp, GPC_SCOPE_CTA, until);
+        if (verdict != GPC_ORDER_VERDICT_GO) {
+            return verdict;
+        }
+    }
+    if (self->joined) {
+        bring(self, core, barrier, warp);
+    }
+    barrier->expected = expected;
+    barrier->arrived += threads;
+    barrier->waiting |= (uint64_t) waits << warp;
+    if (barrier->arrived == expected) {
+        *released = barrier->waiting;
+        if (self->joined) {
+            leave_with_join(self, core, barrier);
+        }
+        *barrier = (gpc_order_barrier_t){0};
+    }
+    return GPC_OK;
+}
+
+uint64_t
+gpc_order_barrier_waiting(const gpc_order_t *self, uint32_t core, uint32_t block)
+{
+    uint64_t waiting = 0;
+    for (uint32_t id = 0; id < GPC_NAMED_BARRIERS; id++) {
+        waiting |= barrier_at(self, core, block, id)->waiting;
+    }
+    return waiting;
+}
+
+void
+gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps)
+{
+    for (uint32_t id = 0; id < GPC_NAMED_BARRIERS; id++) {
+        *barrier_at(self, core, block, id) = (gpc_order_barrier_t){0};
+    }
+    for (; warps; warps &= warps - 1) {
+        *warp_at(self, core, (uint32_t) __builtin_ctzll(warps)) = (gpc_order_warp_t){0};
+    }
+}

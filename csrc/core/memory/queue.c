@@ -1,0 +1,81 @@
+/* queue.c: the load-store queue: line requests wait in it, in order, and go to the L1 port one a cycle.
+ *
+ * Nothing here can wait for ever on itself: a warp waits for places that only older accesses hold, and they need none. */
+#include "core/memory/load_store.h"
+#include "core/waking.h"
+
+bool
+gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_pool_t *accesses = &self->parts->accesses[core_index];
+    return core->queued < self->machine->load_store_queue &&
+           core->in_flight + self->machine->lanes_per_warp <= self->machine->requests_per_core &&
+           accesses->state->in_use < accesses->capacity;
+}
+
+int
+gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
+        return 0;
+    }
+    core->ready |= core->waits_queue;
+    core->waits_queue = 0;
+    return gpc_core_ask_turn(self, core_index, self->hooks.now(self->hooks.world));
+}
+
+int
+gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    if (core->queue.count == 0 || core->held || core->port_used == now) {
+        return 0;
+    }
+    gpc_list_t before = core->queue;
+    gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
+    gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
+    const gpc_core_request_t *request =
+        gpc_pool_at(&self->parts->requests[core_index], gpc_msg_at(self->messages, i)->access);
+    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], request->access);
+    /* The L1 may complete it at once, and message and access are gone then. */
+    bool last = --access->to_offer == 0;
+    int status = self->hooks.offer(self->hooks.world, core_index, i);
+    if (status < 0) {
+        return status;
+    }
+    if (status == GPC_OFFER_HELD) {
+        access->to_offer++;
+        core->queue = before;
+        gpc_msg_at(self->messages, i)->next = next;
+        core->held = true;
+        return 0;
+    }
+    core->port_used = now;
+    core->held = status == GPC_OFFER_LAST;
+    if (last) {
+        core->queued--;
+        return gpc_core_wake_queue_waiters(self, core_index);
+    }
+    return 0;
+}
+
+int
+gpc_cores_kick(gpc_cores_t *self, uint32_t core_index, bool at_edge)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
+    if (!core->held) {
+        return 0;
+    }
+    core->held = false;
+    if (core->in_turn || !at_edge || core->port_used == now) {
+        return gpc_core_ask_turn(self, core_index, now);
+    }
+    int status = gpc_core_offer(self, core_index, now); /* what a turn of its own would do in this cycle */
+    if (status == 0 && core->queue.count != 0 && !core->held) {
+        status = gpc_core_ask_turn(self, core_index, now + 1);
+    }
+    return status;
+}

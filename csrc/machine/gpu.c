@@ -1,0 +1,322 @@
+/* gpu.c: the whole machine: its numbers, and building it. */
+#include "machine/gpu.h"
+#include "protocols/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/trace.h"
+#include "controller/describe.h"
+#include "machine/parts.h"
+
+static int
+make_clocks(gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    uint32_t mhz[] = {m->core_mhz, m->l2_mhz, m->noc_mhz, m->dram_mhz};
+    uint64_t hz = gpc_clock_common_hz(mhz, GPC_COUNT_OF(mhz));
+
+    if (hz == 0) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
+                        "clocks of %u, %u, %u and %u MHz have no common multiple up to 2^40 Hz", mhz[0], mhz[1], mhz[2],
+                        mhz[3]);
+    }
+    gpu->core_clock.period = hz / (UINT64_C(1000000) * m->core_mhz);
+    gpu->l2_clock.period = hz / (UINT64_C(1000000) * m->l2_mhz);
+    gpu->noc_clock.period = hz / (UINT64_C(1000000) * m->noc_mhz);
+    gpu->dram_clock.period = hz / (UINT64_C(1000000) * m->dram_mhz);
+    return 0;
+}
+
+/* What memory takes beyond an L2 hit. With banks and rows the timings of a closed row are in it, the rest is the controller's
+ * and the way's. */
+static int
+derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    gpc_tick_t core = gpu->core_clock.period, timings = gpc_dram_closed_row_ticks(dram);
+    gpc_tick_t least = m->l2_round_trip + (timings ? (timings + core - 1) / core : 1);
+
+    if (m->dram_round_trip < least) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
+                        "dram_round_trip is %u core cycles: allowed are %llu and more (l2_round_trip's %u and %s)",
+                        m->dram_round_trip, (unsigned long long) least, m->l2_round_trip,
+                        timings ? "the DRAM timings of a closed row" : "one");
+    }
+    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings;
+    return 0;
+}
+
+/* Load to use, unloaded, of a load issued on a common edge: request over the network, the bank's step at its next edge, its
+ * pipeline, the answer over the network, the fill. The pipeline takes what the machine's round trip leaves, in whole L2
+ * cycles; what then is left in core cycles is the fill's. */
+int
+gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    gpc_node_t bank = (gpc_node_t) m->cores;
+    uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
+             down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
+    gpc_tick_t noc = gpu->noc_clock.period, core = gpu->core_clock.period;
+    gpc_tick_t step = gpc_clock_edge(gpu->l2_clock, gpc_network_zero_load(&gpu->network, 0, bank, up) * noc);
+    gpc_tick_t answer = gpc_network_zero_load(&gpu->network, bank, 0, down) * noc;
+    gpc_tick_t whole = m->l2_round_trip * core;
+
+    if (gpc_clock_edge(gpu->noc_clock, step) + answer > whole) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
+                        "l2_round_trip is %u core cycles: the network alone needs %llu, so allowed are these and more",
+                        m->l2_round_trip,
+                        (unsigned long long) ((gpc_clock_edge(gpu->noc_clock, step) + answer + core - 1) / core));
+    }
+    gpu->bank_ticks = (whole - step - answer) / gpu->l2_clock.period * gpu->l2_clock.period;
+    gpc_tick_t back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
+    while (back > whole) { /* clocks without common edges: the network's next one was too late */
+        gpu->bank_ticks -= gpu->l2_clock.period;
+        back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
+    }
+    gpu->bank_stages = (uint32_t) (gpu->bank_ticks / gpu->l2_clock.period);
+    gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
+    return derive_memory(gpu, dram);
+}
+
+/* ---- building ---------------------------------------------------------------------------------------------------------------------------- */
+
+static int
+make_fabric(gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    gpu->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    gpc_network_config_t network = {.topology = (gpc_topology_t) m->topology,
+                                    .cores = m->cores,
+                                    .banks = m->partitions,
+                                    .mesh_width = m->mesh_width,
+                                    .networks = gpu->num_networks,
+                                    .vc_flits = m->vc_flits,
+                                    .latency = m->noc_latency,
+                                    .clock = gpu->noc_clock,
+                                    .interleave_bytes = m->interleave_bytes};
+    gpc_network_hooks_t hooks = {gpc_gpu_arrived, gpc_gpu_room, gpu};
+    gpc_dram_config_t dram = {.channels = m->partitions,
+                              .model = m->dram_model,
+                              .queue = m->dram_queue,
+                              .answers = m->l2_mshrs, /* a recall under way has an entry */
+                              .line_bytes = m->line_bytes,
+                              .bytes_per_cycle = m->dram_bytes_per_cycle,
+                              .banks = m->dram_banks,
+                              .row_bytes = m->dram_row_bytes,
+                              .burst_bytes = m->dram_burst_bytes,
+                              .interleave_bytes = m->interleave_bytes,
+                              .t_cl = m->dram_t_cl,
+                              .t_rp = m->dram_t_rp,
+                              .t_rc = m->dram_t_rc,
+                              .t_ras = m->dram_t_ras,
+                              .t_ccd = m->dram_t_ccd,
+                              .t_wl = m->dram_t_wl,
+                              .t_rcd = m->dram_t_rcd,
+                              .t_rrd = m->dram_t_rrd,
+                              .t_cdlr = m->dram_t_cdlr,
+                              .t_wr = m->dram_t_wr,
+                              .t_ccdl = m->dram_t_ccdl,
+                              .t_rtpl = m->dram_t_rtpl,
+                              .clock = gpu->dram_clock};
+
+    int status = gpc_network_init(&gpu->network, &network, &gpu->arena, &gpu->messages, &gpu->wheel, &hooks);
+    if (status == 0) {
+        status = gpc_gpu_derive_latencies(gpu, &dram);
+    }
+    if (status) {
+        return status;
+    }
+    status = gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel,
+                           gpc_gpu_dram_answer, gpu);
+    gpu->dram.room = gpc_gpu_dram_room;
+    return status;
+}
+
+static const gpc_controller_type_t *
+type_at(const gpc_protocol_t *protocol, gpc_position_t position)
+{
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        if (protocol->controllers[i]->position == position) {
+            return protocol->controllers[i];
+        }
+    }
+    return NULL;
+}
+
+static int
+make_controllers(gpc_gpu_t *gpu)
+{
+    uint32_t nodes = gpc_gpu_nodes(gpu);
+
+    gpu->controllers = calloc(nodes, sizeof(*gpu->controllers));
+    gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
+    gpu->stations = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_station_t);
+    gpu->core_turns = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_tick_t);
+    gpu->lanes = gpc_network_lanes(&gpu->network);
+    gpu->waiting = GPC_ARENA_TAKE(&gpu->arena, (size_t) nodes * gpu->num_networks * gpu->lanes, gpc_list_t);
+    if (!gpu->controllers || !gpu->l1s || !gpu->stations || !gpu->core_turns || !gpu->waiting) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        bool is_core = gpc_gpu_is_core(gpu, (gpc_node_t) node);
+        gpc_controller_t *unit = &gpu->controllers[node];
+        *unit = (gpc_controller_t){.protocol = gpu->protocol,
+                                   .options = gpu->options,
+                                   .machine = &gpu->machine,
+                                   .ports = &gpc_gpu_ports,
+                                   .world = gpu,
+                                   .messages = &gpu->messages,
+                                   .lane_lists = &gpu->lane_lists,
+                                   .failure = &gpu->failure,
+                                   .node = (gpc_node_t) node,
+                                   .index = is_core ? node : node - gpu->machine.cores};
+        int status =
+            gpc_controller_init(unit, type_at(gpu->protocol, is_core ? GPC_AT_CORE : GPC_AT_BANK), &gpu->arena);
+        if (status) {
+            return status;
+        }
+        if (is_core) {
+            gpu->l1s[node] = unit;
+        }
+    }
+    gpc_gpu_clear_stations(gpu);
+    return gpc_holders_init(&gpu->holders, &gpu->arena, gpu->machine.cores);
+}
+
+/* Over words a request may be in several parts at once; two at a time is what tables do. */
+static bool
+splits_requests(const gpc_protocol_t *protocol)
+{
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
+            if (protocol->controllers[i]->tables[t]->object == GPC_OVER_WORDS) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Every finite resource that can hold a message, so that the pools cannot run out before those push back. */
+static int
+make_pools(gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    uint32_t requests = m->cores * m->requests_per_core * (splits_requests(gpu->protocol) ? 2 : 1);
+    uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
+
+    int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
+    if (status == 0) {
+        status = gpc_pool_init(&gpu->lane_lists, &gpu->arena, requests + 64, sizeof(gpc_lane_list_t));
+    }
+    if (status == 0) {
+        status = gpc_wheel_init(&gpu->wheel, &gpu->arena, 2 * messages + 64 * gpc_gpu_nodes(gpu) + 4096);
+    }
+    return status;
+}
+
+static int
+make_cores(gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    gpc_core_hooks_t hooks = {gpc_gpu_offer, gpc_gpu_schedule_core, gpc_gpu_hook_now, gpu};
+
+    int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, m->cores, m->warps_per_core,
+                                m->blocks_per_core, &gpu->arena);
+    if (status) {
+        return status;
+    }
+    return gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
+                          &hooks, &gpu->arena);
+}
+
+static int
+choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
+{
+    gpu->protocol = gpc_protocol_find(setup->protocol);
+    if (!gpu->protocol) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL_ID, "unknown protocol %s", setup->protocol);
+    }
+    gpu->rule = setup->rule == GPC_RULE_DEFAULT ? gpu->protocol->standard_rule : setup->rule;
+    if ((unsigned) gpu->rule >= GPC_NUM_RULES || !gpu->protocol->model[gpu->rule]) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s cannot keep consistency %s", gpu->protocol->id,
+                        gpc_rule_name(gpu->rule));
+    }
+    while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
+        gpu->num_networks++;
+    }
+    return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                &gpu->failure);
+}
+
+static int
+build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
+{
+    int (*const steps[])(gpc_gpu_t *) = {make_clocks,      make_pools, make_fabric,
+                                         make_controllers, make_cores, gpc_gpu_make_checks};
+    int status = gpc_machine_check(&gpu->machine, &gpu->failure);
+
+    if (status == 0) {
+        status = choose_protocol(gpu, setup);
+    }
+    if (status == 0) {
+        status = gpc_memory_create(&gpu->memory);
+    }
+    for (uint32_t i = 0; i < GPC_COUNT_OF(steps) && status == 0; i++) {
+        status = steps[i](gpu);
+    }
+    gpu->state = GPC_ARENA_TAKE(&gpu->arena, 1, gpc_gpu_state_t);
+    if (status == 0 && (gpu->arena.failed || !gpu->state)) {
+        status = GPC_ERROR_MEMORY;
+    }
+    return status;
+}
+
+int
+gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
+{
+    gpc_gpu_t *gpu = calloc(1, sizeof(*gpu));
+
+    *out = gpu;
+    if (!gpu) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_failure_clear(&gpu->failure);
+    gpc_arena_init(&gpu->arena, 1u << 20);
+    gpu->machine = *setup->machine;
+    gpu->seed = setup->seed;
+    gpu->budget = setup->budget;
+    gpu->check = setup->check;
+    int status = build(gpu, setup);
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+}
+
+void
+gpc_gpu_free(gpc_gpu_t *gpu)
+{
+    if (!gpu) {
+        return;
+    }
+    gpc_trace_free(gpu->trace);
+    gpc_gpu_free_checks(gpu);
+    gpc_cores_free(&gpu->cores);
+    gpc_network_free(&gpu->network);
+    gpc_memory_free(gpu->memory);
+    gpc_arena_free(&gpu->arena);
+    free(gpu->controllers);
+    free(gpu->l1s);
+    free(gpu);
+}
+
+const char *
+gpc_gpu_error_text(const gpc_gpu_t *gpu)
+{
+    return gpu->failure.text;
+}
+
+gpc_rule_t
+gpc_gpu_rule(const gpc_gpu_t *gpu)
+{
+    return gpu->rule;
+}

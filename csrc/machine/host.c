@@ -1,0 +1,263 @@
+/* host.c: a GPU between launches, as the host holds it: its memory, coherent and in no time, and snapshots. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/parts.h"
+
+/* ---- memory as the host sees it ----------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what)
+{
+    gpc_failure_clear(&gpu->failure);
+    return gpu->state->running ? gpc_fail(&gpu->failure, GPC_ERROR_STATE, "%s while a launch is running", what) : 0;
+}
+
+int
+gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address)
+{
+    gpc_failure_clear(&gpu->failure);
+    int status = gpc_memory_allocate(gpu->memory, words, address);
+    return status ? gpc_fail(&gpu->failure, status, "cannot allocate %llu words: allowed are 1 to %llu in all",
+                             (unsigned long long) words, (unsigned long long) GPC_MEMORY_MAX_WORDS)
+                  : 0;
+}
+
+/* The words of [address, address + 4 * words) that lie in the line at `line`. */
+static gpc_mask_t
+mask_of(const gpc_gpu_t *gpu, gpc_address_t line, gpc_address_t address, uint64_t words)
+{
+    gpc_mask_t mask = 0;
+    if (line + gpu->machine.line_bytes <= address || line >= address + 4 * words) {
+        return 0;
+    }
+    for (uint32_t word = 0; word < gpu->machine.line_bytes / 4; word++) {
+        gpc_address_t at = line + 4 * word;
+        if (at >= address && at < address + 4 * words) {
+            mask |= UINT32_C(1) << word;
+        }
+    }
+    return mask;
+}
+
+int
+gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "release of memory");
+    if (status) {
+        return status;
+    }
+    status = gpc_memory_release(gpu->memory, address);
+    return status ? gpc_fail(&gpu->failure, status, "address 0x%llx is no allocation", (unsigned long long) address)
+                  : 0;
+}
+
+static int
+check_range(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const char *what)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, what);
+    if (status == 0 && (address % 4 || !gpc_memory_covers(gpu->memory, address, words))) {
+        status = gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS, "%s of %llu words at 0x%llx: not inside one allocation",
+                          what, (unsigned long long) words, (unsigned long long) address);
+    }
+    return status;
+}
+
+/* ---- the lines of a range that any cache may hold: few ranges are as small as the caches, so the caches are walked then ---- */
+
+typedef struct {
+    gpc_gpu_t *gpu;
+    gpc_address_t address;
+    uint64_t words;
+    uint32_t *out; /* of a read */
+} host_access_t;
+
+typedef int (*visit_t)(const host_access_t *access, gpc_address_t line, gpc_mask_t mask);
+
+static int
+visit_line(const host_access_t *access, gpc_address_t line, visit_t visit)
+{
+    gpc_mask_t mask = mask_of(access->gpu, line, access->address, access->words);
+    return mask ? visit(access, line, mask) : 0;
+}
+
+static int
+visit_controller(const host_access_t *access, const gpc_controller_t *unit, visit_t visit)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
+        const gpc_tags_t *tags = &unit->arrays[i];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            int status = gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : 0;
+            if (status) {
+                return status;
+            }
+        }
+    }
+    for (gpc_index_t i = 0; i < unit->mshrs.entries.state->high; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, i);
+        int status = entry->live ? visit_line(access, entry->line, visit) : 0;
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static uint64_t
+cached_lines(const gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    return ((uint64_t) m->cores * m->l1_bytes + (uint64_t) m->partitions * m->l2_bytes) / m->line_bytes;
+}
+
+static int
+visit_range(const host_access_t *access, visit_t visit)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t line_bytes = gpu->machine.line_bytes;
+    gpc_address_t end = access->address + 4 * access->words;
+    int status = 0;
+
+    if (access->words / (line_bytes / 4) > cached_lines(gpu) / 8) {
+        for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+            status = visit_controller(access, &gpu->controllers[node], visit);
+        }
+        return status;
+    }
+    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == 0;
+         line += line_bytes) {
+        status = visit_line(access, line, visit);
+    }
+    return status;
+}
+
+static int
+read_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t data[GPC_MAX_LINE_WORDS] = {0};
+
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
+    int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line, mask, data);
+    for (; mask; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        access->out[(line + 4 * word - access->address) / 4] = data[word];
+    }
+    return status;
+}
+
+static int
+write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t data[GPC_MAX_LINE_WORDS] = {0};
+
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* the write has reached memory */
+    return gpu->protocol->host_write(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line, mask, data);
+}
+
+int
+gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out)
+{
+    host_access_t access = {gpu, address, words, out};
+    int status = check_range(gpu, address, words, "host read");
+
+    if (status == 0) {
+        gpc_memory_read(gpu->memory, address, words, out);
+        status = visit_range(&access, read_line);
+    }
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+}
+
+int
+gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in)
+{
+    host_access_t access = {gpu, address, words, NULL};
+    int status = check_range(gpu, address, words, "host write");
+
+    if (status == 0) {
+        status = gpc_memory_write(gpu->memory, address, words, in);
+    }
+    if (status == 0) {
+        status = visit_range(&access, write_line);
+    }
+    if (status == 0) {
+        status = gpc_gpu_checks_host_wrote(gpu, address, words, in);
+    }
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+}
+
+/* ---- snapshots ----------------------------------------------------------------------------------------------------------------------------------- */
+
+struct gpc_snapshot {
+    gpc_machine_t machine;
+    const gpc_protocol_t *protocol;
+    int64_t options[GPC_MAX_OPTIONS];
+    gpc_rule_t rule;
+    gpc_gpu_check_counts_t checks;
+    size_t bytes;
+    uint8_t *arena;             /* owned */
+    gpc_memory_image_t *memory; /* owned */
+};
+
+int
+gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "a snapshot");
+    *out = NULL;
+    if (status) {
+        return status;
+    }
+    gpc_snapshot_t *snapshot = calloc(1, sizeof(*snapshot));
+    if (!snapshot) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot");
+    }
+    snapshot->machine = gpu->machine;
+    snapshot->protocol = gpu->protocol;
+    snapshot->rule = gpu->rule;
+    memcpy(snapshot->options, gpu->options, sizeof(gpu->options));
+    snapshot->checks = gpc_gpu_check_counts(gpu);
+    snapshot->bytes = gpc_arena_bytes(&gpu->arena);
+    snapshot->arena = malloc(snapshot->bytes);
+    if (!snapshot->arena || gpc_memory_save(gpu->memory, &snapshot->memory)) {
+        status = gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot of %zu bytes", snapshot->bytes);
+        gpc_snapshot_free(snapshot);
+        return status;
+    }
+    gpc_arena_save(&gpu->arena, snapshot->arena);
+    *out = snapshot;
+    return 0;
+}
+
+int
+gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "a restore");
+    if (status) {
+        return status;
+    }
+    if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 || snapshot->protocol != gpu->protocol ||
+        snapshot->rule != gpu->rule || memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
+        snapshot->bytes != gpc_arena_bytes(&gpu->arena)) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT,
+                        "the snapshot is of another machine, protocol, consistency or other options");
+    }
+    status = gpc_memory_load(gpu->memory, snapshot->memory);
+    if (status) {
+        return gpc_fail(&gpu->failure, status, "no memory to restore the snapshot");
+    }
+    gpc_arena_load(&gpu->arena, snapshot->arena);
+    gpc_gpu_checks_lost_memory(gpu);
+    gpc_gpu_set_check_counts(gpu, &snapshot->checks);
+    return 0;
+}
+
+void
+gpc_snapshot_free(gpc_snapshot_t *snapshot)
+{
+    if (snapshot) {
+        gpc_memory_image_free(snapshot->memory);
+        free(snapshot->arena);
+        free(snapshot);
+    }
+}

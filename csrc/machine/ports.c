@@ -1,0 +1,173 @@
+/* ports.c: the engine's side of the ports that controllers call. */
+#include <string.h>
+
+#include "check/trace.h"
+#include "machine/parts.h"
+
+static gpc_tick_t
+tick_now(const gpc_gpu_t *gpu)
+{
+    return gpc_wheel_now(&gpu->wheel);
+}
+
+static int
+port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    gpc_gpu_t *gpu = world;
+    const gpc_msg_t *pattern = gpc_msg_at(&gpu->messages, message);
+
+    for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
+        for (uint64_t left = to->bits[i]; left; left &= left - 1) {
+            gpc_index_t copy = gpc_pool_take(&gpu->messages);
+            if (copy == GPC_NONE) {
+                return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a broadcast");
+            }
+            *gpc_msg_at(&gpu->messages, copy) = *pattern;
+            gpc_msg_at(&gpu->messages, copy)->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
+            int status = gpc_gpu_send(world, from, copy);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+static gpc_cycle_t
+port_now(const void *world)
+{
+    const gpc_gpu_t *gpu = world;
+    return gpc_clock_cycles(gpu->core_clock, tick_now(gpu));
+}
+
+gpc_cycle_t
+gpc_gpu_hook_now(void *world)
+{
+    return port_now(world);
+}
+
+static int
+instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
+{
+    if (!gpc_holders_is_one(&gpu->controllers[node], line)) {
+        return GPC_OK;
+    }
+    int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
+    if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->stations[node].offer_held)) {
+        status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+    }
+    return status;
+}
+
+static int
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_nodeset_t holders;
+    (void) from;
+    if (to == NULL) {
+        gpc_holders_of(&gpu->holders, gpu->l1s, line, &holders);
+        to = &holders;
+    }
+    for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
+        for (uint64_t left = to->bits[i]; left; left &= left - 1) {
+            gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
+            int status = node == except ? GPC_OK : instant_at(gpu, node, line);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return GPC_OK;
+}
+
+/* A fresh message that stays inside this machine's part: a fill on its way, a timer. */
+static gpc_index_t
+inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
+{
+    gpc_index_t message = gpc_pool_take(&gpu->messages);
+    if (message == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    memset(msg, 0, offsetof(gpc_msg_t, data));
+    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->destination = msg->requester = unit->node;
+    msg->line = line;
+    return message;
+}
+
+static int
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
+    gpc_tick_t tick = at * gpu->core_clock.period;
+
+    if (message == GPC_NONE) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
+    }
+    gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
+    return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER,
+                              GPC_PRIORITY_ARRIVE, unit->node, message);
+}
+
+static int
+port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_cycle_t now = port_now(world);
+    return gpc_cores_wake_warp(&gpu->cores, l1->index, warp, at > now ? at : now);
+}
+
+static int
+port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_cycle_t late = gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core edges: the next one */
+
+    if (gpu->trace) {
+        gpc_trace_complete(gpu->trace, l1, gpc_msg_at(&gpu->messages, message), words);
+    }
+    return gpc_cores_complete(&gpu->cores, l1->index, message, words,
+                              (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
+}
+
+static int
+port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_FILL, line);
+    if (message == GPC_NONE) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
+    }
+    gpc_msg_at(&gpu->messages, message)->fields[0] = note;
+    if (gpu->trace) {
+        gpc_trace_memory(gpu->trace, unit, line, 0, NULL);
+    }
+    return gpc_dram_read(&gpu->dram, unit->index, message);
+}
+
+static int
+port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    gpc_gpu_t *gpu = world;
+    if (gpu->trace) {
+        gpc_trace_memory(gpu->trace, unit, line, mask, words);
+    }
+    return gpc_dram_write(&gpu->dram, unit->index, line, mask, words);
+}
+
+const gpc_ports_t gpc_gpu_ports = {
+    .now = port_now,
+    .send = gpc_gpu_send,
+    .broadcast = port_broadcast,
+    .instant = port_instant,
+    .wake_at = port_wake_at,
+    .wake_warp = port_wake_warp,
+    .complete = port_complete,
+    .fetch = port_fetch,
+    .write_memory = port_write_memory,
+};

@@ -1,0 +1,282 @@
+/* run.c: launching, running, and ending early. */
+#include <string.h>
+
+#include "machine/parts.h"
+
+/* ---- launching and running ------------------------------------------------------------------------------------------------------------------ */
+
+static gpc_tick_t
+common_edge(const gpc_gpu_t *gpu)
+{
+    gpc_tick_t tick = gpc_wheel_now(&gpu->wheel);
+    for (uint32_t i = 0; i < 1024; i++) { /* a launch begins where the clocks' edges meet, when that is near */
+        gpc_tick_t edge = gpc_clock_edge(gpu->core_clock, tick);
+        gpc_tick_t other = gpc_clock_edge(gpu->noc_clock, gpc_clock_edge(gpu->l2_clock, edge));
+        if (edge == other && gpc_clock_edge(gpu->l2_clock, edge) == edge) {
+            return edge;
+        }
+        tick = other > edge ? other : edge + 1;
+    }
+    return gpc_clock_edge(gpu->core_clock, gpc_wheel_now(&gpu->wheel));
+}
+
+static int
+kernel_begin(gpc_gpu_t *gpu)
+{
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        if (gpu->l1s[core]->type->walks_at_kernel_begin) {
+            int status = gpc_controller_walk(gpu->l1s[core], 0, GPC_MSG_KERNEL_BEGIN);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return 0;
+}
+
+/* A buffer is memory that was allocated: nothing else may be reached by its name. */
+static int
+check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
+{
+    for (uint32_t i = 0; i < launch->num_buffers; i++) {
+        const gpc_buffer_t *buffer = &launch->buffers[i];
+        if (!gpc_memory_covers(gpu->memory, buffer->address, buffer->words)) {
+            return gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS,
+                            "a launch: buffer '%s' of %llu words at 0x%llx is not inside one allocation",
+                            buffer->name ? buffer->name : "?", (unsigned long long) buffer->words,
+                            (unsigned long long) buffer->address);
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "a launch");
+    if (status == 0) {
+        status = check_buffers(gpu, launch);
+    }
+    if (status) {
+        return status;
+    }
+    gpc_tick_t start = common_edge(gpu);
+    gpc_cycle_t cycle = start / gpu->core_clock.period;
+
+    status = gpc_gpu_checks_before_launch(gpu);
+    if (status == 0) {
+        status = kernel_begin(gpu);
+    }
+    if (status == 0) {
+        status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
+    }
+    if (status) {
+        gpc_cores_clear(&gpu->cores);
+        return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
+    }
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpu->controllers[node].program_fences = gpc_program_fences(&launch->program);
+    }
+    gpu->state->running = true;
+    gpu->state->finished = false;
+    gpu->state->launched = start;
+    gpu->state->limit = gpu->budget > (GPC_NEVER - start) / gpu->core_clock.period
+                            ? GPC_NEVER
+                            : start + gpu->budget * gpu->core_clock.period;
+    gpu->state->launches++;
+    return 0;
+}
+
+static int
+handle(gpc_gpu_t *gpu, const gpc_event_t *event)
+{
+    switch ((gpc_event_kind_t) event->kind) {
+        case GPC_EVENT_CORE:
+            if (gpu->core_turns[event->target] != event->tick) {
+                return 0; /* an earlier turn took its place */
+            }
+            gpu->core_turns[event->target] = GPC_NEVER;
+            return gpc_cores_turn(&gpu->cores, event->target);
+        case GPC_EVENT_CONTROLLER:
+            return gpc_gpu_controller_turn(gpu, (gpc_node_t) event->target);
+        case GPC_EVENT_OUTBOX:
+            return gpc_gpu_outbox_turn(gpu, (gpc_node_t) event->target);
+        case GPC_EVENT_NETWORK_ARRIVE:
+        case GPC_EVENT_NETWORK_GRANT:
+            return gpc_network_event(&gpu->network, event);
+        case GPC_EVENT_DRAM:
+            return gpc_dram_event(&gpu->dram, event);
+        case GPC_EVENT_TIMER:
+            return gpc_gpu_timer(gpu, (gpc_node_t) event->target, event->argument);
+        case GPC_EVENT_LAUNCH:
+        case GPC_NUM_EVENT_KINDS:
+            break;
+    }
+    return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "unknown event %u", event->kind);
+}
+
+static int
+deadlock(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
+    gpc_failure_clear(&gpu->failure);
+    (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
+                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                    text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return code;
+}
+
+static int
+over_budget(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    (void) gpc_cores_explain_wait(&gpu->cores, &text, 3);
+    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch has used its budget of %llu core cycles: %s",
+                    (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return GPC_ERROR_BUDGET;
+}
+
+/* The blocks have ended: the launch's time is over, what is left (write-backs, spent events) is drained. */
+static void
+note_finish(gpc_gpu_t *gpu)
+{
+    gpc_gpu_state_t *state = gpu->state;
+    if (!state->finished && gpc_cores_finished(&gpu->cores)) {
+        state->finished = true;
+        state->cycles += (gpc_wheel_now(&gpu->wheel) - state->launched) / gpu->core_clock.period;
+        state->rollovers += gpc_gpu_rollovers(gpu);
+    }
+}
+
+/* What the next event will look at first is asked of the host's memory while this one is carried out: with 256 cores their
+ * state is beyond the second-level cache. */
+static inline void
+fetch_ahead(const gpc_gpu_t *gpu)
+{
+    uint8_t kind;
+    uint32_t target, argument;
+
+    if (!gpc_wheel_ahead(&gpu->wheel, &kind, &target, &argument)) {
+        return;
+    }
+    if (kind == GPC_EVENT_CORE) {
+        gpc_cores_fetch(&gpu->cores, target);
+    } else if (kind == GPC_EVENT_NETWORK_ARRIVE) {
+        __builtin_prefetch(gpc_msg_at(&gpu->messages, argument));
+    } else if (kind == GPC_EVENT_CONTROLLER || kind == GPC_EVENT_OUTBOX) {
+        __builtin_prefetch(&gpu->stations[target]);
+        __builtin_prefetch(&gpu->controllers[target]);
+    }
+}
+
+static int
+run_events(gpc_gpu_t *gpu, uint64_t events)
+{
+    gpc_event_t event;
+
+    while (events--) {
+        if (!gpc_wheel_next(&gpu->wheel, &event)) {
+            note_finish(gpu);
+            if (!gpu->state->finished) {
+                return deadlock(gpu);
+            }
+            gpu->state->running = false;
+            int status = gpc_gpu_check_conservation(gpu);
+            if (status == 0) {
+                status = gpc_gpu_checks_after_launch(gpu);
+            }
+            return status ? status : GPC_RUN_DONE;
+        }
+        if (event.tick > gpu->state->limit && !gpu->state->finished) {
+            return over_budget(gpu);
+        }
+        gpu->state->events++;
+        fetch_ahead(gpu);
+        int status = handle(gpu, &event);
+        if (status) {
+            return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "an event was held");
+        }
+        if (event.kind == GPC_EVENT_CORE) { /* warps end in turns of their cores */
+            note_finish(gpu);
+        }
+    }
+    return GPC_RUN_MORE;
+}
+
+/* By its name profilers count what happens inside (benchmarks/instructions.py): link-time optimisation leaves it alone. */
+__attribute__((noinline, used)) int
+gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
+{
+    if (!gpu->state->running) {
+        gpc_failure_clear(&gpu->failure);
+        return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch to run");
+    }
+    int status = run_events(gpu, events);
+    if (status < 0) {
+        (void) gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
+        if (gpu->failure.line != GPC_NEVER) {
+            gpc_gpu_add_line_state(gpu);
+        }
+        gpc_gpu_abort(gpu);
+    }
+    return status;
+}
+
+/* ---- ending early ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* What caches hold goes to memory as the host would read it, before they are emptied. */
+static void
+save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
+{
+    uint32_t data[GPC_MAX_LINE_WORDS];
+    uint32_t words = gpu->machine.line_bytes / 4;
+
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
+        const gpc_tags_t *tags = &unit->arrays[i];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            gpc_address_t line = gpc_tags_line(tags, way);
+            if (!gpc_tags_present(tags, way) || tags->tags[way].mshr != GPC_NONE) {
+                continue;
+            }
+            gpc_memory_read(gpu->memory, line, words, data);
+            int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line,
+                                                  gpc_all_words(unit), data);
+            if (status == 0) {
+                status = gpc_memory_write(gpu->memory, line, words, data);
+            }
+            (void) status; /* the launch has failed already; memory after it is as far as could be saved */
+        }
+    }
+}
+
+void
+gpc_gpu_abort(gpc_gpu_t *gpu)
+{
+    uint32_t nodes = gpc_gpu_nodes(gpu);
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        save_lines(gpu, &gpu->controllers[node]);
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        gpc_controller_clear(&gpu->controllers[node]);
+    }
+    gpc_wheel_clear(&gpu->wheel);
+    gpc_network_clear(&gpu->network);
+    gpc_dram_clear(&gpu->dram);
+    gpc_gpu_clear_stations(gpu);
+    gpc_order_clear(&gpu->order);
+    gpc_cores_clear(&gpu->cores);
+    *gpu->messages.state = (gpc_pool_state_t){.free = GPC_NONE, .most = gpu->messages.state->most};
+    *gpu->lane_lists.state = (gpc_pool_state_t){.free = GPC_NONE, .most = gpu->lane_lists.state->most};
+    if (gpu->state->running && !gpu->state->finished) {
+        gpu->state->cycles += (gpc_wheel_now(&gpu->wheel) - gpu->state->launched) / gpu->core_clock.period;
+    }
+    gpu->state->sent = gpu->state->received = 0;
+    gpu->state->running = false;
+    gpc_gpu_checks_lost_memory(gpu);
+}

@@ -1,0 +1,212 @@
+/* ideal.c: an upper bound; coherence costs neither latency nor traffic.
+ *
+ * Paper    Singh et al., HPCA 2013, section 1 (IDEAL-COH): only named. Inferred construction: GPU-VI's L1 (section 4.2) over the
+ *          L2 of NO-COH with an oracle: at the instant a store or atomic performs at the L2, every other L1 that holds the line
+ *          or has its data on the way gets GPU-VI's invalidation, with no delay and no message. No recalls (the L2 need not
+ *          include the L1s), no sharer capacity, no waiting for acknowledgements.
+ * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
+ * Inferred everything; a read miss that finds every way reserved goes on without one and is used once, since an upper bound must not
+ *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
+ *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
+ */
+#include "protocols/baseline/baseline.h"
+
+/* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
+
+#define L1_STATES(X)                                                                          \
+    BASELINE_L1_STATES(X)                                                                     \
+    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
+
+#define L1_EVENTS(X)                                                                          \
+    BASELINE_L1_EVENTS(X)                                                                     \
+    X(L1_LOAD_NO_WAY, "a load that misses while every way of its set is reserved")            \
+    X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_LOAD && x->state == L1_I && !gpc_can_reserve_way(x)) {
+        return L1_LOAD_NO_WAY;
+    }
+    return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
+}
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_LOAD_NO_WAY] = GO(L1_II, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INVALIDATE] = GO(L1_I),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_INVALIDATE] = GO(L1_I, act_count_invalidation),
+    },
+    [L1_VM] = {
+        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way),
+        [L1_DATA] = GO(L1_VM, act_complete),
+        [L1_LAST_DATA] = GO(L1_V, act_complete),
+        [L1_ACK] = GO(L1_VM, act_complete),
+        [L1_LAST_ACK] = GO(L1_V, act_complete), /* the line plus the own stores, and no invalidation seen: current */
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data on its way is used once */
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than what made this II */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INVALIDATE] = GO(L1_II),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+static const gpc_controller_type_t ideal_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = baseline_l1_mshr_described,
+};
+
+/* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
+
+GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+
+/* The first field is baseline.c's: its actions look at it through their own struct. */
+#define IDEAL_L2_LINE(FIELD)                                                                          \
+    BASELINE_L2_LINE(FIELD)                                                                           \
+    FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: as after a fill */ \
+    FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
+GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
+
+GPC_ACTION(act_fill_unlisted, "memory's line into the way; who has copies is not known")
+{
+    ideal_l2_line_t *line = gpc_line_fields(x);
+    line->everyone = 1;
+    return gpc_act(act_fill_line, x);
+}
+
+GPC_ACTION(act_note_reader, "the reader has a copy")
+{
+    gpc_nodeset_add(&((ideal_l2_line_t *) gpc_line_fields(x))->copies, x->msg->source);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_note_readers, "all who wait have copies")
+{
+    ideal_l2_line_t *line = gpc_line_fields(x);
+    gpc_index_t i = gpc_step_pending(x)->head;
+    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
+        gpc_nodeset_add(&line->copies, gpc_msg_at(x->unit->messages, i)->source);
+        i = gpc_msg_at(x->unit->messages, i)->next;
+    }
+    return GPC_OK;
+}
+
+/* Before the store or atomic in hand performs: every other copy goes, now. A storing L1 may keep its own. */
+GPC_ACTION(act_invalidate_others, "every copy but the writer's goes, now")
+{
+    ideal_l2_line_t *line = gpc_line_fields(x);
+    gpc_node_t writer = gpc_msg_at(x->unit->messages, baseline_l2_writer(x))->source;
+    int status =
+        x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
+
+    line->everyone = 0;
+    line->copies = (gpc_nodeset_t){{0}};
+    gpc_nodeset_add(&line->copies, writer);
+    return status;
+}
+
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_V, act_note_reader, act_answer),
+        [L2_GETX] = GO(L2_V, act_invalidate_others, act_write),
+        [L2_ATOMIC] = GO(L2_V, act_invalidate_others, act_perform),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE, /* until the fill, which memory always sends */
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_V, act_fill_unlisted, act_note_readers, act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_perform),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
+
+static const gpc_controller_type_t ideal_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .arrays = {{.name = "tags", .line = ideal_l2_line_described, .has_data = true}},
+};
+
+/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------------- */
+
+static int
+host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+           gpc_mask_t mask, const uint32_t *words)
+{
+    baseline_drop_copies(cores, num_cores, line);
+    return baseline_host_write(cores, num_cores, bank, line, mask, words);
+}
+
+static const gpc_watched_t watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
+
+const gpc_protocol_t gpc_protocol_ideal = {
+    .id = "ideal",
+    .name = "IDEAL-COH",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "baseline",
+    .text = "coherent L1s whose coherence costs neither latency nor traffic: an upper bound",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&ideal_l1, &ideal_l2},
+    .messages = MSG_info,
+    .num_messages = GPC_COUNT_OF(MSG_info),
+    .networks = BASELINE_NETWORKS,
+    .host_read = baseline_host_read,
+    .host_write = host_write,
+    .watched = &watched,
+};

@@ -1,0 +1,90 @@
+/* no_coherence.c: the baseline GPU L1, which nothing keeps coherent.
+ *
+ * Paper    Singh et al., HPCA 2013, section 3.1: write-evict, write-no-allocate, write-through; 128-byte lines.
+ * Counts   L1 2 stable + 2 transient states, L2 (baseline.c) 2 + 2 (table 1).
+ * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
+ * Differs  nowhere known.
+ */
+#include "protocols/baseline/baseline.h"
+
+#define L1_EVENTS(X)                                                                      \
+    BASELINE_L1_EVENTS(X)                                                                 \
+    X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")
+
+GPC_FSM(L1, BASELINE_L1_STATES, L1_EVENTS)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
+}
+
+GPC_ACTION(act_count_dropped, "counts a copy dropped at a kernel's begin")
+{
+    gpc_count(x, self_invalidations);
+    return GPC_OK;
+}
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through), /* write-evict */
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* IV and II cannot be: the kernel's end has waited for them */
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: the open one may be older than our write */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+    },
+    /* every cell not named is impossible: reaching one is reported with both sides' state */
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+static const gpc_controller_type_t no_coherence_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = baseline_l1_mshr_described,
+    .walks_at_kernel_begin = true,
+};
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_NOTHING, .bank_is_whole = true};
+
+const gpc_protocol_t gpc_protocol_no_coherence = {
+    .id = "no-coh",
+    .name = "NO-COH",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "baseline",
+    .text = "private L1s that nothing keeps coherent; right only without communication between workgroups",
+    .model = {[GPC_RULE_SC] = "none", [GPC_RULE_RC] = "none"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&no_coherence_l1, &baseline_l2},
+    .messages = MSG_info,
+    .num_messages = GPC_COUNT_OF(MSG_info),
+    .networks = BASELINE_NETWORKS,
+    .host_read = baseline_host_read,
+    .host_write = baseline_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
+    .watched = &watched,
+};

@@ -1,0 +1,116 @@
+/* no_l1.c: no first-level cache; every coalesced access goes to the L2.
+ *
+ * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially coherent,
+ *          since the L2 holds the only copy. No merging of misses across warps (8.4).
+ * Inferred at most as many requests in flight a core as the L1 has MSHRs.
+ */
+#include "protocols/baseline/baseline.h"
+
+#define L1_STATES(X) X(L1_ON, STABLE, "nothing is kept, so there is nothing to be in a state")
+
+#define L1_EVENTS(X)                                                \
+    X(L1_LOAD, "a warp's coalesced load")                           \
+    X(L1_STORE, "a warp's coalesced store, with its word mask")     \
+    X(L1_ATOMIC, "read-modify-writes with their lane list")         \
+    X(L1_ANSWER, "data, acknowledgement or old values")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define L1_UNIT(FIELD) FIELD(PLAIN, uint32_t, outstanding) /* requests in flight */
+GPC_DESCRIBE(l1, unit, L1_UNIT)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+            return L1_LOAD;
+        case GPC_MSG_STORE:
+            return L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return L1_ATOMIC;
+        case MSG_DATA:
+        case MSG_ACK:
+        case MSG_ATOMIC_DATA:
+            return L1_ANSWER;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+GPC_ACTION(act_take_place, "one more request in flight, or hold; an answer frees a place")
+{
+    l1_unit_t *unit = x->unit->unit_fields;
+    if (unit->outstanding >= x->unit->machine->l1_mshrs) {
+        return GPC_HOLD;
+    }
+    unit->outstanding++;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_get, "GETS; the load waits for the answer that names it")
+{
+    gpc_count(x, load_misses);
+    x->kept = true; /* until its answer names it */
+    return gpc_send_request(x, MSG_GETS, x->msg->mask);
+}
+
+GPC_ACTION(act_put, "GETX with the store's words")
+{
+    x->kept = true;
+    return gpc_send_request(x, MSG_GETX, x->msg->mask);
+}
+
+GPC_ACTION(no_l1_act_send_atomic, "ATOMIC with the lane list")
+{
+    x->kept = true;
+    return gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
+}
+
+GPC_ACTION(no_l1_act_complete, "the request that the answer names completes")
+{
+    gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, x->msg->request);
+    ((l1_unit_t *) x->unit->unit_fields)->outstanding--;
+    waiting->lanes = x->msg->lanes;
+    x->msg->lanes = GPC_NONE;
+    return gpc_complete(x, x->msg->request, x->msg->data, false);
+}
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_ON] = {
+        [L1_LOAD] = GO(L1_ON, act_take_place, act_get),
+        [L1_STORE] = GO(L1_ON, act_take_place, act_put),
+        [L1_ATOMIC] = GO(L1_ON, act_take_place, no_l1_act_send_atomic),
+        [L1_ANSWER] = GO(L1_ON, no_l1_act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, l1_classify)};
+
+static const gpc_controller_type_t no_l1_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .unit = l1_unit_described,
+};
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
+
+const gpc_protocol_t gpc_protocol_no_l1 = {
+    .id = "no-l1",
+    .name = "NO-L1",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "baseline",
+    .text = "every access at the L2",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&no_l1_l1, &baseline_l2},
+    .messages = MSG_info,
+    .num_messages = GPC_COUNT_OF(MSG_info),
+    .networks = BASELINE_NETWORKS,
+    .host_read = baseline_host_read,
+    .host_write = baseline_host_write,
+    .watched = &watched,
+};

@@ -1,0 +1,288 @@
+/* gpu_vi.c: GPU-VI, a two-state write-through directory protocol with an inclusive L2.
+ *
+ * Paper    Singh et al., HPCA 2013, section 4.2: a store completes at the L2 after every other copy has been invalidated and
+ *          has acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement; a load to a line with a
+ *          pending write is a miss, so that write atomicity costs no stalls. An L2 eviction recalls the copies.
+ * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 3 + 2 + 3 (table 1).
+ * Inferred every cell (the paper prints no table); consistent with its prose and explored. The invalidation of a line whose data is
+ *          on the way makes that data use-once (IV -> II), since table 1 leaves one transient coherent state only. Of a
+ *          store's acknowledgement the writing sharer keeps its copy (figure 4a). An atomic's requester leaves the list. A recalled
+ *          line leaves its way at once and is waited for in its MSHR entry, as in the gem5 protocol that the authors took MESI
+ *          from: copies are never newer than the line, so that memory has it then.
+ * Differs  nowhere known.
+ */
+#include "protocols/invalidation/gpu_vi.h"
+
+/* ---- L1 --------------------------------------------------------------------------------------------------------------- */
+
+#define L1_STATES(X)                                                                          \
+    BASELINE_L1_STATES(X)                                                                     \
+    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
+
+#define L1_EVENTS(X)                                                                          \
+    BASELINE_L1_EVENTS(X)                                                                     \
+    X(L1_INV, "another core writes, or the L2 recalls")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    return x->cause == VI_INV || x->cause == VI_RECALL ? L1_INV : baseline_l1_classify(x);
+}
+
+GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
+{
+    uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
+    return gpc_send_answer(x, x->message, type, GPC_NO_WORDS, NULL);
+}
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INV] = GO(L1_I, act_acknowledge), /* evicted silently: the list at the L2 is a superset */
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
+    },
+    [L1_VM] = {
+        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
+        [L1_DATA] = GO(L1_VM, act_complete),
+        [L1_LAST_DATA] = GO(L1_V, act_complete),
+        [L1_ACK] = GO(L1_VM, act_complete),
+        [L1_LAST_ACK] = GO(L1_V, act_complete), /* the line plus the own stores, and no invalidation seen: current */
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* it may have overtaken the data */
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than what made this II */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INV] = GO(L1_II, act_acknowledge),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+const gpc_controller_type_t vi_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = baseline_l1_mshr_described,
+};
+
+/* ---- L2 ------------------------------------------------------------------------------------------------------------------- */
+
+#define L2_STATES(X)                                                                       \
+    X(L2_I, STABLE, "not present")                                                         \
+    X(L2_V, STABLE, "present, no listed sharer")                                           \
+    X(L2_S, STABLE, "present, at least one listed sharer")                                 \
+    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                      \
+    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                          \
+    X(L2_SW, TRANSIENT_COHERENCE, "a store waits for the other copies' acknowledgements")  \
+    X(L2_SA, TRANSIENT_COHERENCE, "an atomic waits for the other copies' acknowledgements") \
+    X(L2_SI, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its sharers")
+
+/* Of those that the list begins with: GETX and ATOMIC have no other sharer. */
+#define L2_EVENTS(X)                                                                       \
+    BASELINE_L2_EVENTS(X)                                                                  \
+    X(L2_GETX_SHARED, "a store; others may hold copies")                                   \
+    X(L2_ATOMIC_SHARED, "an atomic; others may hold copies")                               \
+    X(L2_INV_ACK, "an acknowledgement, others to come")                                    \
+    X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy")               \
+    X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")
+
+GPC_FSM(L2, L2_STATES, L2_EVENTS)
+
+static gpc_event_id_t
+classify_acknowledgement(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return GPC_NO_EVENT; /* nobody waits for it */
+    }
+    if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
+        return L2_INV_ACK;
+    }
+    if (x->state != L2_SW) {
+        return L2_LAST_INV_ACK;
+    }
+    return vi_writer_shares(x) ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case VI_GETX:
+            return x->state == L2_S && vi_others_share(x) ? L2_GETX_SHARED : L2_GETX;
+        case VI_ATOMIC:
+            return x->state == L2_S && vi_others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
+        case VI_INV_ACK:
+        case VI_RECALL_ACK:
+            return classify_acknowledgement(x);
+        default:
+            return baseline_l2_classify(x);
+    }
+}
+
+/* A stalled request waits for the line; what ends every transient state is memory's answer or an acknowledgement on a network
+ * that nothing blocks. */
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETX] = GO(L2_V, act_write),
+        [L2_ATOMIC] = GO(L2_V, act_perform),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_S] = {
+        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETX] = GO(L2_S, act_write),
+        [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
+        [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform),
+        [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),
+        [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_S, act_fill_line, act_add_readers, act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
+    },
+    [L2_SW] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_INV_ACK] = GO(L2_SW, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write),
+        [L2_LAST_INV_ACK_KEPT] = GO(L2_S, act_keep_only_writer, act_write),
+    },
+    [L2_SA] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_INV_ACK] = GO(L2_SA, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
+    },
+    [L2_SI] = { /* holds no way, so nothing evicts it */
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_INV_ACK] = GO(L2_SI, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_I),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+
+static const gpc_controller_type_t vi_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .arrays = {{.name = "tags", .line = vi_l2_line_described, .has_data = true}},
+    .mshr = vi_l2_mshr_described,
+};
+
+/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------- */
+
+int
+vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+              gpc_mask_t mask, const uint32_t *words)
+{
+    baseline_drop_copies(cores, num_cores, line);
+    return baseline_host_write(cores, num_cores, bank, line, mask, words);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+
+const gpc_watched_t vi_watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
+
+int
+vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank, gpc_address_t line,
+                const gpc_nodeset_t *sharers)
+{
+    if (gpc_mshr_find(&bank->mshrs, line) != GPC_NONE) {
+        return GPC_OK; /* an invalidation may be on its way */
+    }
+    for (uint32_t i = 0; i < num_cores; i++) {
+        gpc_index_t way;
+        uint8_t state = gpc_state_at(cores[i], line, 0, &way);
+        if (gpc_is_among(vi_watched.copies, state) && !(sharers && gpc_nodeset_has(sharers, cores[i]->node))) {
+            return gpc_violated(cores[i], line, "every copy is listed",
+                                "L1 %u has a copy, and bank %u does not list it", cores[i]->index, bank->index);
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    const gpc_tags_t *tags = &units->bank->arrays[0];
+    gpc_index_t way = gpc_tags_find(tags, line);
+    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(tags, way);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line, here ? &here->sharers : NULL);
+}
+
+const gpc_protocol_t gpc_protocol_gpu_vi = {
+    .id = "gpu-vi",
+    .name = "GPU-VI",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "write-through invalidation",
+    .text = "write-through, two stable L1 states, exact sharers in an inclusive L2 that invalidates and recalls",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&vi_l1, &vi_l2},
+    .messages = VI_info,
+    .num_messages = GPC_COUNT_OF(VI_info),
+    .networks = VI_NETWORKS,
+    .host_read = baseline_host_read,
+    .host_write = vi_host_write,
+    .watched = &vi_watched,
+    .monitor = monitor,
+};

@@ -1,0 +1,108 @@
+/* mesi.c: MESI, a conventional write-back directory protocol, as a whole; its L1s are in mesi_l1.c, its L2 is in mesi_l2.c.
+ *
+ * Paper    Singh et al., HPCA 2013, sections 4 and 4.1: write-back L1s that buffer stores until they have permission, an inclusive
+ *          L2 with exact sharers that recalls what it evicts, five virtual networks, no order assumed on any. The authors took it
+ *          from gem5's two-level directory protocol. Atomics are performed at the L1, in M (section 8.1).
+ * Counts   L1 4 stable + 2 transient cache + 4 transient coherent; L2 4 + 3 + 9 (table 1).
+ * Inferred every cell: the paper prints no table. It is gem5's protocol for data, without prefetches and instruction fetches,
+ *          reduced to the paper's counts, and explored with any order of delivery. A line that is written back leaves its way
+ *          at once (its words are in the transaction's entry until the L2 has them), as in gem5. A PUTX carries the line
+ *          even when it is clean. Data from one L1 to another passes its home partition, since the crossbars join cores to
+ *          partitions only.
+ * Options  clean_put=header: a clean line is given up by a PUTE, which does not carry it (gem5 sends it: clean_put=line).
+ * Differs  gem5's L2 state that waits for memory to acknowledge a write is not there: memory acknowledges nothing.
+ */
+#include "protocols/invalidation/mesi.h"
+
+/* ---- messages ------------------------------------------------------------------------------------------------------------------- */
+
+int
+mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
+{
+    gpc_index_t i = gpc_new_message(x, type, destination);
+    if (i == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+    msg->request = GPC_NONE; /* every answer is about the line, not about a request */
+    *(mesi_message_t *) (void *) msg->fields = fields;
+    if (words) {
+        msg->mask = gpc_all_words(x->unit);
+        gpc_merge_words(msg->data, words, msg->mask);
+    }
+    return gpc_send(x, i);
+}
+
+/* ---- the host ------------------------------------------------------------------------------------------------------------------- */
+
+static int
+host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+          gpc_mask_t mask, uint32_t *words)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    for (uint32_t i = 0; i < num_cores; i++) {
+        const uint32_t *owned = mesi_l1_owned_words(cores[i], line);
+        if (owned) {
+            gpc_merge_words(words, owned, mask);
+            return GPC_OK;
+        }
+    }
+    if (way != GPC_NONE) {
+        gpc_merge_words(words, gpc_tags_words(&bank->arrays[0], way), mask);
+    }
+    return GPC_OK;
+}
+
+/* All copies go; the owner's other words come to the L2 first, which has the line because it includes the L1s. */
+static int
+host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+           gpc_mask_t mask, const uint32_t *words)
+{
+    gpc_index_t at_l2 = gpc_tags_find(&bank->arrays[0], line);
+
+    for (uint32_t i = 0; i < num_cores; i++) {
+        gpc_tags_t *tags = &cores[i]->arrays[0];
+        gpc_index_t way = gpc_tags_find(tags, line);
+        if (way == GPC_NONE) {
+            continue;
+        }
+        if (mesi_l1_is_newest(cores[i], way) && at_l2 != GPC_NONE) {
+            gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), gpc_tags_words(tags, way), gpc_all_words(bank));
+            ((mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], at_l2))->dirty = 1;
+        }
+        gpc_tags_drop(tags, way);
+    }
+    if (at_l2 != GPC_NONE) {
+        gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), words, mask);
+        mesi_l2_set_unshared(bank, at_l2);
+    }
+    return GPC_OK;
+}
+
+const gpc_protocol_t gpc_protocol_mesi = {
+    .id = "mesi",
+    .name = "MESI",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "write-back invalidation",
+    .text =
+        "write-back, four stable L1 states, exact sharers in an inclusive L2 that invalidates, forwards and recalls",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&mesi_l1, &mesi_l2},
+    .messages = MESI_info,
+    .num_messages = GPC_COUNT_OF(MESI_info),
+    .message = mesi_message_described,
+    .networks =
+        {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, {.name = "unblock"}},
+    .options = {[MESI_OPTION_CLEAN_PUT] = {.name = "clean_put",
+                                           .standard = MESI_CLEAN_PUT_LINE,
+                                           .smallest = MESI_CLEAN_PUT_HEADER,
+                                           .largest = MESI_CLEAN_PUT_LINE,
+                                           .choices = "header line",
+                                           .text =
+                                               "what the eviction of a line in E sends: a header, or the line too"}},
+    .host_read = host_read,
+    .host_write = host_write,
+    .watched = &mesi_watched,
+    .monitor = mesi_monitor,
+};

@@ -1,0 +1,449 @@
+/* mesi_l2.c: MESI's inclusive L2 and directory. The protocol is told in mesi.c.
+ *
+ * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; so does a read that is forwarded to the owner, until its data
+ * and the reader's UNBLOCK have come. The L2 keeps its dirty bit while an L1 owns the line: an owner that gives it back clean
+ * leaves the L2's own copy as the newest. A recalled line leaves its way at once, as in gem5, and is waited for in its MSHR entry;
+ * that has no room for a line here, so that this copy goes to memory first, if memory is behind, and an owner's newer one after it.
+ */
+#include "controller/actions.h"
+#include "protocols/invalidation/mesi.h"
+
+#define L2_STATES(X)                                                                                         \
+    X(L2_NP, STABLE, "not present")                                                                          \
+    X(L2_SS, STABLE, "present, at least one listed reader")                                                  \
+    X(L2_M, STABLE, "present, in no L1")                                                                     \
+    X(L2_MT, STABLE, "an L1 owns it; the copy here may be old")                                              \
+    X(L2_ISS, TRANSIENT_CACHE, "fetching for one reader, who will own it")                                   \
+    X(L2_IS, TRANSIENT_CACHE, "fetching for several readers")                                                \
+    X(L2_IM, TRANSIENT_CACHE, "fetching for a writer")                                                       \
+    X(L2_SS_MB, TRANSIENT_COHERENCE, "readers are being invalidated for a writer: waits for its EX_UNBLOCK") \
+    X(L2_MT_MB, TRANSIENT_COHERENCE, "granted alone: waits for the EX_UNBLOCK")                              \
+    X(L2_MT_IIB, TRANSIENT_COHERENCE, "a read was forwarded: waits for the owner's data and the UNBLOCK")    \
+    X(L2_MT_IB, TRANSIENT_COHERENCE, "the same, UNBLOCK has come")                                           \
+    X(L2_MT_SB, TRANSIENT_COHERENCE, "the same, the data has come")                                          \
+    X(L2_MT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy, newer than memory's, has gone there")      \
+    X(L2_MCT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy was memory's")              \
+    X(L2_I_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers")                                     \
+    X(L2_S_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers; the line has gone to memory")
+
+#define L2_EVENTS(X)                                                                                         \
+    X(L2_GETS, "a reader's request")                                                                         \
+    X(L2_GETX, "a writer's request; it has no listed copy")                                                  \
+    X(L2_UPG, "a writer's request; it is a listed reader")                                                   \
+    X(L2_PUTX_DIRTY, "the owner evicts a line that it has written")                                          \
+    X(L2_PUTX_CLEAN, "the owner evicts a line that it has not written")                                      \
+    X(L2_PUTX_OLD, "a former owner's eviction")                                                              \
+    X(L2_EVICT_CLEAN, "the replacement wants the way; this copy is memory's")                                \
+    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                                     \
+    X(L2_FILL, "memory's answer")                                                                            \
+    X(L2_WB_DIRTY, "the owner's line, which it has written")                                                 \
+    X(L2_WB_CLEAN, "the owner's line, which it has not written")                                             \
+    X(L2_RECALL_ACK, "an L1 has dropped the recalled line; others are to come")                              \
+    X(L2_LAST_RECALL_ACK, "the last L1 has dropped the recalled line")                                       \
+    X(L2_UNBLOCK, "the reader has the owner's data")                                                         \
+    X(L2_EX_UNBLOCK, "the line has a new owner")
+
+GPC_FSM(L2, L2_STATES, L2_EVENTS)
+
+#define L2_MSHR(FIELD) FIELD(PLAIN, uint16_t, acknowledgements) /* of a recall, still to come */
+GPC_DESCRIBE(mesi_l2, mshr, L2_MSHR)
+
+/* ---- sharers ------------------------------------------------------------------------------------------------------------------ */
+
+static mesi_l2_line_t *
+l2_line(const gpc_step_t *x)
+{
+    return gpc_line_fields(x);
+}
+
+static bool
+is_listed(const gpc_step_t *x, gpc_node_t node)
+{
+    return x->way != GPC_NONE && gpc_nodeset_has(&l2_line(x)->sharers, node);
+}
+
+static void
+list(const gpc_step_t *x, gpc_node_t node)
+{
+    gpc_nodeset_add(&l2_line(x)->sharers, node);
+}
+
+static gpc_nodeset_t
+others(const gpc_step_t *x)
+{
+    return gpc_nodeset_without(&l2_line(x)->sharers, x->msg->source);
+}
+
+static gpc_node_t
+owner_of(const gpc_step_t *x)
+{
+    gpc_node_t node = 0;
+    while (!is_listed(x, node)) {
+        node++;
+    }
+    return node;
+}
+
+void
+mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way)
+{
+    bank->arrays[0].tags[way].state = L2_M;
+    ((mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers = (gpc_nodeset_t){{0}};
+}
+
+const gpc_nodeset_t *
+mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
+{
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE) {
+        return NULL;
+    }
+    *owned = bank->arrays[0].tags[way].state == L2_MT;
+    return &((const mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers;
+}
+
+/* ---- classification ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+carries_dirty(const gpc_step_t *x)
+{
+    return ((const mesi_message_t *) (const void *) x->msg->fields)->dirty != 0;
+}
+
+static gpc_event_id_t
+classify_request(const gpc_step_t *x)
+{
+    bool listed = is_listed(x, x->msg->source);
+
+    if (x->cause == MESI_PUTX || x->cause == MESI_PUTE) {
+        bool owner = x->state == L2_MT && listed;
+        return !owner ? L2_PUTX_OLD : carries_dirty(x) ? L2_PUTX_DIRTY : L2_PUTX_CLEAN;
+    }
+    if (x->state == L2_MT && listed) {
+        return GPC_NO_EVENT; /* an owner has all it may ask for, and its evictions are never silent */
+    }
+    if (x->cause == MESI_GETS) {
+        return L2_GETS;
+    }
+    return x->cause == MESI_UPG && x->state == L2_SS && listed ? L2_UPG : L2_GETX;
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case MESI_GETS:
+        case MESI_GETX:
+        case MESI_UPG:
+        case MESI_PUTX:
+        case MESI_PUTE:
+            return classify_request(x);
+        case GPC_MSG_EVICT:
+            return x->way != GPC_NONE && l2_line(x)->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+        case GPC_MSG_FILL:
+            return L2_FILL;
+        case MESI_WB_DATA:
+        case MESI_RECALL_DATA:
+            return carries_dirty(x) ? L2_WB_DIRTY : L2_WB_CLEAN;
+        case MESI_RECALL_ACK: {
+            bool more = x->mshr != GPC_NONE && ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1;
+            return more ? L2_RECALL_ACK : L2_LAST_RECALL_ACK;
+        }
+        case MESI_UNBLOCK:
+            return L2_UNBLOCK;
+        case MESI_EX_UNBLOCK:
+            return L2_EX_UNBLOCK;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+/* ---- actions: messages ------------------------------------------------------------------------------------------------------------ */
+
+static const mesi_message_t nothing;
+
+GPC_ACTION(act_data, "DATA to the reader")
+{
+    gpc_count(x, load_hits);
+    return mesi_send(x, MESI_DATA, x->msg->source, gpc_line_words(x), nothing);
+}
+
+GPC_ACTION(act_data_e, "DATA_E to the reader, who is alone with the line")
+{
+    gpc_count(x, load_hits);
+    return mesi_send(x, MESI_DATA_E, x->msg->source, gpc_line_words(x), nothing);
+}
+
+/* The line, and how many acknowledgements the writer has to collect. */
+GPC_ACTION(act_data_x, "DATA_X to the writer, with how many acknowledgements it has to collect")
+{
+    gpc_nodeset_t set = others(x);
+    return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x),
+                     (mesi_message_t){.need = gpc_nodeset_count(&set)});
+}
+
+GPC_ACTION(act_upg_ack, "UPG_ACK to the writer, with how many acknowledgements it has to collect")
+{
+    gpc_nodeset_t set = others(x);
+    return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = gpc_nodeset_count(&set)});
+}
+
+GPC_ACTION(act_wb_ack, "WB_ACK to who has evicted the line")
+{
+    return mesi_send(x, MESI_WB_ACK, x->msg->source, NULL, nothing);
+}
+
+GPC_ACTION(act_forward_gets, "FWD_GETS to the owner")
+{
+    return mesi_send(x, MESI_FWD_GETS, owner_of(x), NULL, nothing);
+}
+
+GPC_ACTION(act_forward_getx, "FWD_GETX to the owner")
+{
+    return mesi_send(x, MESI_FWD_GETX, owner_of(x), NULL, nothing);
+}
+
+static int
+call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
+{
+    gpc_index_t message = gpc_new_message(x, type, GPC_NO_NODE);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_at(x->unit->messages, message)->request = GPC_NONE;
+    return gpc_broadcast(x, message, set);
+}
+
+GPC_ACTION(act_invalidate_others, "INV to all listed but the writer, who is acknowledged to")
+{
+    gpc_nodeset_t set = others(x);
+    return call_in(x, MESI_INV, &set);
+}
+
+GPC_ACTION(act_recall, "RECALL to all listed; their acknowledgements are awaited")
+{
+    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements = gpc_nodeset_count(&l2_line(x)->sharers);
+    return call_in(x, MESI_RECALL, &l2_line(x)->sharers);
+}
+
+/* ---- actions: who waits for the fill ------------------------------------------------------------------------------------------------ */
+
+GPC_ACTION(act_fetch, "memory is asked; the request is then pending")
+{
+    x->unit->statistics->load_misses += x->cause == MESI_GETS;
+    int status = gpc_fetch(x);
+    return status ? status : gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_merge, "a further load joins the fetch")
+{
+    gpc_count(x, load_merges);
+    return gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_fill, "the message's line into the way")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return GPC_OK;
+}
+
+/* Everyone who waits gets the line as `type`; readers of a shared line are listed. */
+static int
+answer_all(gpc_step_t *x, uint8_t type)
+{
+    gpc_index_t i;
+    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+        gpc_node_t to = gpc_msg_at(x->unit->messages, i)->source;
+        gpc_free_message(x->unit, i);
+        if (type == MESI_DATA) {
+            list(x, to);
+        }
+        int status = mesi_send(x, type, to, gpc_line_words(x), nothing);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_answer_readers, "DATA to all who wait, who are listed")
+{
+    return answer_all(x, MESI_DATA);
+}
+
+GPC_ACTION(act_answer_reader_alone, "DATA_E to the one who waits")
+{
+    return answer_all(x, MESI_DATA_E);
+}
+
+GPC_ACTION(act_answer_writer, "DATA_X to the one who waits")
+{
+    return answer_all(x, MESI_DATA_X);
+}
+
+/* ---- actions: the line and its list --------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_add_sharer, "the sender is listed")
+{
+    list(x, x->msg->source);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_clear_sharers, "the list is empty")
+{
+    l2_line(x)->sharers = (gpc_nodeset_t){{0}};
+    return GPC_OK;
+}
+
+GPC_ACTION(act_set_owner, "the sender alone is listed")
+{
+    int status = gpc_act(act_clear_sharers, x);
+    return status ? status : gpc_act(act_add_sharer, x);
+}
+
+GPC_ACTION(act_take_line, "the owner's line into the way; memory is behind")
+{
+    l2_line(x)->dirty = 1;
+    return gpc_act(act_fill, x);
+}
+
+GPC_ACTION(act_count, "one acknowledgement less is awaited")
+{
+    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements--;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_pass_on, "the owner's line to memory")
+{
+    gpc_count(x, writebacks);
+    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, gpc_all_words(x->unit), x->msg->data);
+}
+
+/* ---- the table. What is held is on the request network only, and waits for answers, on networks that nothing blocks. ------------------ */
+
+/* Of a line that is blocked: all requests wait. A PUTX must, too, where it can have overtaken its sender's own EX_UNBLOCK. */
+#define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE
+#define NOT_VICTIMS [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM
+
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_NP] = {
+        [L2_GETS] = GO(L2_ISS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_PUTX_OLD] = GO(L2_NP, act_wb_ack),
+    },
+    [L2_SS] = {
+        [L2_GETS] = GO(L2_SS, act_add_sharer, act_data),
+        [L2_GETX] = GO(L2_SS_MB, act_data_x, act_invalidate_others),
+        [L2_UPG] = GO(L2_SS_MB, act_upg_ack, act_invalidate_others),
+        [L2_PUTX_OLD] = GO(L2_SS, act_wb_ack),
+        [L2_EVICT_CLEAN] = GO(L2_I_I, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_S_I, act_recall, act_write_back, act_release_way),
+    },
+    [L2_M] = {
+        [L2_GETS] = GO(L2_MT_MB, act_data_e),
+        [L2_GETX] = GO(L2_MT_MB, act_data_x),
+        [L2_PUTX_OLD] = GO(L2_M, act_wb_ack),
+        [L2_EVICT_CLEAN] = GO(L2_NP),
+        [L2_EVICT_DIRTY] = GO(L2_NP, act_write_back),
+    },
+    [L2_MT] = {
+        [L2_GETS] = GO(L2_MT_IIB, act_forward_gets),
+        [L2_GETX] = GO(L2_MT_MB, act_forward_getx),
+        [L2_PUTX_DIRTY] = GO(L2_M, act_take_line, act_clear_sharers, act_wb_ack),
+        [L2_PUTX_CLEAN] = GO(L2_M, act_clear_sharers, act_wb_ack),
+        [L2_PUTX_OLD] = GO(L2_MT, act_wb_ack),
+        [L2_EVICT_CLEAN] = GO(L2_MCT_I, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_MT_I, act_recall, act_write_back, act_release_way),
+    },
+    [L2_ISS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_PUTX_OLD] = GO(L2_ISS, act_wb_ack),
+        NOT_VICTIMS,
+        [L2_FILL] = GO(L2_MT_MB, act_fill, act_answer_reader_alone),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_PUTX_OLD] = GO(L2_IS, act_wb_ack),
+        NOT_VICTIMS,
+        [L2_FILL] = GO(L2_SS, act_fill, act_answer_readers),
+    },
+    [L2_IM] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = GO(L2_IM, act_wb_ack),
+        NOT_VICTIMS,
+        [L2_FILL] = GO(L2_MT_MB, act_fill, act_answer_writer),
+    },
+    [L2_SS_MB] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = HOLD_LINE,
+        NOT_VICTIMS,
+        [L2_EX_UNBLOCK] = GO(L2_MT, act_set_owner),
+    },
+    [L2_MT_MB] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = HOLD_LINE,
+        NOT_VICTIMS,
+        [L2_EX_UNBLOCK] = GO(L2_MT, act_set_owner),
+    },
+    [L2_MT_IIB] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = HOLD_LINE,
+        NOT_VICTIMS,
+        [L2_WB_DIRTY] = GO(L2_MT_SB, act_take_line),
+        [L2_WB_CLEAN] = GO(L2_MT_SB),
+        [L2_UNBLOCK] = GO(L2_MT_IB, act_add_sharer),
+    },
+    [L2_MT_IB] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = GO(L2_MT_IB, act_wb_ack), /* the line in it comes as WB_DATA too */
+        NOT_VICTIMS,
+        [L2_WB_DIRTY] = GO(L2_SS, act_take_line),
+        [L2_WB_CLEAN] = GO(L2_SS),
+    },
+    [L2_MT_SB] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = GO(L2_MT_SB, act_wb_ack),
+        NOT_VICTIMS,
+        [L2_UNBLOCK] = GO(L2_SS, act_add_sharer),
+    },
+    [L2_MT_I] = { /* these four hold no way, so nothing evicts them */
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = HOLD_LINE,
+        [L2_WB_DIRTY] = GO(L2_NP, act_pass_on),
+        [L2_WB_CLEAN] = GO(L2_NP),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
+    },
+    [L2_MCT_I] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = HOLD_LINE,
+        [L2_WB_DIRTY] = GO(L2_NP, act_pass_on),
+        [L2_WB_CLEAN] = GO(L2_NP),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
+    },
+    [L2_I_I] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = GO(L2_I_I, act_wb_ack),
+        [L2_RECALL_ACK] = GO(L2_I_I, act_count),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
+    },
+    [L2_S_I] = {
+        HOLD_REQUESTS,
+        [L2_PUTX_OLD] = GO(L2_S_I, act_wb_ack),
+        [L2_RECALL_ACK] = GO(L2_S_I, act_count),
+        [L2_LAST_RECALL_ACK] = GO(L2_NP),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+
+const gpc_controller_type_t mesi_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .arrays = {{.name = "tags", .line = mesi_l2_line_described, .has_data = true}},
+    .mshr = mesi_l2_mshr_described,
+};

@@ -1,0 +1,36 @@
+/* registry.c: the protocols of registry.def by id. The test library puts another file in this one's place, which knows planted
+ * bugs too (csrc/tests/mutants.h). */
+#include "protocols/registry.h"
+
+#include <string.h>
+
+static const gpc_protocol_t *const protocols[] = {
+#define GPC_SHARED(file)
+#define GPC_PROTOCOL(name, file) &gpc_protocol_##name,
+#include "protocols/registry.def"
+#undef GPC_PROTOCOL
+#undef GPC_SHARED
+};
+
+const gpc_protocol_t *
+gpc_protocol_find(const char *id)
+{
+    for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
+        if (strcmp(protocols[i]->id, id) == 0) {
+            return protocols[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t
+gpc_protocol_count(void)
+{
+    return GPC_COUNT_OF(protocols);
+}
+
+const char *
+gpc_protocol_id(uint32_t i)
+{
+    return protocols[i]->id;
+}

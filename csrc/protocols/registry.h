@@ -1,0 +1,16 @@
+/* registry.h: the protocols of registry.def, declared. The includer of registry.def defines what a line becomes. */
+#ifndef GPC_PROTOCOLS_REGISTRY_H
+#define GPC_PROTOCOLS_REGISTRY_H
+
+#include "controller/protocol.h"
+#include "protocols/catalogue.h"
+
+#define GPC_SHARED(file)
+#define GPC_PROTOCOL(name, file) extern const gpc_protocol_t gpc_protocol_##name;
+#include "protocols/registry.def"
+#undef GPC_PROTOCOL
+#undef GPC_SHARED
+
+const gpc_protocol_t *gpc_protocol_find(const char *id); /* NULL: unknown */
+
+#endif

@@ -1,0 +1,253 @@
+/* tc_weak_l1.c: TC-Weak's L1 and its fences; TC-Weak as a whole.
+ *
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never wait at the L2; their answers tell when they
+ *          are visible everywhere (GWCT), and a fence waits for the largest one of its warp.
+ * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
+ * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too, and a warp's end is a fence; a barrier's
+ *          leaving gives every warp the largest GWCT.
+ * Hardened merged loads of a read that arrives expired ask again; the copy's timestamp follows the own stores (the L2 adds one a
+ *          store), at the answer, never at issue, so that a row of private stores stays private; a returned line leaves the
+ *          words of unanswered stores alone, and no others.
+ * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after any store, and
+ *          only the first store after each read may be private.
+ */
+#include "protocols/temporal/tc_weak.h"
+
+#define L1_STATES(X) TC_L1_STATES(X, "readable, own stores outstanding")
+
+#define L1_EVENTS(X)                                                                          \
+    TC_L1_EVENTS(X)                                                                           \
+    X(L1_ACK, "a store visible everywhere, other requests outstanding")                       \
+    X(L1_LAST_ACK, "a store visible everywhere, the last request outstanding")                \
+    X(L1_ACK_G, "a store or atomic performed, with its GWCT, other requests outstanding")     \
+    X(L1_LAST_ACK_G, "a store or atomic performed, with its GWCT, the last request outstanding") \
+    X(L1_DATA_G, "a store performed, with its GWCT and the line, other requests outstanding") \
+    X(L1_LAST_DATA_G, "a store performed, with its GWCT and the line, the last request outstanding")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define L1_MSHR(FIELD) BASELINE_L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
+#define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are visible everywhere once this has passed */
+GPC_DESCRIBE(tcw_l1, mshr, L1_MSHR)
+GPC_DESCRIBE(tcw_l1, warp, L1_WARP)
+
+static tcw_l1_warp_t *
+warp_of(const gpc_controller_t *unit, uint16_t warp)
+{
+    return (tcw_l1_warp_t *) (void *) (unit->warp_fields + (size_t) warp * unit->warp_fields_size);
+}
+
+static tcw_l1_mshr_t *
+transaction(const gpc_step_t *x)
+{
+    return gpc_step_mshr_fields(x);
+}
+
+/* ---- classification -------------------------------------------------------------------------------------------------- */
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    gpc_event_id_t event = tc_l1_classify(x);
+    if (event != GPC_NO_EVENT || x->mshr == GPC_NONE) {
+        return event;
+    }
+    switch (x->cause) {
+        case TCW_ACK:
+            return tc_is_last(x) ? L1_LAST_ACK : L1_ACK;
+        case TCW_ACK_G:
+        case TCW_ATOMIC_DATA:
+            return tc_is_last(x) ? L1_LAST_ACK_G : L1_ACK_G;
+        case TCW_DATA_G:
+            return tc_is_last(x) ? L1_LAST_DATA_G : L1_DATA_G;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+/* ---- actions --------------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_upgrade, "UPGR with the timestamp that the copy will have when the L2 gets to this store")
+{
+    uint32_t before = tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u;
+    gpc_cycle_t expected = tc_later(x->unit, *tc_l1_timestamp(x), before);
+    transaction(x)->upgrades++;
+    return tc_send_request(x, TCW_UPGR, expected, 0);
+}
+
+GPC_ACTION(act_upgraded, "the copy's timestamp follows the L2's increment for the store")
+{
+    transaction(x)->upgrades--;
+    *tc_l1_timestamp(x) = tc_later(x->unit, *tc_l1_timestamp(x), tcw_bumps(x->unit) ? 1 : 0);
+    return GPC_OK;
+}
+
+/* The words that no unanswered store covers; the answered one's are in the line. */
+GPC_ACTION(act_fill_around_stores, "the line but for the words of unanswered stores, and its timestamp")
+{
+    gpc_mask_t words = gpc_all_words(x->unit);
+    gpc_index_t i = gpc_step_pending(x)->head;
+
+    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
+        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+        if (waiting->type == GPC_MSG_STORE && waiting->request != x->msg->request) {
+            words &= ~waiting->mask;
+        }
+        i = waiting->next;
+    }
+    gpc_merge_words(gpc_line_words(x), x->msg->data, words);
+    *tc_l1_timestamp(x) = tc_later(x->unit, tc_fields(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
+    transaction(x)->upgrades--;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_raise_gwct, "the warp's GWCT is at least the answer's")
+{
+    tcw_l1_warp_t *warp = warp_of(x->unit, x->msg->warp);
+    gpc_cycle_t gwct = tc_fields(x->msg)->gwct;
+    warp->gwct = warp->gwct > gwct ? warp->gwct : gwct;
+    return GPC_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, tc_act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
+    },
+    [L1_VM] = {
+        [L1_LOAD] = GO(L1_VM, act_hit), /* stores are not atomic here: its own core may see one first */
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_EXPIRE] = GO(L1_II, act_note_expired_miss, act_release_way),
+        [L1_ACK] = GO_HARDENED(L1_VM, act_upgraded, act_complete),
+        [L1_LAST_ACK] = GO_HARDENED(L1_V, act_upgraded, act_complete),
+        [L1_ACK_G] = GO_HARDENED(L1_VM, act_upgraded, act_raise_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO_HARDENED(L1_V, act_upgraded, act_raise_gwct, act_complete),
+        [L1_DATA_G] = GO_HARDENED(L1_VM, act_fill_around_stores, act_raise_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO_HARDENED(L1_V, act_fill_around_stores, act_raise_gwct, act_complete),
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* the merged load may have to ask again: data comes, whatever else waits */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
+        [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+    },
+    [L1_II] = { /* holds no way, so nothing evicts it */
+        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* a read of its own: an open one may be older than our store */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so that the open ones end */
+        [L1_READ] = GO(L1_II, act_complete),
+        [L1_LAST_READ] = GO(L1_I, act_complete),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+        [L1_ACK_G] = GO(L1_II, act_raise_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO(L1_I, act_raise_gwct, act_complete),
+        [L1_DATA_G] = GO(L1_II, act_raise_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO(L1_I, act_raise_gwct, act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+const gpc_controller_type_t tcw_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
+    .mshr = tcw_l1_mshr_described,
+    .warp = tcw_l1_warp_described,
+    .victim_rank = tc_l1_victim_rank,
+};
+
+/* ---- memory order ---------------------------------------------------------------------------------------------------- */
+
+/* Fences wait until every older store of the warp is visible everywhere. */
+static int
+release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    gpc_cycle_t gwct = warp_of(unit, warp)->gwct;
+
+    (void) scope; /* all alike */
+    if (gwct < unit->ports->now(unit->world)) {
+        return GPC_OK;
+    }
+    *until = gwct + 1;
+    return GPC_HOLD;
+}
+
+static void
+join_gwct(gpc_controller_t *unit, void *into, const void *from)
+{
+    tcw_l1_warp_t *to = into;
+    gpc_cycle_t gwct = ((const tcw_l1_warp_t *) from)->gwct;
+    (void) unit;
+    to->gwct = to->gwct > gwct ? to->gwct : gwct;
+}
+
+static int
+check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    return tc_check_lifetime("tc-weak", machine, options[TCW_OPTION_LIFETIME], failure);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_LEASED,
+                                      .readable = 1u << L1_V | 1u << L1_VM,
+                                      .copies = 1u << L1_V | 1u << L1_VM,
+                                      .bank_is_whole = true,
+                                      .lease = tc_lease,
+                                      .leased = tc_leased};
+
+const gpc_protocol_t gpc_protocol_tc_weak = {
+    .id = "tc-weak",
+    .name = "TC-Weak",
+    .paper = "Singh et al., HPCA 2013",
+    .family = "temporal coherence",
+    .text = "copies end by themselves; stores never wait, fences do, until the stores are visible everywhere",
+    .model = {[GPC_RULE_RC] = "RCpc"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&tcw_l1, &tcw_l2},
+    .messages = TCW_info,
+    .num_messages = GPC_COUNT_OF(TCW_info),
+    .message = tc_message_described,
+    .networks = TC_NETWORKS,
+    .order = {.release = release_waits_for_gwct, .join = join_gwct},
+    .options = {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
+                                         .standard = TCW_LIFETIME_PREDICTED,
+                                         .smallest = TCW_LIFETIME_PREDICTED,
+                                         .largest = 65535,
+                                         .choices = "predicted",
+                                         .text = "cycles that a lease lasts, or predicted by each bank"},
+                [TCW_OPTION_PRIVATE] = {.name = "private",
+                                        .standard = TCW_PRIVATE_BUMP,
+                                        .smallest = TCW_PRIVATE_LITERAL,
+                                        .largest = TCW_PRIVATE_BUMP,
+                                        .choices = "literal bump",
+                                        .text = "private stores as table 2 prints them, or followed by the L1"}},
+    .check = check_options,
+    .keeps_time = true,
+    .host_read = baseline_host_read,
+    .host_write = tc_host_write,
+    .watched = &watched,
+    .monitor = tcw_monitor,
+};

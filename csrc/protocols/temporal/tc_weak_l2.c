@@ -1,0 +1,294 @@
+/* tc_weak_l2.c: TC-Weak's L2.
+ *
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2's eviction of live leases into MSHRs.
+ * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight for it).
+ * Inferred the predictor starts at 1024 cycles and stays in 0 to 65535 (less where the timestamps' width has no room for that); a
+ *          read lengthens it at most once; atomics count as stores; it is asked before the lease is given. A program uses fences
+ *          when it has a fence, or an acquire, release or sc access: the controllers are told at its launch.
+ * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
+ *          store makes no line private (P means: at most one unexpired copy anywhere, the one with our timestamp). A line whose
+ *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
+ *          be incremented, so it tells nothing about whose copy is the newest: no UPGR matches it.
+ */
+#include "protocols/temporal/tc_weak.h"
+
+enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4, SHORTER_BY_STORE = 8 };
+
+#define L2_EVENTS(X)                                                                       \
+    TC_L2_EVENTS(X)                                                                        \
+    X(L2_UPGR_SAME, "a store by an L1 whose copy has our timestamp")                       \
+    X(L2_UPGR_OTHER, "a store by an L1 whose copy has not")                                \
+    X(L2_GETX_LITERAL, "a store to a leased line (private=literal)")                       \
+    X(L2_UPGR_SAME_LITERAL, "the same by an L1 whose copy has our timestamp")              \
+    X(L2_UPGR_OTHER_LITERAL, "the same by an L1 whose copy has not")                       \
+    X(L2_ATOMIC_LITERAL, "an atomic on a leased line (private=literal)")                   \
+    X(L2_FILL_LIVE_STORE, "memory's answer for a store beside an old lease")               \
+    X(L2_FILL_LIVE_OTHER, "the same for a UPGR of another timestamp")                      \
+    X(L2_FILL_LIVE_ATOMIC, "memory's answer for an atomic beside an old lease")
+
+GPC_FSM(L2, TC_L2_STATES, L2_EVENTS)
+
+#define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime less the first one */
+GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
+
+/* ---- classification -------------------------------------------------------------------------------------------------- */
+
+/* Whether the UPGR's copy is the line as it is: both have seen the same stores. */
+static bool
+is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
+{
+    return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp &&
+           timestamp != tc_last(x->unit, timestamp);
+}
+
+static gpc_event_id_t
+classify_fill(const gpc_step_t *x)
+{
+    const gpc_list_t *pending = gpc_step_pending(x);
+    gpc_cycle_t kept = *tc_l2_kept_timestamp(x);
+    bool live = !tc_expired(x, kept);
+    const gpc_msg_t *first = gpc_msg_at(x->unit->messages, pending->head);
+
+    switch (first->type) {
+        case TCW_GETS:
+            return live || pending->count > 1 ? L2_FILL_SHARED : L2_FILL;
+        case TCW_ATOMIC:
+            return live ? L2_FILL_LIVE_ATOMIC : L2_FILL_ATOMIC;
+        case TCW_UPGR:
+            if (live && !is_same(x, first, kept)) {
+                return L2_FILL_LIVE_OTHER;
+            }
+            return live ? L2_FILL_LIVE_STORE : L2_FILL_STORE;
+        default:
+            return live ? L2_FILL_LIVE_STORE : L2_FILL_STORE;
+    }
+}
+
+static gpc_event_id_t
+classify_request(const gpc_step_t *x)
+{
+    bool leased = x->state == L2_P || x->state == L2_S;
+    bool literal = leased && !tcw_bumps(x->unit);
+
+    switch (x->cause) {
+        case TCW_GETS:
+            return L2_GETS;
+        case TCW_GETX:
+            return literal ? L2_GETX_LITERAL : L2_GETX;
+        case TCW_ATOMIC:
+            return literal ? L2_ATOMIC_LITERAL : L2_ATOMIC;
+        case TCW_UPGR:
+            if (leased && is_same(x, x->msg, *tc_l2_timestamp(x))) {
+                return literal ? L2_UPGR_SAME_LITERAL : L2_UPGR_SAME;
+            }
+            return literal ? L2_UPGR_OTHER_LITERAL : L2_UPGR_OTHER;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    gpc_event_id_t event = tc_l2_classify(x);
+    if (event != GPC_NO_EVENT) {
+        return event;
+    }
+    return x->cause == GPC_MSG_FILL ? classify_fill(x) : classify_request(x);
+}
+
+/* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
+
+static int32_t *
+drift_of(const gpc_step_t *x)
+{
+    return &((tcw_l2_unit_t *) x->unit->unit_fields)->drift;
+}
+
+/* A lifetime, but none that the timestamps' width has no room for. */
+static int32_t
+fitting(const gpc_controller_t *unit, int32_t lifetime)
+{
+    gpc_cycle_t longest = tc_longest(unit->machine);
+    return longest < (gpc_cycle_t) lifetime ? (int32_t) longest : lifetime;
+}
+
+static int32_t
+predicted(const gpc_step_t *x)
+{
+    return fitting(x->unit, FIRST_LIFETIME) + *drift_of(x);
+}
+
+static void
+predict(gpc_step_t *x, int32_t change)
+{
+    int32_t life = predicted(x) + change, longest = fitting(x->unit, LONGEST_LIFETIME);
+
+    if (tcw_predicts(x->unit)) {
+        life = life < 0 ? 0 : life > longest ? longest : life;
+        *drift_of(x) = life - fitting(x->unit, FIRST_LIFETIME);
+    }
+}
+
+GPC_ACTION(act_lease_too_short, "predict longer: asked for again although every lease is over")
+{
+    predict(x, LONGER);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_lease_too_long, "predict shorter: evicted before the lease's end")
+{
+    predict(x, -SHORTER);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_store_meets_lease, "predict shorter, if the program uses fences")
+{
+    if (x->unit->program_fences) {
+        predict(x, -SHORTER_BY_STORE);
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_note_expired_copy, "predict longer, if the requester's copy had expired")
+{
+    if (x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS) {
+        predict(x, LONGER);
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime from now")
+{
+    int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
+    tc_extend(x, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
+    return GPC_OK;
+}
+
+/* ---- answers: a GWCT is the timestamp before the increment ------------------------------------------------------------- */
+
+GPC_ACTION(act_increment, "the timestamp goes up by one: older copies do not match it")
+{
+    *tc_l2_timestamp(x) = tc_later(x->unit, *tc_l2_timestamp(x), 1);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_send_ack, "ACK to the writer")
+{
+    return tc_answer_writer(x, TCW_ACK, 0);
+}
+
+GPC_ACTION(act_send_ack_g, "ACK_G to the writer, with the timestamp as GWCT")
+{
+    return tc_answer_writer(x, TCW_ACK_G, *tc_l2_timestamp(x));
+}
+
+GPC_ACTION(act_send_data_g, "DATA_G to the writer: the line, with the timestamp as GWCT")
+{
+    return tc_answer_writer(x, TCW_DATA_G, *tc_l2_timestamp(x));
+}
+
+GPC_ACTION(act_send_old_g, "the old values to who sent the atomic, with the timestamp as GWCT")
+{
+    return tc_answer_writer(x, TCW_ATOMIC_DATA, *tc_l2_timestamp(x));
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_P] = {
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_S] = {
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC_LITERAL] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_E] = {
+        [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_E, tc_act_write, act_send_ack),
+        [L2_UPGR_OTHER] = GO(L2_E, tc_act_write, act_send_ack), /* that copy has expired too */
+        [L2_ATOMIC] = GO(L2_E, tc_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_IS] = { /* until memory answers, which it always does */
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_UPGR_OTHER] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_UPGR_OTHER] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, tc_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, tc_act_perform, act_send_old_g),
+        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_ack_g, act_increment),
+        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_data_g, act_increment),
+        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_perform, act_send_old_g, act_increment),
+    },
+    [L2_MI] = { /* the transaction goes on with its timestamp */
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_EXPIRE] = GO(L2_I),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+
+const gpc_controller_type_t tcw_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
+    .mshr = tc_l2_mshr_described,
+    .unit = tcw_l2_unit_described,
+    .victim_rank = tc_l2_victim_rank,
+    .may_idle_in_transaction = true,
+    .idle_until = tc_lease_end,
+};
+
+int
+tcw_monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    if (!tcw_bumps(units->bank)) {
+        return GPC_OK; /* as printed, P does not mean that */
+    }
+    return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
+}
