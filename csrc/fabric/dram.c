@@ -87,7 +87,7 @@ int
 gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
 {
     self->state[channel].answers++;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, message);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, PRIORITY, channel, message);
 }
 
 void
@@ -193,7 +193,7 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
     uint32_t channel = event->target;
     gpc_dram_channel_t *state = &self->state[channel];
 
-    if (event->argument != GPC_NONE) {
+    if (event->kind == GPC_EVENT_DRAM_ANSWER) {
         state->answers--;
         return self->answer(self->world, channel, event->argument);
     }
