@@ -281,13 +281,36 @@ bank_of(gpc_world_t *self, uint32_t line)
     return &self->controllers[self->machine.cores + line % self->machine.partitions];
 }
 
+static bool
+has_unit_table(const gpc_protocol_t *protocol)
+{
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = protocol->controllers[i];
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+            if (type->tables[t]->object == GPC_OVER_UNIT) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int
 gpc_world_monitor(gpc_world_t *self)
 {
-    bool watched = self->protocol->monitor && !self->what->unwatched;
+    gpc_units_t units = {.cores = self->l1s, .num_cores = self->machine.cores};
     int status = GPC_OK;
-    for (uint32_t line = 0; watched && line < self->lines && status == GPC_OK; line++) {
-        status = self->protocol->monitor(self->l1s, self->machine.cores, bank_of(self, line), gpc_world_address(line));
+
+    if (!self->protocol->monitor || self->what->unwatched) {
+        return GPC_OK;
+    }
+    for (uint32_t line = 0; line < self->lines && status == GPC_OK; line++) {
+        units.bank = bank_of(self, line);
+        status = self->protocol->monitor(&units, gpc_world_address(line));
+    }
+    if (status == GPC_OK && has_unit_table(self->protocol)) {
+        units.bank = NULL;
+        status = self->protocol->monitor(&units, GPC_NEVER);
     }
     return status;
 }

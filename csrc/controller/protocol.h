@@ -7,6 +7,7 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/access.h"
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
@@ -116,8 +117,11 @@ typedef struct {
     gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
-    /* Which table a cause goes to; NULL: table 0. */
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
     uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
+    /* The entry of the part that a message routed to a table over entries is about; NULL: the newest one about its line.
+     * GPC_NONE: the step is one of the table's initial state, whose first action may take an entry (gpc_take_entry). */
+    gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
     /* Lower is evicted sooner, among those the table lets go; NULL: least recently used. */
     uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
     /* A KERNEL_BEGIN walks its lines. */
@@ -129,8 +133,11 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
+/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. Only `before` and `release` may return GPC_HOLD. */
 typedef struct {
+    /* Whether a load, store or atomic of the warp may issue, once core rule and older accesses let it: GPC_OK; GPC_HOLD: ask when
+     * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
+    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
      * *until. Called again until done. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
@@ -159,23 +166,33 @@ typedef enum {
 #undef X
 } gpc_promise_t;
 
-/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. */
+/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. Over words
+ * each word is looked at by its own state. */
 typedef struct {
     gpc_promise_t promise;
-    uint32_t readable;  /* bit s: in state s an L1 serves loads from its copy */
-    uint32_t copies;    /* bit s: in state s it has words that it may come to serve; readable states among them */
-    uint32_t owners;    /* bit s: it may write them without asking; then nobody else has a copy */
-    bool bank_is_whole; /* the bank's line, where it has one, holds every write performed */
+    uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;     /* bit s: in state s it has words that it may come to serve; readable states among them */
+    uint32_t owners;     /* bit s: it may write them without asking; then nobody else has a copy */
+    bool bank_is_whole;  /* the bank's line, where it has one, holds every write performed */
+    uint32_t bank_words; /* the same over words: bit s of the bank's table 0: a word in state s does */
     /* The last cycle in which a copy may be read, and the last one of all leases of the line that the bank knows of (0: none).
      * NULL: copies do not end by themselves. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
 } gpc_watched_t;
 
+/* The controllers that a protocol's own monitor looks at. */
+typedef struct {
+    gpc_controller_t *const *cores; /* [num_cores]: those at core position */
+    uint32_t num_cores;
+    gpc_controller_t *bank;            /* the home of the line; NULL: the step was about no line */
+    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+} gpc_units_t;
+
 /* Who watches a controller, told between its steps; a member returns 0 or an error. */
 typedef struct {
     void *watcher;
-    /* A step about the line is over. */
+    /* A step about the line is over; GPC_NEVER: about the unit alone. */
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
@@ -215,10 +232,10 @@ struct gpc_protocol {
                      gpc_mask_t mask, uint32_t *words);
     int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                       gpc_mask_t mask, const uint32_t *words);
-    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller
-     * about a line; tells by gpc_violated. */
+    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller with
+     * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
-    int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
+    int (*monitor)(const gpc_units_t *units, gpc_address_t line);
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -309,7 +326,8 @@ GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, KERNEL_BEGIN, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
- * handed over. GPC_OK: done; GPC_HOLD: nothing was done and it is still the caller's: what a first action may return. */
+ * handed over. GPC_OK: done, or the message waits for the line; GPC_HOLD: nothing was done and the message is still the
+ * caller's: what a first action may return. */
 GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
                                        gpc_mask_t mask, gpc_index_t message);
 /* The cause for every line that the array holds. */
@@ -337,8 +355,8 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
     const gpc_watch_t *watch = x->unit->monitors;
     return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
 }
-/* An L1's state of a line by table 0; *way: where its words are, or GPC_NONE. */
-uint8_t gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way);
+/* The state of a line by table 0, of its word if that is over words; *way: where its words are, or GPC_NONE. */
+uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
 {
@@ -405,8 +423,11 @@ gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
 /* One copy of it to every controller of the set. */
 GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_index_t message, const gpc_nodeset_t *to);
-/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along). */
+/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along).
+ * Without a message: no words but their mask. */
 GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
+/* For an entry: `type` to the line's home with the masked words of `line` (NULL: their mask only). */
+GPC_MUST_CHECK int gpc_send_words(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line);
 /* To the sender of message `to` (x->message, or one of the pending list): `type`, its request named, its lane list moved along; the
  * masked words of `line` (may be NULL: none). */
 GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, const uint32_t *line);
@@ -441,7 +462,10 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
-/* The cause at one entry of a part, by table `table`. */
+/* First action of a step over entries that has none: a new entry of the table's part for x's line. GPC_HOLD: the part is full.
+ * An entry leaves its part when its state becomes the table's initial one. */
+GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
+/* The cause at one entry of a part, by table `table`; the step is about the entry's line. */
 GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */

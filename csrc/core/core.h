@@ -6,11 +6,13 @@
 #ifndef GPC_CORE_CORE_H
 #define GPC_CORE_CORE_H
 
+#include "base/access.h"
 #include "base/arena.h"
 #include "base/failure.h"
+#include "base/machine.h"
 #include "base/message.h"
+#include "base/text.h"
 #include "core/launch.h"
-#include "core/memory/order.h"
 #include "fabric/memory.h"
 
 /* Every stall cycle of a resident warp that could not issue is counted under one of these, once a core cycle in which no
@@ -101,6 +103,7 @@ typedef struct {
     int (*met)(void *watcher, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released);
 } gpc_core_watch_t;
 
+typedef struct gpc_order gpc_order_t; /* core/memory/order.h */
 typedef struct gpc_core_parts gpc_core_parts_t;
 typedef struct {
     const gpc_machine_t *machine;      /* borrowed */

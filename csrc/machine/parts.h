@@ -9,6 +9,7 @@
 #include "check/race.h"
 #include "controller/protocol.h"
 #include "core/core.h"
+#include "core/memory/order.h"
 #include "fabric/dram.h"
 #include "fabric/network.h"
 #include "machine/gpu.h"

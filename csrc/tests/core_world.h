@@ -4,6 +4,7 @@
 
 #include "controller/controller.h"
 #include "core/core.h"
+#include "core/memory/order.h"
 #include "harness.h"
 #include "machines.h"
 

@@ -117,14 +117,12 @@ set_owner(gpc_step_t *x, gpc_node_t node)
     return GPC_OK;
 }
 
-static int
-act_set_owner(gpc_step_t *x)
+GPC_ACTION(act_set_owner, "the requester is the words' owner")
 {
     return set_owner(x, x->msg->requester);
 }
 
-static int
-act_no_owner(gpc_step_t *x)
+GPC_ACTION(act_no_owner, "the words have no owner")
 {
     return set_owner(x, GPC_NO_NODE);
 }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/frontend/frontend.h"
+#include "core/memory/order.h"
+#include "core/waking.h"
 
 /* ---- storage --------------------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/execute/registers.h"
+#include "core/memory/load_store.h"
+#include "core/registers.h"
+#include "core/where.h"
 
 #define HASH_SLOTS 128u
 

@@ -77,6 +77,21 @@ older(const gpc_order_warp_t *warp)
     return warp->outstanding[GPC_ACCESS_ATOMIC] ? GPC_ORDER_VERDICT_OLDER_ATOMIC : GPC_ORDER_VERDICT_GO;
 }
 
+/* Nothing of the warp issues while the access is outstanding. Under drf and hrf a synchronisation access, relaxed ones included, is
+ * ordered before every later access; under rc only an acquire is. */
+static bool
+blocks(const gpc_order_t *self, const gpc_access_t *access)
+{
+    bool ordered = self->rule == GPC_RULE_DRF || self->rule == GPC_RULE_HRF;
+    return has_acquire(access) || (ordered && access->order != GPC_ORDER_WEAK);
+}
+
+static int
+verdict_of_hold(gpc_cycle_t until)
+{
+    return until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+}
+
 static int
 release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc_cycle_t *until)
 {
@@ -85,9 +100,34 @@ release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc
     }
     int status = self->traits->release(self->l1s[core], (uint16_t) warp, scope, until);
     if (status == GPC_HOLD) {
-        return *until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+        return verdict_of_hold(*until);
     }
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* The protocol's own condition of a load, store or atomic. */
+static int
+before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    if (!self->traits->before || access->kind >= GPC_ACCESS_FENCE) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    int status = self->traits->before(self->l1s[core], (uint16_t) warp, access, until);
+    if (status == GPC_HOLD) {
+        return verdict_of_hold(*until);
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* Who called would take a HOLD for the refusal of an action: an acquire or fence part that is called has been called once and for all. */
+static int
+never_waits(gpc_controller_t *l1, const char *part, int status)
+{
+    return status <= 0
+               ? status
+               : gpc_fail(l1->failure, GPC_ERROR_PROTOCOL,
+                          "%s %u: the %s part of a warp's order returned %d; only `before` and `release` may wait",
+                          l1->type->name, l1->index, part, status);
 }
 
 static int
@@ -96,7 +136,7 @@ acquire_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     if (!self->traits->acquire || is_local(self, scope)) {
         return GPC_OK;
     }
-    return self->traits->acquire(self->l1s[core], (uint16_t) warp, scope);
+    return never_waits(self->l1s[core], "acquire", self->traits->acquire(self->l1s[core], (uint16_t) warp, scope));
 }
 
 /* A fence: the release part has been done; the acquire part and the protocol's own addition. */
@@ -105,7 +145,7 @@ end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
     int status = acquire_part(self, core, warp, scope);
     if (status == GPC_OK && self->traits->fence) {
-        status = self->traits->fence(self->l1s[core], (uint16_t) warp, scope);
+        status = never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
     }
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
 }
@@ -115,21 +155,22 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
 {
     const gpc_order_warp_t *state = warp_at(self, core, warp);
     int verdict = older(state);
-    bool is_sync = access->kind >= GPC_ACCESS_FENCE;
 
     *until = GPC_NEVER;
-    if (verdict != GPC_ORDER_VERDICT_GO && (state->acquiring || self->rule == GPC_RULE_SC || has_release(access))) {
+    if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || has_release(access))) {
         return verdict;
     }
-    if (!has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
-        return GPC_ORDER_VERDICT_GO;
+    verdict = before_part(self, core, warp, access, until);
+    if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
+        return verdict;
     }
     uint8_t scope = access->kind == GPC_ACCESS_EXIT ? GPC_SCOPE_SYS : access->scope;
     verdict = release_part(self, core, warp, scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return verdict;
     }
-    bool fences = access->kind == GPC_ACCESS_FENCE || (!is_sync && access->order == GPC_ORDER_SC);
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
     return fences ? end_of_fence(self, core, warp, scope) : GPC_ORDER_VERDICT_GO;
 }
 
@@ -138,7 +179,7 @@ gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_acce
 {
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]++;
-    state->acquiring |= has_acquire(access);
+    state->blocked |= blocks(self, access);
 }
 
 int
@@ -146,11 +187,10 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
 {
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]--;
-    if (!has_acquire(access)) {
-        return GPC_OK;
+    if (blocks(self, access)) {
+        state->blocked = false; /* no second one could issue meanwhile */
     }
-    state->acquiring = false; /* no second acquire could issue meanwhile */
-    return acquire_part(self, core, warp, access->scope);
+    return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
 
 bool

@@ -8,23 +8,9 @@
 #ifndef GPC_CORE_MEMORY_ORDER_H
 #define GPC_CORE_MEMORY_ORDER_H
 
+#include "base/access.h"
 #include "base/arena.h"
 #include "controller/protocol.h"
-
-typedef enum {
-    GPC_ACCESS_LOAD,
-    GPC_ACCESS_STORE,
-    GPC_ACCESS_ATOMIC,
-    GPC_ACCESS_FENCE,
-    GPC_ACCESS_BARRIER, /* arriving at one */
-    GPC_ACCESS_EXIT     /* the warp's end: a release of system scope, since a kernel's end is one */
-} gpc_access_kind_t;
-
-typedef struct {
-    uint8_t kind;  /* gpc_access_kind_t */
-    uint8_t order; /* gpc_memory_order_t; of a fence its own */
-    uint8_t scope;
-} gpc_access_t;
 
 /* Why a warp's next access may not issue. GO: it may, now. */
 #define GPC_ORDER_VERDICTS(X)                                                   \
@@ -47,7 +33,8 @@ const char *gpc_order_verdict_text(gpc_order_verdict_t verdict);
 
 typedef struct {
     uint16_t outstanding[3]; /* instructions not yet complete, by kind: loads, stores, atomics */
-    bool acquiring; /* an acquire's access is outstanding: nothing of the warp issues before it has its value */
+    bool
+        blocked; /* by an outstanding acquire, or under drf and hrf any synchronisation access: nothing issues before it is complete */
 } gpc_order_warp_t;
 
 typedef struct {
@@ -56,9 +43,7 @@ typedef struct {
     uint64_t waiting;  /* warps of the core */
 } gpc_order_barrier_t;
 
-#define GPC_NAMED_BARRIERS 16u
-
-typedef struct {
+typedef struct gpc_order {
     gpc_rule_t rule;
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
     gpc_controller_t *const *l1s;     /* borrowed: the core-position controller of each core */

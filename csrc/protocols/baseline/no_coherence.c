@@ -5,7 +5,7 @@
  * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
  * Differs  nowhere known.
  */
-#include "protocols/baseline/baseline_names.h"
+#include "protocols/baseline/baseline.h"
 
 #define L1_EVENTS(X)                                                                      \
     BASELINE_L1_EVENTS(X)                                                                 \
@@ -19,8 +19,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
 }
 
-static int
-act_count_dropped(gpc_step_t *x)
+GPC_ACTION(act_count_dropped, "counts a copy dropped at a kernel's begin")
 {
     gpc_count(x, self_invalidations);
     return GPC_OK;
