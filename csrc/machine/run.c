@@ -104,6 +104,7 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
             return gpc_network_event(&gpu->network, event);
+        case GPC_EVENT_DRAM_ANSWER:
         case GPC_EVENT_DRAM:
             return gpc_dram_event(&gpu->dram, event);
         case GPC_EVENT_TIMER:
