@@ -185,13 +185,14 @@ print_step(const record_t *record, gpc_text_t *out)
     uint8_t kind = record->cell->kind;
     bool moves = kind == GPC_CELL_GO || kind == GPC_CELL_REDO;
     const char *event = record->event < table->num_events ? short_name(table->events[record->event].name) : "?";
-    const char *comma = moves ? strchr(record->cell->text, ',') : NULL;
 
     gpc_text_add(out, " %-10s %-18s %-10s", short_name(table->states[record->state].name), event,
                  moves ? short_name(table->states[record->cell->next].name) : "");
     print_value(out, record->has_copy, record->copy);
     print_value(out, record->has_value, record->value);
-    gpc_text_add(out, "  %s%s", comma ? comma + 2 : kinds[kind], kind == GPC_CELL_REDO ? "; then again" : "");
+    gpc_text_add(out, "  %s", kinds[kind]);
+    gpc_fsm_print_actions(out, record->cell);
+    gpc_text_add(out, "%s", kind == GPC_CELL_REDO ? "; then again" : "");
     if (record->has_message) {
         char source[24];
         name_node(record->unit, record->source, source, sizeof(source));

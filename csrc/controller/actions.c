@@ -1,6 +1,7 @@
 /* actions.c: what the actions of protocol files are made of. */
 #include <string.h>
 
+#include "controller/actions.h"
 #include "controller/controller.h"
 
 gpc_node_t
@@ -154,6 +155,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->destination = destination;
     msg->line = x->line;
     if (x->msg) {
+        msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;
         msg->request = x->msg->request;
         msg->warp = x->msg->warp;
@@ -263,6 +265,7 @@ gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, c
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+    msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
@@ -301,4 +304,38 @@ gpc_write_memory(gpc_step_t *x, gpc_mask_t words)
 {
     gpc_count(x, writebacks);
     return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, gpc_line_words(x));
+}
+
+/* ---- actions of any protocol --------------------------------------------------------------------------------------------------- */
+
+GPC_SHARED_ACTION(act_reserve_way, "a way for the line, its victim evicted, or hold")
+{
+    return gpc_reserve_way(x);
+}
+
+GPC_SHARED_ACTION(act_release_way, "the line's way, if it has one, is free")
+{
+    return gpc_release_way(x);
+}
+
+GPC_SHARED_ACTION(act_wait, "the request is pending")
+{
+    return gpc_keep_pending(x);
+}
+
+GPC_SHARED_ACTION(act_hit, "the load completes from the line")
+{
+    gpc_count(x, load_hits);
+    return gpc_complete(x, x->message, gpc_line_words(x), true);
+}
+
+GPC_SHARED_ACTION(act_write_back, "the line to memory")
+{
+    return gpc_write_memory(x, gpc_all_words(x->unit));
+}
+
+GPC_SHARED_ACTION(act_count_invalidation, "counts a copy dropped at another's wish")
+{
+    gpc_count(x, invalidations);
+    return GPC_OK;
 }

@@ -294,8 +294,8 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
             return status;
         }
     }
-    for (const gpc_action_t *action = cell->actions; *action; action++) {
-        int status = (*action)(x);
+    for (const gpc_action_t *const *action = cell->actions; *action; action++) {
+        int status = (*action)->run(x);
         if (status < 0) {
             return status;
         }

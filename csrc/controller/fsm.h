@@ -44,7 +44,33 @@ typedef uint8_t gpc_event_id_t;
 #define GPC_PRE_EVENT(event) ((gpc_event_id_t) ((event) | 0x80)) /* take this first, then classify again */
 
 typedef struct gpc_step gpc_step_t;
-typedef int (*gpc_action_t)(gpc_step_t *x);
+
+/* One effect of a cell. Tables print what follows "act_" in its name. */
+typedef struct {
+    const char *name;
+    const char *text;
+    int (*run)(gpc_step_t *x);
+} gpc_action_t;
+
+/* GPC_ACTION(act_hit, "the load completes from the line") { body using x }: for the cells of this file. An array of one, so that
+ * cells name it without an operator; one that no cell names is a compile error. */
+#define GPC_ACTION(id, text)                                                                       \
+    static int id##_run(gpc_step_t *x);                                                            \
+    static const gpc_action_t id[1] = {{#id, text, id##_run}};                                     \
+    static int id##_run(gpc_step_t *x)
+/* The same for the cells of several files, which see it declared. */
+#define GPC_SHARED_ACTION(id, text)                                                                \
+    static int id##_run(gpc_step_t *x);                                                            \
+    const gpc_action_t id[1] = {{#id, text, id##_run}};                                            \
+    static int id##_run(gpc_step_t *x)
+#define GPC_DECLARE_ACTION(id) extern const gpc_action_t id[1]
+
+/* An action as a part of another one. */
+static inline int
+gpc_act(const gpc_action_t *action, gpc_step_t *x)
+{
+    return action->run(x);
+}
 
 #define GPC_MAX_ACTIONS 6
 
@@ -52,8 +78,7 @@ typedef struct {
     uint8_t kind; /* gpc_cell_kind_t */
     uint8_t next;
     bool hardened;
-    gpc_action_t actions[GPC_MAX_ACTIONS + 1]; /* ends with NULL */
-    const char *text;                          /* "next, act_a, act_b": what the printed tables say */
+    const gpc_action_t *actions[GPC_MAX_ACTIONS + 1]; /* ends with NULL */
 } gpc_cell_t;
 
 typedef struct {
@@ -104,18 +129,17 @@ typedef struct {
 
 #define GPC_FSM_FIRST_(first, ...) first
 #define GPC_FSM_REST_(first, ...) __VA_ARGS__
-/* The text is made of the names as the cell spells them, before any macro expands. */
-#define GPC_FSM_CELL_(cell_kind, is_hardened, cell_text, ...)                                      \
+#define GPC_FSM_CELL_(cell_kind, is_hardened, ...)                                                 \
     {                                                                                              \
         .kind = (cell_kind), .next = GPC_FSM_FIRST_(__VA_ARGS__, 0), .hardened = (is_hardened),    \
-        .actions = {GPC_FSM_REST_(__VA_ARGS__, NULL)}, .text = (cell_text)                         \
+        .actions = {GPC_FSM_REST_(__VA_ARGS__, NULL)}                                              \
     }
-#define GO(...) GPC_FSM_CELL_(GPC_CELL_GO, false, #__VA_ARGS__, __VA_ARGS__)
-#define GO_HARDENED(...) GPC_FSM_CELL_(GPC_CELL_GO, true, #__VA_ARGS__, __VA_ARGS__)
-#define REDO(...) GPC_FSM_CELL_(GPC_CELL_REDO, false, #__VA_ARGS__, __VA_ARGS__)
-#define HOLD_LINE {.kind = GPC_CELL_HOLD_LINE, .text = ""}
-#define HOLD_QUEUE {.kind = GPC_CELL_HOLD_QUEUE, .text = ""}
-#define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM, .text = ""}
+#define GO(...) GPC_FSM_CELL_(GPC_CELL_GO, false, __VA_ARGS__)
+#define GO_HARDENED(...) GPC_FSM_CELL_(GPC_CELL_GO, true, __VA_ARGS__)
+#define REDO(...) GPC_FSM_CELL_(GPC_CELL_REDO, false, __VA_ARGS__)
+#define HOLD_LINE {.kind = GPC_CELL_HOLD_LINE}
+#define HOLD_QUEUE {.kind = GPC_CELL_HOLD_QUEUE}
+#define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM}
 
 /* ---- one step -------------------------------------------------------------------------------------------------------- */
 
@@ -155,7 +179,10 @@ gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 
 /* Cells that count as transitions as the papers count them; with hardened ones: those this project added. */
 uint32_t gpc_fsm_transitions(const gpc_table_t *table, bool hardened);
-/* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]]}. */
+/* "act_a, act_b": the cell's actions, for people; nothing for none. */
+void gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell);
+/* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]],
+ * actions: [{name, text}]}. */
 void gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table);
 /* Every cell's next state is a state, every state and event is named once, some cell leaves each transient state. 0 or a
  * text of what is wrong in `out`. */

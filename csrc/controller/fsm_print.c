@@ -73,25 +73,26 @@ print_events(gpc_text_t *out, const gpc_table_t *table)
     gpc_text_add(out, "]");
 }
 
-/* The cell's text is "L1_IV, act_reserve_way, act_request_line": its actions without "act_" and the next state. */
-static void
-print_actions(gpc_text_t *out, const char *text)
+/* What tables print of an action: "act_hit" is "hit", and so is a family's "tc_act_hit". */
+static const char *
+action_name(const gpc_action_t *action)
 {
-    const char *at = strchr(text, ',');
-    char actions[256];
-    size_t length = 0;
+    const char *at = strstr(action->name, "act_");
+    return at ? at + 4 : action->name;
+}
 
-    while (at && *at && length + 1 < sizeof(actions)) {
-        if (strncmp(at, "act_", 4) == 0) {
-            at += 4;
-        } else if (length == 0 && (*at == ',' || *at == ' ')) {
-            at++;
-        } else {
-            actions[length++] = *at++;
-        }
+static void
+add_actions(gpc_text_t *out, const gpc_cell_t *cell, const char *before)
+{
+    for (const gpc_action_t *const *action = cell->actions; *action; action++) {
+        gpc_text_add(out, "%s%s%s", action == cell->actions ? "" : ", ", before, action_name(*action));
     }
-    actions[length] = 0;
-    gpc_text_add_string(out, actions);
+}
+
+void
+gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell)
+{
+    add_actions(out, cell, "act_");
 }
 
 static void
@@ -118,10 +119,47 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
         case GPC_CELL_GO:
         case GPC_CELL_REDO:
         case GPC_CELL_IMPOSSIBLE:
-            print_actions(out, cell->text);
+            gpc_text_add(out, "\"");
+            add_actions(out, cell, "");
+            gpc_text_add(out, "\"");
             gpc_text_add_comma(out);
             gpc_text_add_string(out, short_name(table->states[cell->next].name));
             break;
+    }
+    gpc_text_add(out, "]");
+}
+
+/* Whether a cell before this one of the table, or an action before it of the cell, is the same action. */
+static bool
+is_told(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
+{
+    for (size_t i = 0; i <= number; i++) {
+        for (const gpc_action_t *const *action = table->cells[i].actions; *action && action != which; action++) {
+            if (*action == *which) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void
+print_actions(gpc_text_t *out, const gpc_table_t *table)
+{
+    gpc_text_add_key(out, "actions");
+    gpc_text_add(out, "[");
+    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
+        for (const gpc_action_t *const *action = table->cells[i].actions; *action; action++) {
+            if (!is_told(table, i, action)) {
+                gpc_text_add_comma(out);
+                gpc_text_add(out, "{");
+                gpc_text_add_key(out, "name");
+                gpc_text_add_string(out, action_name(*action));
+                gpc_text_add_key(out, "text");
+                gpc_text_add_string(out, (*action)->text);
+                gpc_text_add(out, "}");
+            }
+        }
     }
     gpc_text_add(out, "]");
 }
@@ -170,6 +208,7 @@ gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table)
     }
     gpc_text_add(out, "]");
     print_hardened_cells(out, table);
+    print_actions(out, table);
     gpc_text_add(out, "}");
 }
 

@@ -201,9 +201,7 @@ mutant_cell(mutant_t *self, const char *table_name, const char *state, const cha
 {
     const gpc_table_t *table = table_of(self, table_name);
     size_t number = (size_t) state_number(table, state) * table->num_events + event_number(table, event);
-    gpc_cell_t *cell = (gpc_cell_t *) (uintptr_t) &table->cells[number];
-    cell->text = "planted, act_planted";
-    return cell;
+    return (gpc_cell_t *) (uintptr_t) &table->cells[number];
 }
 
 void
@@ -228,7 +226,7 @@ mutant_drop(mutant_t *self, const char *table, const char *state, const char *ev
 
 void
 mutant_replace(mutant_t *self, const char *table, const char *state, const char *event, unsigned action,
-               gpc_action_t by)
+               const gpc_action_t *by)
 {
     gpc_cell_t *cell = mutant_cell(self, table, state, event);
     if (!cell->actions[action]) {
@@ -238,7 +236,7 @@ mutant_replace(mutant_t *self, const char *table, const char *state, const char 
 }
 
 void
-mutant_add(mutant_t *self, const char *table, const char *state, const char *event, gpc_action_t action)
+mutant_add(mutant_t *self, const char *table, const char *state, const char *event, const gpc_action_t *action)
 {
     gpc_cell_t *cell = mutant_cell(self, table, state, event);
     unsigned i = 0;
@@ -255,7 +253,7 @@ void
 mutant_swap(mutant_t *self, const char *table, const char *state, const char *event, unsigned first, unsigned second)
 {
     gpc_cell_t *cell = mutant_cell(self, table, state, event);
-    gpc_action_t one = cell->actions[first];
+    const gpc_action_t *one = cell->actions[first];
     cell->actions[first] = cell->actions[second];
     cell->actions[second] = one;
 }
@@ -307,7 +305,7 @@ mutant_state_is(const gpc_step_t *x, const char *name)
     return is_named(x->table->states[x->state].name, name);
 }
 
-gpc_action_t
+const gpc_action_t *
 mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action)
 {
     const gpc_table_t *table = base_table(x);

@@ -30,8 +30,8 @@ void mutant_next(mutant_t *self, const char *table, const char *state, const cha
 /* Without the action of that number; with another one in its place; with one more at the end; two actions in each other's place. */
 void mutant_drop(mutant_t *self, const char *table, const char *state, const char *event, unsigned action);
 void mutant_replace(mutant_t *self, const char *table, const char *state, const char *event, unsigned action,
-                    gpc_action_t by);
-void mutant_add(mutant_t *self, const char *table, const char *state, const char *event, gpc_action_t action);
+                    const gpc_action_t *by);
+void mutant_add(mutant_t *self, const char *table, const char *state, const char *event, const gpc_action_t *action);
 void mutant_swap(mutant_t *self, const char *table, const char *state, const char *event, unsigned first,
                  unsigned second);
 /* The cell becomes what another cell of the table is. */
@@ -46,6 +46,6 @@ bool mutant_event_is(const gpc_step_t *x, gpc_event_id_t event, const char *name
 gpc_event_id_t mutant_event(const gpc_step_t *x, const char *name);
 bool mutant_state_is(const gpc_step_t *x, const char *name);
 /* An action of the product's that no header declares: that number of a cell of the base protocol. */
-gpc_action_t mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action);
+const gpc_action_t *mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action);
 
 #endif

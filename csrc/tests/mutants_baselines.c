@@ -4,16 +4,14 @@
 
 /* ---- no-l1 ------------------------------------------------------------------------------------------------------------------- */
 
-static int
-act_write_silently(gpc_step_t *x) /* the words, but no acknowledgement */
+GPC_ACTION(act_write_silently, "the words, but no acknowledgement")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
     ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
     return GPC_OK;
 }
 
-static int
-act_perform_aside(gpc_step_t *x) /* old values are answered, the line is left as it was */
+GPC_ACTION(act_perform_aside, "old values are answered, the line is left as it was")
 {
     uint32_t aside[GPC_MAX_LINE_WORDS];
     gpc_index_t writer = baseline_l2_writer(x);

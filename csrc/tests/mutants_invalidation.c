@@ -92,8 +92,7 @@ count_one_less(const gpc_step_t *x)
     return mutant_event(x, "LAST_INV_ACK");
 }
 
-static int
-act_count_and_ignore(gpc_step_t *x) /* what still comes finds nobody waiting */
+GPC_ACTION(act_count_and_ignore, "what still comes finds nobody waiting")
 {
     (void) x;
     return GPC_OK;

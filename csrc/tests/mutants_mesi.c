@@ -28,8 +28,7 @@ need_nobody(const gpc_step_t *x)
     return mutant_event_is(x, event, "DATA_X") ? mutant_event(x, "LAST_DATA_X") : event;
 }
 
-static int
-act_ignore(gpc_step_t *x)
+GPC_ACTION(act_ignore, "nothing")
 {
     (void) x;
     return GPC_OK;

@@ -207,10 +207,9 @@ tcw_gwct_not_noted(mutant_t *m)
     mutant_drop(m, "L1", "II", "LAST_ACK_G", 0);
 }
 
-static int
-act_fill_over_stores(gpc_step_t *x) /* the whole line, own unanswered stores or not */
+GPC_ACTION(act_fill_over_stores, "the whole line, own unanswered stores or not")
 {
-    int status = mutant_base_action(x, "VM", "DATA_G", 0)(x);
+    int status = gpc_act(mutant_base_action(x, "VM", "DATA_G", 0), x);
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return status;
 }
@@ -233,8 +232,7 @@ tcw_barrier_joins_nothing(mutant_t *m)
     mutant_protocol(m)->order.join = join_nothing;
 }
 
-static int
-act_send_late_gwct(gpc_step_t *x) /* the timestamp of the line less one: the last lease outlives it */
+GPC_ACTION(act_send_late_gwct, "the timestamp of the line less one: the last lease outlives it")
 {
     gpc_cycle_t timestamp = *tc_l2_timestamp(x);
     return tc_answer_writer(x, TCW_ACK_G, timestamp ? timestamp - 1 : 0);

@@ -104,15 +104,13 @@ set_timer(gpc_step_t *x, bool background)
     return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + TICK_CYCLES, GPC_NEVER, 0, background);
 }
 
-static int
-act_tick_again(gpc_step_t *x)
+GPC_ACTION(act_tick_again, "counts a tick, sets the next")
 {
     ((buffer_l1_unit_t *) x->unit->unit_fields)->ticks++;
     return set_timer(x, true);
 }
 
-static int
-act_ready_all(gpc_step_t *x)
+GPC_ACTION(act_ready_all, "every open entry is ready")
 {
     gpc_part_t *part = &x->unit->parts[0];
     for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
@@ -124,52 +122,44 @@ act_ready_all(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_tick_in_foreground(gpc_step_t *x)
+GPC_ACTION(act_tick_in_foreground, "sets an ordinary timer")
 {
     return set_timer(x, false);
 }
 
-static int
-act_begin_ticks(gpc_step_t *x)
+GPC_ACTION(act_begin_ticks, "sets the first background timer")
 {
     return set_timer(x, true);
 }
 
-static int
-act_begin_ticks_once(gpc_step_t *x)
+GPC_ACTION(act_begin_ticks_once, "the same, unless it is set")
 {
     return ((buffer_l1_unit_t *) x->unit->unit_fields)->ticking ? GPC_OK : set_timer(x, true);
 }
 
-static int
-act_need_room(gpc_step_t *x)
+GPC_ACTION(act_need_room, "holds while the outbox is full")
 {
     return x->unit->ports->room(x->unit->world, x->unit, REQUESTS) ? GPC_OK : GPC_HOLD;
 }
 
 /* Entries keep their places until they are performed. */
-static int
-act_need_room_and_a_full_buffer(gpc_step_t *x)
+GPC_ACTION(act_need_room_and_a_full_buffer, "the same, and until the buffer is full")
 {
-    return x->unit->parts[0].order->count == 3 ? act_need_room(x) : GPC_HOLD;
+    return x->unit->parts[0].order->count == 3 ? gpc_act(act_need_room, x) : GPC_HOLD;
 }
 
-static int
-act_need_pair(gpc_step_t *x)
+GPC_ACTION(act_need_pair, "holds until the entry has two stores")
 {
     return entry_of(x)->stores.count >= 2 ? GPC_OK : GPC_HOLD;
 }
 
-static int
-act_get(gpc_step_t *x)
+GPC_ACTION(act_get, "asks the L2 for the line")
 {
     int status = gpc_send_request(x, MSG_GETS, x->msg->mask);
     return status ? status : gpc_keep_pending(x);
 }
 
-static int
-act_complete_loads(gpc_step_t *x)
+GPC_ACTION(act_complete_loads, "every pending load completes")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -181,8 +171,7 @@ act_complete_loads(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_enter(gpc_step_t *x)
+GPC_ACTION(act_enter, "takes an entry, or holds")
 {
     int status = gpc_take_entry(x);
     if (status == GPC_OK) {
@@ -191,8 +180,7 @@ act_enter(gpc_step_t *x)
     return status;
 }
 
-static int
-act_merge(gpc_step_t *x)
+GPC_ACTION(act_merge_words, "the store's words join the entry's")
 {
     sb_entry_t *entry = entry_of(x);
     entry->mask |= x->msg->mask;
@@ -200,35 +188,30 @@ act_merge(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_keep_store(gpc_step_t *x)
+GPC_ACTION(act_keep_store, "the store waits in the entry")
 {
     gpc_list_push(&entry_of(x)->stores, x->unit->messages, x->message);
     x->kept = true;
     return GPC_OK;
 }
 
-static int
-act_complete_store(gpc_step_t *x)
+GPC_ACTION(act_complete_store, "the store completes at once")
 {
     return gpc_complete(x, x->message, NULL, true);
 }
 
-static int
-act_ready(gpc_step_t *x)
+GPC_ACTION(act_ready, "the entry is ready")
 {
     return gpc_part_ready(&x->unit->parts[0], x->entry);
 }
 
-static int
-act_put(gpc_step_t *x)
+GPC_ACTION(act_put, "sends the entry's words")
 {
     const sb_entry_t *entry = entry_of(x);
     return gpc_send_words(x, MSG_GETX, entry->mask, entry->words.word);
 }
 
-static int
-act_complete_stores(gpc_step_t *x)
+GPC_ACTION(act_complete_stores, "the entry's stores complete")
 {
     gpc_list_t *stores = &entry_of(x)->stores;
     gpc_index_t i;
@@ -289,7 +272,7 @@ three(const gpc_machine_t *machine, const int64_t *options)
 #define VARIANT(name_, id_, on_store, on_drain, on_busy, unit_table, places)                                        \
     static const gpc_cell_t name_##_cells[SB_NUM_STATES][SB_NUM_EVENTS] = {                                         \
         [SB_FREE] = {[SB_STORE] = on_store},                                                                        \
-        [SB_OPEN] = {[SB_STORE] = GO(SB_OPEN, act_merge, act_keep_store),                                           \
+        [SB_OPEN] = {[SB_STORE] = GO(SB_OPEN, act_merge_words, act_keep_store),                                           \
                      [SB_DRAIN] = on_drain, [SB_DRAIN_BUSY] = on_busy},                                             \
         [SB_SENT] = {[SB_STORE] = HOLD_QUEUE, [SB_ACK] = GO(SB_FREE, act_complete_stores)},                         \
     };                                                                                                              \
@@ -303,11 +286,11 @@ three(const gpc_machine_t *machine, const int64_t *options)
         .controllers = {&name_##_l1, &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),   \
         .networks = BASELINE_NETWORKS, .host_read = baseline_host_read, .host_write = baseline_host_write};
 
-#define ENTER GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready)
-#define ENTER_TICKING GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_ready, act_begin_ticks_once)
-#define ENTER_WAITING GO(SB_OPEN, act_enter, act_merge, act_keep_store, act_begin_ticks_once)
-#define ENTER_LOST GO(SB_OPEN, act_enter, act_merge, act_keep_store)
-#define ENTER_EARLY GO(SB_OPEN, act_enter, act_merge, act_complete_store)
+#define ENTER GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_ready)
+#define ENTER_TICKING GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_ready, act_begin_ticks_once)
+#define ENTER_WAITING GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_begin_ticks_once)
+#define ENTER_LOST GO(SB_OPEN, act_enter, act_merge_words, act_keep_store)
+#define ENTER_EARLY GO(SB_OPEN, act_enter, act_merge_words, act_complete_store)
 #define DRAIN GO(SB_SENT, act_need_room, act_put)
 #define DRAIN_FULL GO(SB_SENT, act_need_room_and_a_full_buffer, act_put)
 #define DRAIN_PAIR GO(SB_SENT, act_need_pair, act_put)

@@ -117,14 +117,12 @@ set_owner(gpc_step_t *x, gpc_node_t node)
     return GPC_OK;
 }
 
-static int
-act_set_owner(gpc_step_t *x)
+GPC_ACTION(act_set_owner, "the requester is the words' owner")
 {
     return set_owner(x, x->msg->requester);
 }
 
-static int
-act_no_owner(gpc_step_t *x)
+GPC_ACTION(act_no_owner, "the words have no owner")
 {
     return set_owner(x, GPC_NO_NODE);
 }
@@ -245,7 +243,7 @@ const gpc_protocol_t sketch_denovo = {
     .networks = {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}},
     .order = {.release = release_drains,
               .acquire = acquire_drops_valid_words,
-              .same_line = true,
+              .same_word = true,
               .barrier_on_acceptance = true},
     .options = {{.name = "sb_drain",
                  .largest = 1,

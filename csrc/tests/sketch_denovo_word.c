@@ -174,15 +174,13 @@ SKETCH_ACTION(act_serve_leaving, "DATA from the write-back buffer")
 SKETCH_ACTION(act_grant_leaving, "REGISTERED from the write-back buffer")
 SKETCH_ACTION(act_give_back_none, "RECALLED_NONE: the write-back is on its way")
 
-static int
-act_skip(gpc_step_t *x)
+GPC_ACTION(act_skip, "the fill leaves these words alone")
 {
     ((l1_mshr_t *) gpc_step_mshr_fields(x))->skip |= x->mask;
     return GPC_OK;
 }
 
-static int
-act_poison(gpc_step_t *x)
+GPC_ACTION(act_poison, "the fill serves loads and is not kept")
 {
     ((l1_mshr_t *) gpc_step_mshr_fields(x))->poisoned = true;
     return GPC_OK;
@@ -196,14 +194,12 @@ queue_forward(gpc_step_t *x, gpc_list_t *list)
     return GPC_OK;
 }
 
-static int
-act_queue_read(gpc_step_t *x)
+GPC_ACTION(act_queue_read, "the reader waits for the words")
 {
     return queue_forward(x, &((l1_mshr_t *) gpc_step_mshr_fields(x))->reads);
 }
 
-static int
-act_queue_taking(gpc_step_t *x)
+GPC_ACTION(act_queue_taking, "the taker waits for the words")
 {
     return queue_forward(x, &((l1_mshr_t *) gpc_step_mshr_fields(x))->taking);
 }
@@ -366,5 +362,5 @@ const gpc_controller_type_t sketch_denovo_l1 = {
     .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = store_buffer_entries}},
     .object_of = {0, DENOVO_PART_STORE_BUFFER},
     .mshr = l1_mshr_described,
-    .walks_at_kernel_begin = true,
+    .begins = 1u << 0,
 };

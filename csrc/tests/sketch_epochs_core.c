@@ -236,15 +236,13 @@ SKETCH_ACTION(act_take_store, "the entry has the address")
 SKETCH_ACTION(act_demand, "DEMAND, unless the band's bit is set")
 SKETCH_ACTION(act_issue, "the store goes on to the L1's table")
 
-static int
-act_one_write_less(gpc_step_t *x)
+GPC_ACTION(act_one_write_less, "one store less is outstanding")
 {
     ((cu_unit_t *) x->unit->unit_fields)->writes--;
     return GPC_OK;
 }
 
-static int
-act_note_next(gpc_step_t *x)
+GPC_ACTION(act_note_next, "the next epochs")
 {
     cu_unit_t *unit = x->unit->unit_fields;
     unit->next = (uint16_t) stc_fields(x->msg)->epochs;
@@ -252,8 +250,7 @@ act_note_next(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_enter_epochs(gpc_step_t *x)
+GPC_ACTION(act_enter_epochs, "the next epochs are the current ones")
 {
     cu_unit_t *unit = x->unit->unit_fields;
     uint8_t seb = (uint8_t) stc_fields(x->msg)->seb;

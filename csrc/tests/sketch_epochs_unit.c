@@ -73,8 +73,7 @@ SKETCH_ACTION(act_acknowledge_demand, "DEMAND_ACK")
 SKETCH_ACTION(act_adapt, "the start epoch bit's next step, by the first conflicting bit")
 SKETCH_ACTION(act_next_current, "the next epochs are the current ones")
 
-static int
-act_set_timer(gpc_step_t *x)
+GPC_ACTION(act_set_timer, "the next tick")
 {
     return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, true);
 }
@@ -98,27 +97,23 @@ broadcast(gpc_step_t *x, uint8_t type)
     return x->unit->ports->broadcast(x->unit->world, x->unit, message, &cores);
 }
 
-static int
-act_broadcast_prepare(gpc_step_t *x)
+GPC_ACTION(act_broadcast_prepare, "PREPARE to every core")
 {
     return broadcast(x, STC_PREPARE);
 }
 
-static int
-act_broadcast_change(gpc_step_t *x)
+GPC_ACTION(act_broadcast_change, "CHANGE to every core")
 {
     return broadcast(x, STC_CHANGE);
 }
 
-static int
-act_count(gpc_step_t *x)
+GPC_ACTION(act_count, "one core more has answered")
 {
     ((emu_unit_t *) x->unit->unit_fields)->answers--;
     return GPC_OK;
 }
 
-static int
-act_note_demand(gpc_step_t *x)
+GPC_ACTION(act_note_demand, "the epoch's demand bit")
 {
     emu_unit_t *unit = x->unit->unit_fields;
     uint64_t address = stc_fields(x->msg)->address;

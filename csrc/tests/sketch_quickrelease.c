@@ -261,23 +261,20 @@ SKETCH_ACTION(act_answer_marker, "RELEASED to the marker's core and warp")
 SKETCH_ACTION(act_next_turn, "the new head's turn, next cycle")
 SKETCH_ACTION(act_note_entry, "the entry's fields")
 
-static int
-act_merge_words(gpc_step_t *x)
+GPC_ACTION(act_merge_words, "the words into the block")
 {
     ((wl1_line_t *) gpc_line_fields(x))->dirty |= x->mask;
     gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
     return GPC_OK;
 }
 
-static int
-act_count_marker(gpc_step_t *x)
+GPC_ACTION(act_count_marker, "one marker more is under way")
 {
     ((qr_unit_t *) x->unit->unit_fields)->markers++;
     return GPC_OK;
 }
 
-static int
-act_marker_left(gpc_step_t *x)
+GPC_ACTION(act_marker_left, "one marker less is under way")
 {
     ((qr_unit_t *) x->unit->unit_fields)->markers--;
     return GPC_OK;

@@ -63,8 +63,7 @@ entry_to_change(const gpc_step_t *x)
     return gpc_part_fields(&x->unit->parts[DENOVO_PART_STORE_BUFFER], x->entry);
 }
 
-static int
-act_merge(gpc_step_t *x)
+GPC_ACTION(act_merge, "the words into the entry")
 {
     sb_entry_t *entry = entry_to_change(x);
     entry->fresh |= x->mask;
@@ -72,15 +71,13 @@ act_merge(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_remember_drain(gpc_step_t *x)
+GPC_ACTION(act_remember_drain, "the fresh words follow at the answer")
 {
     entry_to_change(x)->drain_wanted = true;
     return GPC_OK;
 }
 
-static int
-act_answered(gpc_step_t *x)
+GPC_ACTION(act_answered, "the sent words are performed")
 {
     entry_to_change(x)->sent = GPC_NO_WORDS;
     entry_to_change(x)->drain_wanted = false;

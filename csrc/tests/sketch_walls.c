@@ -1,4 +1,5 @@
 #include "tests/sketch_walls.h"
+#include "controller/actions.h"
 
 /* ---- lines: evictions are recalls, which an ACK or, for want of entries, cycle 91 ends ------------------------------------- */
 
@@ -46,14 +47,12 @@ line_classify(const gpc_step_t *x)
     }
 }
 
-static int
-act_hit(gpc_step_t *x)
+GPC_ACTION(walls_act_hit, "the load completes")
 {
     return gpc_complete(x, x->message, gpc_line_words(x), true);
 }
 
-static int
-act_complete_pending(gpc_step_t *x)
+GPC_ACTION(act_complete_pending, "all that wait complete")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -65,8 +64,12 @@ act_complete_pending(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_evict_other(gpc_step_t *x)
+GPC_ACTION(act_take_again, "all that wait are taken again")
+{
+    return gpc_replay_pending(x);
+}
+
+GPC_ACTION(act_evict_other, "the line of the other table leaves")
 {
     return gpc_controller_line(x->unit, 1, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
@@ -75,12 +78,12 @@ act_evict_other(gpc_step_t *x)
 static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
     [LINE_I] =
         {
-            [LINE_LOAD] = GO(LINE_P, gpc_reserve_way, gpc_keep_pending),
+            [LINE_LOAD] = GO(LINE_P, act_reserve_way, act_wait),
         },
     [LINE_V] =
         {
-            [LINE_LOAD] = GO(LINE_V, act_hit),
-            [LINE_STORE] = GO(LINE_V, act_evict_other, act_hit),
+            [LINE_LOAD] = GO(LINE_V, walls_act_hit),
+            [LINE_STORE] = GO(LINE_V, act_evict_other, walls_act_hit),
             [LINE_EVICT] = GO(LINE_RC),
             [LINE_EXPIRE] = GO(LINE_I),
         },
@@ -95,7 +98,7 @@ static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
         {
             [LINE_STORE] = HOLD_LINE,
             [LINE_EVICT] = NOT_A_VICTIM,
-            [LINE_DATA] = GO(LINE_I, gpc_release_way, gpc_replay_pending),
+            [LINE_DATA] = GO(LINE_I, act_release_way, act_take_again),
         },
     [LINE_RC] =
         {
@@ -151,16 +154,14 @@ word_classify(const gpc_step_t *x)
     }
 }
 
-static int
-act_get(gpc_step_t *x)
+GPC_ACTION(act_get, "GET of the words")
 {
     gpc_index_t i = gpc_new_message(x, WALLS_GET, 9);
     gpc_msg_at(x->unit->messages, i)->mask = x->mask;
     return gpc_send(x, i);
 }
 
-static int
-act_give(gpc_step_t *x)
+GPC_ACTION(act_give, "PUT or BACK with the words")
 {
     bool back = x->cause == GPC_MSG_EVICT;
     gpc_index_t i = gpc_new_message(x, back ? WALLS_BACK : WALLS_PUT, 9);
@@ -169,8 +170,7 @@ act_give(gpc_step_t *x)
     return gpc_send(x, i);
 }
 
-static int
-act_complete_words(gpc_step_t *x)
+GPC_ACTION(act_complete_words, "those that wait for the words complete")
 {
     gpc_index_t i;
     while ((i = gpc_take_pending_words(x, x->msg->request, x->mask)) != GPC_NONE) {
@@ -186,12 +186,12 @@ act_complete_words(gpc_step_t *x)
 static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_I] =
         {
-            [WORD_LOAD] = GO(WORD_P, gpc_reserve_way, act_get, gpc_keep_pending),
+            [WORD_LOAD] = GO(WORD_P, act_reserve_way, act_get, act_wait),
             [WORD_STORE] = GO(WORD_I, act_give),
         },
     [WORD_V] =
         {
-            [WORD_LOAD] = GO(WORD_V, act_hit),
+            [WORD_LOAD] = GO(WORD_V, walls_act_hit),
             [WORD_STORE] = GO(WORD_V, act_give),
             [WORD_EVICT] = GO(WORD_I, act_give),
             [WORD_ACQUIRE] = GO(WORD_I),
@@ -244,11 +244,16 @@ dir_classify(const gpc_step_t *x)
     }
 }
 
+GPC_ACTION(act_reserve_ways, "a way in both arrays, or hold")
+{
+    return gpc_reserve_ways(x);
+}
+
 /* clang-format off */
 static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
-    [DIR_I] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending)},
-    [DIR_N] = {[DIR_LOAD] = GO(DIR_P, gpc_reserve_ways, gpc_keep_pending), [DIR_EVICT_ENTRY] = GO(DIR_I)},
-    [DIR_V] = {[DIR_LOAD] = GO(DIR_V, act_hit), [DIR_EVICT_DATA] = GO(DIR_N), [DIR_EVICT_ENTRY] = GO(DIR_I)},
+    [DIR_I] = {[DIR_LOAD] = GO(DIR_P, act_reserve_ways, act_wait)},
+    [DIR_N] = {[DIR_LOAD] = GO(DIR_P, act_reserve_ways, act_wait), [DIR_EVICT_ENTRY] = GO(DIR_I)},
+    [DIR_V] = {[DIR_LOAD] = GO(DIR_V, walls_act_hit), [DIR_EVICT_DATA] = GO(DIR_N), [DIR_EVICT_ENTRY] = GO(DIR_I)},
     [DIR_P] = {[DIR_EVICT_DATA] = NOT_A_VICTIM,
                [DIR_EVICT_ENTRY] = NOT_A_VICTIM,
                [DIR_DATA] = GO(DIR_V, act_complete_pending)},

@@ -10,7 +10,7 @@
 #include "core/isa.h"
 
 #define SKETCH_ACTION(name, effect)                                                                                    \
-    static int name(gpc_step_t *x)                                                                                     \
+    GPC_ACTION(name, effect)                                                                                           \
     {                                                                                                                  \
         (void) x;                                                                                                      \
         return GPC_OK;                                                                                                 \

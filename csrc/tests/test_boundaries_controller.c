@@ -36,8 +36,12 @@ line_classify(const gpc_step_t *x)
     return x->cause == MSG_ACK ? L_ACK : x->cause == GPC_MSG_RELEASE ? L_DRAIN : L_LOAD;
 }
 
-static int
-act_complete_pending(gpc_step_t *x)
+GPC_ACTION(act_keep_pending, "")
+{
+    return gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_complete_pending, "")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -50,7 +54,7 @@ act_complete_pending(gpc_step_t *x)
 }
 
 static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {
-    [L_I] = {[L_LOAD] = GO(L_T, gpc_keep_pending), [L_DRAIN] = GO(L_I)},
+    [L_I] = {[L_LOAD] = GO(L_T, act_keep_pending), [L_DRAIN] = GO(L_I)},
     [L_T] = {[L_LOAD] = HOLD_LINE, [L_ACK] = GO(L_I, act_complete_pending), [L_DRAIN] = HOLD_LINE},
 };
 
@@ -64,8 +68,7 @@ unit_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_TIMER ? U_TIMER : x->cause == GPC_MSG_RELEASE ? U_RELEASE : U_ATOMIC;
 }
 
-static int
-act_complete(gpc_step_t *x)
+GPC_ACTION(act_complete, "")
 {
     return gpc_complete(x, x->message, NULL, true);
 }
@@ -73,8 +76,7 @@ act_complete(gpc_step_t *x)
 #define UNIT_FIELDS(FIELD) FIELD(REQUEST, gpc_list_t, held)
 GPC_DESCRIBE(prototype, unit, UNIT_FIELDS)
 
-static int
-act_replay_held(gpc_step_t *x)
+GPC_ACTION(act_replay_held, "")
 {
     return gpc_replay_list(x, &((prototype_unit_t *) x->unit->unit_fields)->held);
 }
@@ -97,33 +99,34 @@ entry_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_STORE ? E_STORE : E_PUT;
 }
 
-static int
-act_note(gpc_step_t *x)
+GPC_ACTION(act_note, "")
 {
     world_of(x)->line = x->line;
     return GPC_OK;
 }
 
-static int
-act_need_room(gpc_step_t *x)
+GPC_ACTION(act_need_room, "")
 {
     return x->unit->ports->room(x->unit->world, x->unit, 0) ? GPC_OK : GPC_HOLD;
 }
 
-static int
-act_ask_line(gpc_step_t *x)
+GPC_ACTION(act_ask_line, "")
 {
     return gpc_entry_line(x, LINES, GPC_MSG_RELEASE, 1);
 }
 
-static int
-act_send(gpc_step_t *x)
+GPC_ACTION(act_take_entry, "")
+{
+    return gpc_take_entry(x);
+}
+
+GPC_ACTION(act_send, "")
 {
     return gpc_send_request(x, MSG_PUT, 1);
 }
 
 static const gpc_cell_t entry_cells[E_NUM_STATES][E_NUM_EVENTS] = {
-    [E_FREE] = {[E_STORE] = GO(E_OPEN, gpc_take_entry)},
+    [E_FREE] = {[E_STORE] = GO(E_OPEN, act_take_entry)},
     [E_OPEN] = {[E_STORE] = GO(E_OPEN, act_note),
                 [E_DRAIN] = GO(E_SENT, act_need_room, act_note, act_send),
                 [E_DRAIN_BUSY] = HOLD_LINE},

@@ -5,7 +5,7 @@
  * Counts   2 stable + 2 transient states (table 1, NO-COH).
  * Inferred message sizes; a store that misses is acknowledged when it has been performed, after the fill.
  */
-#include "protocols/baseline/baseline_names.h"
+#include "protocols/baseline/baseline.h"
 
 /* ---- L1: classification ---------------------------------------------------------------------------------------------------------- */
 
@@ -43,15 +43,7 @@ l1_mshr(const gpc_step_t *x)
     return gpc_step_mshr_fields(x);
 }
 
-int
-baseline_act_hit(gpc_step_t *x)
-{
-    gpc_count(x, load_hits);
-    return gpc_complete(x, x->message, gpc_line_words(x), true);
-}
-
-int
-baseline_act_request_line(gpc_step_t *x)
+GPC_SHARED_ACTION(act_request_line, "GETS for the load, which is then pending")
 {
     gpc_count(x, load_misses);
     l1_mshr(x)->outstanding++;
@@ -59,46 +51,40 @@ baseline_act_request_line(gpc_step_t *x)
     return status ? status : gpc_keep_pending(x);
 }
 
-int
-baseline_act_merge_load(gpc_step_t *x)
+GPC_SHARED_ACTION(act_merge_load, "the load joins the one GETS that is open")
 {
     gpc_count(x, load_merges);
     x->msg->request = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->request;
     return gpc_keep_pending(x);
 }
 
-int
-baseline_act_write_through(gpc_step_t *x)
+GPC_SHARED_ACTION(act_write_through, "GETX with the store's words; the store is then pending")
 {
     l1_mshr(x)->outstanding++;
     int status = gpc_send_request(x, MSG_GETX, x->msg->mask);
     return status ? status : gpc_keep_pending(x);
 }
 
-int
-baseline_act_send_atomic(gpc_step_t *x)
+GPC_SHARED_ACTION(act_send_atomic, "ATOMIC with the lane list; the atomic is then pending")
 {
     l1_mshr(x)->outstanding++;
     int status = gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
     return status ? status : gpc_keep_pending(x);
 }
 
-int
-baseline_act_write_line(gpc_step_t *x)
+GPC_SHARED_ACTION(act_write_line, "the store's words into the own copy")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
     return GPC_OK;
 }
 
-int
-baseline_act_fill(gpc_step_t *x)
+GPC_SHARED_ACTION(act_fill, "the answer's line into the reserved way")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
 }
 
-int
-baseline_act_complete(gpc_step_t *x)
+GPC_SHARED_ACTION(act_complete, "who waits for this answer completes: the request that was sent and all merged with it")
 {
     gpc_index_t request = x->msg->request, i;
 
@@ -169,30 +155,26 @@ drop_writer(gpc_step_t *x)
     }
 }
 
-int
-baseline_l2_act_fetch(gpc_step_t *x)
+GPC_SHARED_ACTION(act_fetch, "memory is asked; the request is then pending")
 {
     x->unit->statistics->load_misses += x->cause == MSG_GETS;
     int status = gpc_fetch(x);
     return status ? status : gpc_keep_pending(x);
 }
 
-int
-baseline_l2_act_answer(gpc_step_t *x)
+GPC_SHARED_ACTION(act_answer, "DATA to who asked")
 {
     gpc_count(x, load_hits);
     return gpc_send_answer(x, x->message, MSG_DATA, gpc_all_words(x->unit), gpc_line_words(x));
 }
 
-int
-baseline_l2_act_merge(gpc_step_t *x)
+GPC_SHARED_ACTION(act_merge, "a further load joins the fetch")
 {
     gpc_count(x, load_merges);
     return gpc_keep_pending(x);
 }
 
-int
-baseline_l2_act_write(gpc_step_t *x)
+GPC_SHARED_ACTION(act_write, "the words of the store in hand, or that waited for the fill, and its ACK")
 {
     gpc_index_t writer = baseline_l2_writer(x);
     const gpc_msg_t *store = gpc_msg_at(x->unit->messages, writer);
@@ -207,8 +189,7 @@ baseline_l2_act_write(gpc_step_t *x)
     return status;
 }
 
-int
-baseline_l2_act_perform(gpc_step_t *x)
+GPC_SHARED_ACTION(act_perform, "the atomic on the line, and its old values")
 {
     gpc_index_t writer = baseline_l2_writer(x);
     const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, writer);
@@ -224,15 +205,13 @@ baseline_l2_act_perform(gpc_step_t *x)
     return status;
 }
 
-int
-baseline_l2_act_fill(gpc_step_t *x)
+GPC_SHARED_ACTION(act_fill_line, "memory's line into the way")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
 }
 
-int
-baseline_l2_act_answer_all(gpc_step_t *x)
+GPC_SHARED_ACTION(act_answer_all, "DATA to all who wait")
 {
     gpc_list_t *pending = gpc_step_pending(x);
     while (pending->count) {
@@ -244,12 +223,6 @@ baseline_l2_act_answer_all(gpc_step_t *x)
         }
     }
     return GPC_OK;
-}
-
-int
-baseline_l2_act_write_back(gpc_step_t *x)
-{
-    return gpc_write_memory(x, gpc_all_words(x->unit));
 }
 
 /* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank goes on with other lines. ------------- */

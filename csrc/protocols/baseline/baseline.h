@@ -6,7 +6,7 @@
 #ifndef GPC_PROTOCOLS_BASELINE_BASELINE_H
 #define GPC_PROTOCOLS_BASELINE_BASELINE_H
 
-#include "controller/protocol.h"
+#include "controller/actions.h"
 
 #define BASELINE_MESSAGES(X, P)                                                                                       \
     X(P, GETS, REQ, 0, 8, 0, false, "a load wants the line")                                                          \
@@ -46,14 +46,13 @@ gpc_event_id_t baseline_l1_classify(const gpc_step_t *x);
 GPC_DESCRIBE(baseline_l1, line, BASELINE_L1_LINE)
 GPC_DESCRIBE(baseline_l1, mshr, BASELINE_L1_MSHR)
 
-int baseline_act_hit(gpc_step_t *x);
-int baseline_act_request_line(gpc_step_t *x);  /* a GETS for x's load, which is then pending */
-int baseline_act_merge_load(gpc_step_t *x);    /* joins the one GETS that is open */
-int baseline_act_write_through(gpc_step_t *x); /* a GETX with the store's words; the store is then pending */
-int baseline_act_send_atomic(gpc_step_t *x);
-int baseline_act_write_line(gpc_step_t *x); /* the store's words into the own copy */
-int baseline_act_fill(gpc_step_t *x);       /* the answer's line into the reserved way */
-int baseline_act_complete(gpc_step_t *x);   /* whoever waits for this answer: the primary and all merged with it */
+GPC_DECLARE_ACTION(act_request_line);  /* a GETS for x's load, which is then pending */
+GPC_DECLARE_ACTION(act_merge_load);    /* joins the one GETS that is open */
+GPC_DECLARE_ACTION(act_write_through); /* a GETX with the store's words; the store is then pending */
+GPC_DECLARE_ACTION(act_send_atomic);
+GPC_DECLARE_ACTION(act_write_line); /* the store's words into the own copy */
+GPC_DECLARE_ACTION(act_fill);       /* the answer's line into the reserved way */
+GPC_DECLARE_ACTION(act_complete);   /* whoever waits for this answer: the primary and all merged with it */
 
 /* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------------------- */
 
@@ -77,14 +76,13 @@ extern const gpc_controller_type_t baseline_l2;
 
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);
 
-int baseline_l2_act_fetch(gpc_step_t *x);   /* asks memory; the request is then pending */
-int baseline_l2_act_answer(gpc_step_t *x);  /* DATA to who asked */
-int baseline_l2_act_merge(gpc_step_t *x);   /* a further GETS joins the fetch */
-int baseline_l2_act_write(gpc_step_t *x);   /* the store in hand (or the one that waited for the fill), and its ACK */
-int baseline_l2_act_perform(gpc_step_t *x); /* the atomic, and its old values */
-int baseline_l2_act_fill(gpc_step_t *x);    /* memory's line into the way */
-int baseline_l2_act_answer_all(gpc_step_t *x);
-int baseline_l2_act_write_back(gpc_step_t *x);
+GPC_DECLARE_ACTION(act_fetch);     /* asks memory; the request is then pending */
+GPC_DECLARE_ACTION(act_answer);    /* DATA to who asked */
+GPC_DECLARE_ACTION(act_merge);     /* a further GETS joins the fetch */
+GPC_DECLARE_ACTION(act_write);     /* the store in hand (or the one that waited for the fill), and its ACK */
+GPC_DECLARE_ACTION(act_perform);   /* the atomic, and its old values */
+GPC_DECLARE_ACTION(act_fill_line); /* memory's line into the way */
+GPC_DECLARE_ACTION(act_answer_all);
 
 #define BASELINE_L2_LINE(FIELD) FIELD(PLAIN, uint8_t, dirty) /* differs from memory */
 GPC_DESCRIBE(baseline_l2, line, BASELINE_L2_LINE)

@@ -9,7 +9,7 @@
  *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
  *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
  */
-#include "protocols/baseline/baseline_names.h"
+#include "protocols/baseline/baseline.h"
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -31,13 +31,6 @@ l1_classify(const gpc_step_t *x)
         return L1_LOAD_NO_WAY;
     }
     return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
-}
-
-static int
-act_count_invalidation(gpc_step_t *x)
-{
-    gpc_count(x, invalidations);
-    return GPC_OK;
 }
 
 /* clang-format off */
@@ -109,23 +102,20 @@ GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
     FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
 GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
 
-static int
-act_fill_unlisted(gpc_step_t *x)
+GPC_ACTION(act_fill_unlisted, "memory's line into the way; who has copies is not known")
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
     line->everyone = 1;
-    return baseline_l2_act_fill(x);
+    return gpc_act(act_fill_line, x);
 }
 
-static int
-act_note_reader(gpc_step_t *x)
+GPC_ACTION(act_note_reader, "the reader has a copy")
 {
     gpc_nodeset_add(&((ideal_l2_line_t *) gpc_line_fields(x))->copies, x->msg->source);
     return GPC_OK;
 }
 
-static int
-act_note_readers(gpc_step_t *x)
+GPC_ACTION(act_note_readers, "all who wait have copies")
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
     gpc_index_t i = gpc_step_pending(x)->head;
@@ -137,8 +127,7 @@ act_note_readers(gpc_step_t *x)
 }
 
 /* Before the store or atomic in hand performs: every other copy goes, now. A storing L1 may keep its own. */
-static int
-act_invalidate_others(gpc_step_t *x)
+GPC_ACTION(act_invalidate_others, "every copy but the writer's goes, now")
 {
     ideal_l2_line_t *line = gpc_line_fields(x);
     gpc_node_t writer = gpc_msg_at(x->unit->messages, baseline_l2_writer(x))->source;

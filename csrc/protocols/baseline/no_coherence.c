@@ -5,7 +5,7 @@
  * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
  * Differs  nowhere known.
  */
-#include "protocols/baseline/baseline_names.h"
+#include "protocols/baseline/baseline.h"
 
 #define L1_EVENTS(X)                                                                      \
     BASELINE_L1_EVENTS(X)                                                                 \
@@ -19,8 +19,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
 }
 
-static int
-act_count_dropped(gpc_step_t *x)
+GPC_ACTION(act_count_dropped, "counts a copy dropped at a kernel's begin")
 {
     gpc_count(x, self_invalidations);
     return GPC_OK;
@@ -68,7 +67,7 @@ static const gpc_controller_type_t no_coherence_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
     .mshr = baseline_l1_mshr_described,
-    .walks_at_kernel_begin = true,
+    .begins = 1u << 0,
 };
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_NOTHING, .bank_is_whole = true};

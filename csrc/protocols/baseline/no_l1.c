@@ -38,8 +38,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-static int
-act_take_place(gpc_step_t *x) /* first: refuses when all places are taken; an answer frees one */
+GPC_ACTION(act_take_place, "one more request in flight, or hold; an answer frees a place")
 {
     l1_unit_t *unit = x->unit->unit_fields;
     if (unit->outstanding >= x->unit->machine->l1_mshrs) {
@@ -49,30 +48,26 @@ act_take_place(gpc_step_t *x) /* first: refuses when all places are taken; an an
     return GPC_OK;
 }
 
-static int
-act_get(gpc_step_t *x)
+GPC_ACTION(act_get, "GETS; the load waits for the answer that names it")
 {
     gpc_count(x, load_misses);
     x->kept = true; /* until its answer names it */
     return gpc_send_request(x, MSG_GETS, x->msg->mask);
 }
 
-static int
-act_put(gpc_step_t *x)
+GPC_ACTION(act_put, "GETX with the store's words")
 {
     x->kept = true;
     return gpc_send_request(x, MSG_GETX, x->msg->mask);
 }
 
-static int
-act_send_atomic(gpc_step_t *x)
+GPC_ACTION(no_l1_act_send_atomic, "ATOMIC with the lane list")
 {
     x->kept = true;
     return gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
 }
 
-static int
-act_complete(gpc_step_t *x)
+GPC_ACTION(no_l1_act_complete, "the request that the answer names completes")
 {
     gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, x->msg->request);
     ((l1_unit_t *) x->unit->unit_fields)->outstanding--;
@@ -86,8 +81,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_ON] = {
         [L1_LOAD] = GO(L1_ON, act_take_place, act_get),
         [L1_STORE] = GO(L1_ON, act_take_place, act_put),
-        [L1_ATOMIC] = GO(L1_ON, act_take_place, act_send_atomic),
-        [L1_ANSWER] = GO(L1_ON, act_complete),
+        [L1_ATOMIC] = GO(L1_ON, act_take_place, no_l1_act_send_atomic),
+        [L1_ANSWER] = GO(L1_ON, no_l1_act_complete),
     },
 };
 /* clang-format on */

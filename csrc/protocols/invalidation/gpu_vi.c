@@ -11,7 +11,7 @@
  *          from: copies are never newer than the line, so that memory has it then.
  * Differs  nowhere known.
  */
-#include "protocols/invalidation/gpu_vi_names.h"
+#include "protocols/invalidation/gpu_vi.h"
 
 /* ---- L1 --------------------------------------------------------------------------------------------------------------- */
 
@@ -31,18 +31,10 @@ l1_classify(const gpc_step_t *x)
     return x->cause == VI_INV || x->cause == VI_RECALL ? L1_INV : baseline_l1_classify(x);
 }
 
-static int
-act_acknowledge(gpc_step_t *x)
+GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
 {
     uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
     return gpc_send_answer(x, x->message, type, GPC_NO_WORDS, NULL);
-}
-
-static int
-act_count_invalidation(gpc_step_t *x)
-{
-    gpc_count(x, invalidations);
-    return GPC_OK;
 }
 
 /* clang-format off */
@@ -259,7 +251,7 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t way;
-        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        uint8_t state = gpc_state_at(cores[i], line, 0, &way);
         if (gpc_is_among(vi_watched.copies, state) && !(sharers && gpc_nodeset_has(sharers, cores[i]->node))) {
             return gpc_violated(cores[i], line, "every copy is listed",
                                 "L1 %u has a copy, and bank %u does not list it", cores[i]->index, bank->index);
@@ -269,11 +261,12 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
 }
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[0], way);
-    return vi_check_listed(cores, num_cores, bank, line, here ? &here->sharers : NULL);
+    const gpc_tags_t *tags = &units->bank->arrays[0];
+    gpc_index_t way = gpc_tags_find(tags, line);
+    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(tags, way);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line, here ? &here->sharers : NULL);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vi = {

@@ -42,13 +42,13 @@ bool vi_others_share(const gpc_step_t *x);    /* anyone but the sender of the me
 gpc_node_t vi_writer_of(const gpc_step_t *x); /* whose store or atomic waits */
 bool vi_writer_shares(const gpc_step_t *x);
 
-int vi_act_add_sharer(gpc_step_t *x);
-int vi_act_add_readers(gpc_step_t *x); /* all who wait */
-int vi_act_clear_sharers(gpc_step_t *x);
-int vi_act_keep_only_writer(gpc_step_t *x);
-int vi_act_invalidate_others(gpc_step_t *x); /* as many acknowledgements are then awaited */
-int vi_act_recall(gpc_step_t *x);            /* the same, from everyone */
-int vi_act_count(gpc_step_t *x);             /* one of them */
+GPC_DECLARE_ACTION(act_add_sharer);
+GPC_DECLARE_ACTION(act_add_readers); /* all who wait */
+GPC_DECLARE_ACTION(act_clear_sharers);
+GPC_DECLARE_ACTION(act_keep_only_writer);
+GPC_DECLARE_ACTION(act_invalidate_others); /* as many acknowledgements are then awaited */
+GPC_DECLARE_ACTION(act_recall);            /* the same, from everyone */
+GPC_DECLARE_ACTION(act_count);             /* one of them */
 
 /* For monitors: while the bank is in no transaction of the line, whoever has a copy is in its list (NULL: there is none). */
 extern const gpc_watched_t vi_watched;

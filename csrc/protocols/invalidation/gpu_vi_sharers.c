@@ -34,15 +34,13 @@ vi_writer_shares(const gpc_step_t *x)
     return gpc_nodeset_has(vi_sharers(x), vi_writer_of(x));
 }
 
-int
-vi_act_add_sharer(gpc_step_t *x)
+GPC_SHARED_ACTION(act_add_sharer, "the sender is listed")
 {
     gpc_nodeset_add(vi_sharers(x), x->msg->source);
     return GPC_OK;
 }
 
-int
-vi_act_add_readers(gpc_step_t *x)
+GPC_SHARED_ACTION(act_add_readers, "all who wait are listed")
 {
     gpc_index_t i = gpc_step_pending(x)->head;
     for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
@@ -52,15 +50,13 @@ vi_act_add_readers(gpc_step_t *x)
     return GPC_OK;
 }
 
-int
-vi_act_clear_sharers(gpc_step_t *x)
+GPC_SHARED_ACTION(act_clear_sharers, "the list is empty")
 {
     *vi_sharers(x) = (gpc_nodeset_t){{0}};
     return GPC_OK;
 }
 
-int
-vi_act_keep_only_writer(gpc_step_t *x)
+GPC_SHARED_ACTION(act_keep_only_writer, "the writer alone is listed")
 {
     *vi_sharers(x) = (gpc_nodeset_t){{0}};
     gpc_nodeset_add(vi_sharers(x), vi_writer_of(x));
@@ -80,21 +76,18 @@ call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
     return gpc_broadcast(x, message, set);
 }
 
-int
-vi_act_invalidate_others(gpc_step_t *x)
+GPC_SHARED_ACTION(act_invalidate_others, "INV to all listed but the sender; their acknowledgements are awaited")
 {
     gpc_nodeset_t others = gpc_nodeset_without(vi_sharers(x), x->msg->source);
     return call_in(x, VI_INV, &others);
 }
 
-int
-vi_act_recall(gpc_step_t *x)
+GPC_SHARED_ACTION(act_recall, "RECALL to all listed; their acknowledgements are awaited")
 {
     return call_in(x, VI_RECALL, vi_sharers(x));
 }
 
-int
-vi_act_count(gpc_step_t *x)
+GPC_SHARED_ACTION(act_count, "one acknowledgement less is awaited")
 {
     ((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements--;
     return GPC_OK;

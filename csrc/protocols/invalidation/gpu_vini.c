@@ -10,7 +10,7 @@
  *          room. The way of a recalled entry is its at once, the acknowledgements are counted in the victim's MSHR entry; only a
  *          load that finds its data here waits for them (V_D, therefore entered from V only).
  */
-#include "protocols/invalidation/gpu_vi_names.h"
+#include "protocols/invalidation/gpu_vi.h"
 
 enum { DATA_ARRAY, DIRECTORY = VI_DIRECTORY };
 enum { DIR_WAYS, DIR_RATIO };
@@ -165,8 +165,7 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- actions: the entry --------------------------------------------------------------------------------------------------------- */
 
-static int
-act_touch_entry(gpc_step_t *x)
+GPC_ACTION(act_touch_entry, "the directory entry is the most recently used")
 {
     gpc_tags_touch(&x->unit->arrays[DIRECTORY], gpc_way_in(x, DIRECTORY));
     return GPC_OK;
@@ -174,15 +173,13 @@ act_touch_entry(gpc_step_t *x)
 
 /* ---- actions: ways -------------------------------------------------------------------------------------------------------------- */
 
-static int
-act_reserve_entry(gpc_step_t *x)
+GPC_ACTION(act_reserve_entry, "a directory way for the line")
 {
     return gpc_reserve_way_in(x, DIRECTORY);
 }
 
 /* A recall for this request and no other, so that its end is this one's turn; else the request stays in its queue. */
-static int
-act_start_recall(gpc_step_t *x)
+GPC_ACTION(act_start_recall, "a recall for this request and no other, or hold")
 {
     if (is_leaving(x)) {
         return GPC_HOLD;
@@ -231,28 +228,24 @@ take_over(const gpc_step_t *x)
     return false;
 }
 
-static int
-act_reserve_ways(gpc_step_t *x)
+GPC_ACTION(act_reserve_ways, "a data way and a directory way for the line")
 {
     int status = gpc_reserve_ways(x);
     return status == GPC_HOLD && take_over(x) ? gpc_reserve_ways(x) : status;
 }
 
-static int
-act_free_entry(gpc_step_t *x)
+GPC_ACTION(act_free_entry, "the directory entry goes")
 {
     return gpc_release_way_in(x, DIRECTORY);
 }
 
-static int
-act_free_data(gpc_step_t *x)
+GPC_ACTION(act_free_data, "the data way goes")
 {
     return gpc_release_way_in(x, DATA_ARRAY);
 }
 
 /* The way that this line has left, if it had it still, goes to who waits for one of its set. */
-static int
-act_hand_over(gpc_step_t *x)
+GPC_ACTION(act_hand_over, "the way goes to a load that waits for one of its set")
 {
     const gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
     if (!has_free_way(x)) {
@@ -402,11 +395,12 @@ static const gpc_controller_type_t vini_l2 = {
 };
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[DIRECTORY], line);
-    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[DIRECTORY], way);
-    return vi_check_listed(cores, num_cores, bank, line, entry ? &entry->sharers : NULL);
+    const gpc_tags_t *directory = &units->bank->arrays[DIRECTORY];
+    gpc_index_t way = gpc_tags_find(directory, line);
+    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(directory, way);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line, entry ? &entry->sharers : NULL);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vini = {

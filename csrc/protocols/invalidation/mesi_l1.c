@@ -1,4 +1,5 @@
 /* mesi_l1.c: MESI's L1s: write-back, stores and atomics buffered until the line may be written. The protocol is told in mesi.c. */
+#include "controller/actions.h"
 #include "protocols/invalidation/mesi.h"
 
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
@@ -124,48 +125,41 @@ send_home(gpc_step_t *x, uint8_t type)
 }
 
 /* For a load that misses, which is pending from now on. */
-static int
-act_gets(gpc_step_t *x)
+GPC_ACTION(act_gets, "GETS for the load, which is then pending")
 {
     gpc_count(x, load_misses);
     int status = send_home(x, MESI_GETS);
     return status ? status : gpc_keep_pending(x);
 }
 
-static int
-act_getx(gpc_step_t *x)
+GPC_ACTION(act_getx, "GETX for the store, which is then pending")
 {
     int status = send_home(x, MESI_GETX);
     return status ? status : gpc_keep_pending(x);
 }
 
-static int
-act_upg(gpc_step_t *x)
+GPC_ACTION(act_upg, "UPG for the store, which is then pending")
 {
     int status = send_home(x, MESI_UPG);
     return status ? status : gpc_keep_pending(x);
 }
 
-static int
-act_unblock(gpc_step_t *x)
+GPC_ACTION(act_unblock, "UNBLOCK to the L2")
 {
     return send_home(x, MESI_UNBLOCK);
 }
 
-static int
-act_ex_unblock(gpc_step_t *x)
+GPC_ACTION(act_ex_unblock, "EX_UNBLOCK to the L2")
 {
     return send_home(x, MESI_EX_UNBLOCK);
 }
 
-static int
-act_inv_ack(gpc_step_t *x)
+GPC_ACTION(act_inv_ack, "INV_ACK to the writer")
 {
     return mesi_send(x, MESI_INV_ACK, x->msg->requester, NULL, nothing);
 }
 
-static int
-act_recall_ack(gpc_step_t *x)
+GPC_ACTION(act_recall_ack, "RECALL_ACK to the L2")
 {
     return send_home(x, MESI_RECALL_ACK);
 }
@@ -183,34 +177,29 @@ owned_fields(const gpc_step_t *x)
     return (mesi_message_t){.dirty = x->way != GPC_NONE ? x->state == L1_M : l1_mshr(x)->dirty};
 }
 
-static int
-act_data_to_reader(gpc_step_t *x)
+GPC_ACTION(act_data_to_reader, "the owned line to the reader")
 {
     return mesi_send(x, MESI_DATA_L1, x->msg->requester, owned_words(x), nothing);
 }
 
-static int
-act_data_to_writer(gpc_step_t *x)
+GPC_ACTION(act_data_to_writer, "the owned line to the writer")
 {
     gpc_count(x, invalidations);
     return mesi_send(x, MESI_DATA_X, x->msg->requester, owned_words(x), nothing);
 }
 
-static int
-act_data_to_l2(gpc_step_t *x)
+GPC_ACTION(act_data_to_l2, "the owned line to the L2")
 {
     return mesi_send(x, MESI_WB_DATA, gpc_home_of(x->unit, x->line), owned_words(x), owned_fields(x));
 }
 
-static int
-act_recall_data(gpc_step_t *x)
+GPC_ACTION(act_recall_data, "the owned line to the L2, which recalls it")
 {
     return mesi_send(x, MESI_RECALL_DATA, gpc_home_of(x->unit, x->line), owned_words(x), owned_fields(x));
 }
 
 /* The line moves to the transaction's entry, and a copy of it to the L2. */
-static int
-act_put(gpc_step_t *x)
+GPC_ACTION(act_put, "the line moves to the transaction's entry, and a copy of it to the L2")
 {
     mesi_l1_mshr_t *mshr = l1_mshr(x);
     mshr->dirty = x->state == L1_M;
@@ -223,13 +212,6 @@ act_put(gpc_step_t *x)
 }
 
 /* ---- actions: the line and who waits for it -------------------------------------------------------------------------------------- */
-
-static int
-act_hit(gpc_step_t *x)
-{
-    gpc_count(x, load_hits);
-    return gpc_complete(x, x->message, gpc_line_words(x), true);
-}
 
 /* The store or atomic `message`, carried out on the own line. */
 static int
@@ -245,14 +227,12 @@ perform(gpc_step_t *x, gpc_index_t message, bool hit)
     return status ? status : gpc_complete(x, message, gpc_line_words(x), hit);
 }
 
-static int
-act_perform(gpc_step_t *x)
+GPC_ACTION(act_perform, "the store or atomic on the own line")
 {
     return perform(x, x->message, true);
 }
 
-static int
-act_perform_all(gpc_step_t *x) /* in the order in which they came */
+GPC_ACTION(act_perform_all, "the pending stores and atomics on the own line, in the order in which they came")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -264,15 +244,13 @@ act_perform_all(gpc_step_t *x) /* in the order in which they came */
     return GPC_OK;
 }
 
-static int
-act_merge_load(gpc_step_t *x)
+GPC_ACTION(act_merge_load, "the load joins the open read")
 {
     gpc_count(x, load_merges);
     return gpc_keep_pending(x);
 }
 
-static int
-act_fill(gpc_step_t *x) /* an UPG_ACK brings no line: the own copy is current */
+GPC_ACTION(act_fill, "the answer's line, if it brings one: of an UPG_ACK the own copy is current")
 {
     if (x->cause != MESI_UPG_ACK) {
         gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
@@ -280,8 +258,7 @@ act_fill(gpc_step_t *x) /* an UPG_ACK brings no line: the own copy is current */
     return GPC_OK;
 }
 
-static int
-act_serve_loads(gpc_step_t *x)
+GPC_ACTION(act_serve_loads, "the pending loads complete from the answer")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -293,31 +270,18 @@ act_serve_loads(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_learn_need(gpc_step_t *x)
+GPC_ACTION(act_learn_need, "how many acknowledgements must come")
 {
     l1_mshr(x)->needed = (uint16_t) carried(x)->need;
     l1_mshr(x)->knows = 1;
     return GPC_OK;
 }
 
-static int
-act_count(gpc_step_t *x)
+GPC_ACTION(act_count, "one acknowledgement more has come")
 {
     l1_mshr(x)->acknowledgements++;
     return GPC_OK;
 }
-
-static int
-act_count_invalidation(gpc_step_t *x)
-{
-    gpc_count(x, invalidations);
-    return GPC_OK;
-}
-
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
-#define act_wait gpc_keep_pending
 
 /* ---- the table. What is held waits for this L1's own transaction, whose answers come on networks that nothing blocks; a forward
  * or invalidation is never held. ------------------------------------------------------------------------------------------------ */
@@ -453,21 +417,23 @@ const gpc_watched_t mesi_watched = {.promise = GPC_PROMISE_FRESH,
                                     .owners = 1u << L1_E | 1u << L1_M};
 
 int
-mesi_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+mesi_monitor(const gpc_units_t *units, gpc_address_t line)
 {
+    gpc_controller_t *bank = units->bank;
     bool owned, at_work = gpc_mshr_find(&bank->mshrs, line) != GPC_NONE;
     const gpc_nodeset_t *list = mesi_l2_list(bank, line, &owned);
 
-    for (uint32_t i = 0; i < num_cores && !at_work; i++) {
+    for (uint32_t i = 0; i < units->num_cores && !at_work; i++) {
+        gpc_controller_t *core = units->cores[i];
         gpc_index_t way;
-        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        uint8_t state = gpc_state_at(core, line, 0, &way);
         bool listed = list && (list->bits[i / 64] >> (i % 64) & 1);
         if (gpc_is_among(mesi_watched.copies, state) && !listed) {
-            return gpc_violated(cores[i], line, "every copy is listed",
-                                "L1 %u has a copy, and bank %u does not list it", i, bank->index);
+            return gpc_violated(core, line, "every copy is listed", "L1 %u has a copy, and bank %u does not list it", i,
+                                bank->index);
         }
         if (listed && owned && !gpc_is_among(mesi_watched.owners | 1u << L1_M_I, state)) {
-            return gpc_violated(cores[i], line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
+            return gpc_violated(core, line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
         }
     }
     return GPC_OK;

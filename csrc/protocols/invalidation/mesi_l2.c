@@ -5,6 +5,7 @@
  * leaves the L2's own copy as the newest. A recalled line leaves its way at once, as in gem5, and is waited for in its MSHR entry;
  * that has no room for a line here, so that this copy goes to memory first, if memory is behind, and an owner's newer one after it.
  */
+#include "controller/actions.h"
 #include "protocols/invalidation/mesi.h"
 
 #define L2_STATES(X)                                                                                         \
@@ -161,50 +162,43 @@ l2_classify(const gpc_step_t *x)
 
 static const mesi_message_t nothing;
 
-static int
-act_data(gpc_step_t *x)
+GPC_ACTION(act_data, "DATA to the reader")
 {
     gpc_count(x, load_hits);
     return mesi_send(x, MESI_DATA, x->msg->source, gpc_line_words(x), nothing);
 }
 
-static int
-act_data_e(gpc_step_t *x)
+GPC_ACTION(act_data_e, "DATA_E to the reader, who is alone with the line")
 {
     gpc_count(x, load_hits);
     return mesi_send(x, MESI_DATA_E, x->msg->source, gpc_line_words(x), nothing);
 }
 
 /* The line, and how many acknowledgements the writer has to collect. */
-static int
-act_data_x(gpc_step_t *x)
+GPC_ACTION(act_data_x, "DATA_X to the writer, with how many acknowledgements it has to collect")
 {
     gpc_nodeset_t set = others(x);
     return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x),
                      (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
-static int
-act_upg_ack(gpc_step_t *x)
+GPC_ACTION(act_upg_ack, "UPG_ACK to the writer, with how many acknowledgements it has to collect")
 {
     gpc_nodeset_t set = others(x);
     return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
-static int
-act_wb_ack(gpc_step_t *x)
+GPC_ACTION(act_wb_ack, "WB_ACK to who has evicted the line")
 {
     return mesi_send(x, MESI_WB_ACK, x->msg->source, NULL, nothing);
 }
 
-static int
-act_forward_gets(gpc_step_t *x)
+GPC_ACTION(act_forward_gets, "FWD_GETS to the owner")
 {
     return mesi_send(x, MESI_FWD_GETS, owner_of(x), NULL, nothing);
 }
 
-static int
-act_forward_getx(gpc_step_t *x)
+GPC_ACTION(act_forward_getx, "FWD_GETX to the owner")
 {
     return mesi_send(x, MESI_FWD_GETX, owner_of(x), NULL, nothing);
 }
@@ -220,15 +214,13 @@ call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
     return gpc_broadcast(x, message, set);
 }
 
-static int
-act_invalidate_others(gpc_step_t *x) /* they acknowledge to the writer */
+GPC_ACTION(act_invalidate_others, "INV to all listed but the writer, who is acknowledged to")
 {
     gpc_nodeset_t set = others(x);
     return call_in(x, MESI_INV, &set);
 }
 
-static int
-act_recall(gpc_step_t *x)
+GPC_ACTION(act_recall, "RECALL to all listed; their acknowledgements are awaited")
 {
     ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements = gpc_nodeset_count(&l2_line(x)->sharers);
     return call_in(x, MESI_RECALL, &l2_line(x)->sharers);
@@ -236,23 +228,20 @@ act_recall(gpc_step_t *x)
 
 /* ---- actions: who waits for the fill ------------------------------------------------------------------------------------------------ */
 
-static int
-act_fetch(gpc_step_t *x)
+GPC_ACTION(act_fetch, "memory is asked; the request is then pending")
 {
     x->unit->statistics->load_misses += x->cause == MESI_GETS;
     int status = gpc_fetch(x);
     return status ? status : gpc_keep_pending(x);
 }
 
-static int
-act_merge(gpc_step_t *x)
+GPC_ACTION(act_merge, "a further load joins the fetch")
 {
     gpc_count(x, load_merges);
     return gpc_keep_pending(x);
 }
 
-static int
-act_fill(gpc_step_t *x)
+GPC_ACTION(act_fill, "the message's line into the way")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
@@ -277,76 +266,58 @@ answer_all(gpc_step_t *x, uint8_t type)
     return GPC_OK;
 }
 
-static int
-act_answer_readers(gpc_step_t *x)
+GPC_ACTION(act_answer_readers, "DATA to all who wait, who are listed")
 {
     return answer_all(x, MESI_DATA);
 }
 
-static int
-act_answer_reader_alone(gpc_step_t *x)
+GPC_ACTION(act_answer_reader_alone, "DATA_E to the one who waits")
 {
     return answer_all(x, MESI_DATA_E);
 }
 
-static int
-act_answer_writer(gpc_step_t *x)
+GPC_ACTION(act_answer_writer, "DATA_X to the one who waits")
 {
     return answer_all(x, MESI_DATA_X);
 }
 
 /* ---- actions: the line and its list --------------------------------------------------------------------------------------------------- */
 
-static int
-act_add_sharer(gpc_step_t *x)
+GPC_ACTION(act_add_sharer, "the sender is listed")
 {
     list(x, x->msg->source);
     return GPC_OK;
 }
 
-static int
-act_clear_sharers(gpc_step_t *x)
+GPC_ACTION(act_clear_sharers, "the list is empty")
 {
     l2_line(x)->sharers = (gpc_nodeset_t){{0}};
     return GPC_OK;
 }
 
-static int
-act_set_owner(gpc_step_t *x)
+GPC_ACTION(act_set_owner, "the sender alone is listed")
 {
-    act_clear_sharers(x);
-    return act_add_sharer(x);
+    int status = gpc_act(act_clear_sharers, x);
+    return status ? status : gpc_act(act_add_sharer, x);
 }
 
-static int
-act_take_line(gpc_step_t *x)
+GPC_ACTION(act_take_line, "the owner's line into the way; memory is behind")
 {
     l2_line(x)->dirty = 1;
-    return act_fill(x);
+    return gpc_act(act_fill, x);
 }
 
-static int
-act_count(gpc_step_t *x)
+GPC_ACTION(act_count, "one acknowledgement less is awaited")
 {
     ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements--;
     return GPC_OK;
 }
 
-static int
-act_write_back(gpc_step_t *x)
-{
-    return gpc_write_memory(x, gpc_all_words(x->unit));
-}
-
-static int
-act_pass_on(gpc_step_t *x) /* the owner's line, to memory */
+GPC_ACTION(act_pass_on, "the owner's line to memory")
 {
     gpc_count(x, writebacks);
     return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, gpc_all_words(x->unit), x->msg->data);
 }
-
-#define act_reserve_way gpc_reserve_way
-#define act_release_way gpc_release_way
 
 /* ---- the table. What is held is on the request network only, and waits for answers, on networks that nothing blocks. ------------------ */
 

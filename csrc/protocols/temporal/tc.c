@@ -82,7 +82,7 @@ tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flag
     }
     gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
     msg->mask = x->msg->mask;
-    msg->flags = flags;
+    msg->flags |= flags;
     tc_fields(msg)->timestamp = timestamp;
     if (x->msg->type == GPC_MSG_STORE) {
         gpc_merge_words(msg->data, x->msg->data, msg->mask);
@@ -131,8 +131,7 @@ tc_l1_classify(const gpc_step_t *x)
     }
 }
 
-int
-tc_act_note_expired_miss(gpc_step_t *x)
+GPC_SHARED_ACTION(act_note_expired_miss, "the load in hand misses because the copy has expired")
 {
     if (x->cause == GPC_MSG_LOAD) {
         x->msg->flags |= GPC_MSG_FLAG_EXPIRED_MISS;
@@ -141,29 +140,25 @@ tc_act_note_expired_miss(gpc_step_t *x)
     return GPC_OK;
 }
 
-int
-tc_act_request_line(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_request_line, "GETS for the load, which is then pending")
 {
     gpc_count(x, load_misses);
     return tc_send_request(x, MSG_GETS, 0, x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS);
 }
 
-int
-tc_act_fill(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_fill, "the answer's line and lease")
 {
     *tc_l1_timestamp(x) = tc_fields(x->msg)->timestamp;
-    return baseline_act_fill(x);
+    return gpc_act(act_fill, x);
 }
 
-int
-tc_act_complete_first(gpc_step_t *x)
+GPC_SHARED_ACTION(act_complete_first, "the load that asked completes, none of those merged with it")
 {
     l1_mshr(x)->outstanding--;
     return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);
 }
 
-int
-tc_act_request_again(gpc_step_t *x)
+GPC_SHARED_ACTION(act_request_again, "the merged loads ask again, together")
 {
     gpc_pool_t *messages = x->unit->messages;
     gpc_index_t first = GPC_NONE, i = gpc_step_pending(x)->head;
@@ -291,8 +286,7 @@ tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
     *timestamp = *timestamp > end ? *timestamp : end;
 }
 
-int
-tc_act_write_words(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_write, "the words of the store in hand, or that waited")
 {
     const gpc_msg_t *store = gpc_msg_at(x->unit->messages, tc_writer(x));
     gpc_merge_words(gpc_line_words(x), store->data, store->mask);
@@ -300,8 +294,7 @@ tc_act_write_words(gpc_step_t *x)
     return GPC_OK;
 }
 
-int
-tc_act_perform(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_perform, "the atomic on the line")
 {
     const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, tc_writer(x));
     if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), gpc_line_words(x))) {
@@ -310,22 +303,19 @@ tc_act_perform(gpc_step_t *x)
     return GPC_OK;
 }
 
-int
-tc_act_l2_fill(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_fill_line, "memory's line, with the timestamp that the transaction has kept")
 {
     *tc_l2_timestamp(x) = *tc_l2_kept_timestamp(x);
-    return baseline_l2_act_fill(x);
+    return gpc_act(act_fill_line, x);
 }
 
-int
-tc_act_answer_read(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_answer, "DATA with the timestamp to the load in hand")
 {
     gpc_count(x, load_hits);
     return answer(x, x->message, MSG_DATA, *tc_l2_timestamp(x), 0);
 }
 
-int
-tc_act_answer_reads(gpc_step_t *x)
+GPC_SHARED_ACTION(tc_act_answer_all, "DATA with the timestamp to all who wait")
 {
     gpc_list_t *pending = gpc_step_pending(x);
     while (pending->count) {
@@ -339,8 +329,7 @@ tc_act_answer_reads(gpc_step_t *x)
     return GPC_OK;
 }
 
-int
-tc_act_keep_lease(gpc_step_t *x)
+GPC_SHARED_ACTION(act_keep_lease, "the way goes, the timestamp stays in the transaction")
 {
     *tc_l2_kept_timestamp(x) = *tc_l2_timestamp(x);
     return gpc_release_way(x);
@@ -430,7 +419,7 @@ tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_control
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t copy;
-        uint8_t state = gpc_l1_state(cores[i], line, &copy);
+        uint8_t state = gpc_state_at(cores[i], line, 0, &copy);
         copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && tc_lease(cores[i], copy) >= now;
     }
     return copies < 2 ? GPC_OK

@@ -101,11 +101,11 @@ bool tc_is_last(const gpc_step_t *x);
 /* `type` with the request's words or lanes, a timestamp and more flags; the request is then pending. */
 GPC_MUST_CHECK int tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags);
 
-int tc_act_note_expired_miss(gpc_step_t *x); /* the load in hand misses because the copy has expired */
-int tc_act_request_line(gpc_step_t *x);
-int tc_act_fill(gpc_step_t *x);           /* the answer's line and lease */
-int tc_act_complete_first(gpc_step_t *x); /* the load that asked, none of those merged with it */
-int tc_act_request_again(gpc_step_t *x);  /* the merged loads ask again, together */
+GPC_DECLARE_ACTION(act_note_expired_miss); /* the load in hand misses because the copy has expired */
+GPC_DECLARE_ACTION(tc_act_request_line);
+GPC_DECLARE_ACTION(tc_act_fill);        /* the answer's line and lease */
+GPC_DECLARE_ACTION(act_complete_first); /* the load that asked, none of those merged with it */
+GPC_DECLARE_ACTION(act_request_again);  /* the merged loads ask again, together */
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
 
@@ -156,12 +156,12 @@ gpc_index_t tc_writer(const gpc_step_t *x);
 GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
 void tc_extend(gpc_step_t *x, gpc_cycle_t lifetime);
 
-int tc_act_write_words(gpc_step_t *x); /* the store's words; dirty */
-int tc_act_perform(gpc_step_t *x);     /* the atomic's operations on the line; dirty */
-int tc_act_l2_fill(gpc_step_t *x);     /* memory's line, with the timestamp that the transaction has kept */
-int tc_act_answer_read(gpc_step_t *x); /* DATA with the timestamp, to the load in hand */
-int tc_act_answer_reads(gpc_step_t *x);
-int tc_act_keep_lease(gpc_step_t *x); /* the way goes, the timestamp stays in the transaction */
+GPC_DECLARE_ACTION(tc_act_write);     /* the store's words; dirty */
+GPC_DECLARE_ACTION(tc_act_perform);   /* the atomic's operations on the line; dirty */
+GPC_DECLARE_ACTION(tc_act_fill_line); /* memory's line, with the timestamp that the transaction has kept */
+GPC_DECLARE_ACTION(tc_act_answer);    /* DATA with the timestamp, to the load in hand */
+GPC_DECLARE_ACTION(tc_act_answer_all);
+GPC_DECLARE_ACTION(act_keep_lease); /* the way goes, the timestamp stays in the transaction */
 
 /* For gpc_controller_type_t: when an evicted lease may be forgotten; expired lines leave before others. */
 gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);

@@ -12,7 +12,7 @@
  * Options  stall=bank: a waiting store stops the bank's requests (the paper's cost of TC-Strong, sections 6.2.2 and 6.3);
  *          stall=line: only later requests to its line wait.
  */
-#include "protocols/temporal/tc_names.h"
+#include "protocols/temporal/tc.h"
 
 enum { OPTION_LIFETIME, OPTION_STALL };
 enum { STALL_LINE, STALL_BANK };
@@ -52,14 +52,12 @@ l1_classify(const gpc_step_t *x)
     return tc_is_last(x) ? L1_LAST_DONE : L1_DONE;
 }
 
-static int
-act_write_through_timed(gpc_step_t *x)
+GPC_ACTION(act_write_through_timed, "GETX_TIMED with the copy's timestamp; the store is then pending")
 {
     return tc_send_request(x, TCS_GETX_TIMED, *tc_l1_timestamp(x), 0);
 }
 
-static int
-act_send_atomic_timed(gpc_step_t *x)
+GPC_ACTION(act_send_atomic_timed, "ATOMIC_TIMED with the copy's timestamp; the atomic is then pending")
 {
     return tc_send_request(x, TCS_ATOMIC_TIMED, *tc_l1_timestamp(x), 0);
 }
@@ -67,7 +65,7 @@ act_send_atomic_timed(gpc_step_t *x)
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, tc_act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
     },
@@ -79,7 +77,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_LOAD] = GO(L1_VM, tc_act_request_line), /* a miss: others must not read the value before the L2 has it */
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through_timed),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic_timed, act_release_way),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -95,12 +93,12 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_BEHIND] = HOLD_LINE, /* the merged load may have to ask again: data comes, whatever else waits */
         [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
-        [L1_LAST_READ] = GO(L1_V, act_fill, act_complete),
+        [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
         [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
     },
     [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than our store */
+        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* a read of its own: an open one may be older than our store */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so that the open ones end */
@@ -200,35 +198,30 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-static int
-act_extend(gpc_step_t *x)
+GPC_ACTION(act_extend, "the line's lease lasts a lifetime from now")
 {
     tc_extend(x, (gpc_cycle_t) x->unit->options[OPTION_LIFETIME]);
     return GPC_OK;
 }
 
-static int
-act_await_leases(gpc_step_t *x)
+GPC_ACTION(act_await_leases, "a timer for the end of the last lease")
 {
     ((tcs_l2_unit_t *) x->unit->unit_fields)->waiting++;
     return x->unit->ports->wake_at(x->unit->world, x->unit, *tc_l2_timestamp(x) + 1, x->line, 0, false);
 }
 
-static int
-act_waited(gpc_step_t *x)
+GPC_ACTION(act_waited, "one less that waits for leases")
 {
     ((tcs_l2_unit_t *) x->unit->unit_fields)->waiting--;
     return GPC_OK;
 }
 
-static int
-act_send_ack(gpc_step_t *x)
+GPC_ACTION(act_send_ack, "ACK to the writer")
 {
     return tc_answer_writer(x, TCS_ACK, 0);
 }
 
-static int
-act_send_old(gpc_step_t *x)
+GPC_ACTION(act_send_old, "the old values to who sent the atomic")
 {
     return tc_answer_writer(x, TCS_ATOMIC_DATA, 0);
 }
@@ -243,18 +236,18 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_BLOCKED] = HOLD_QUEUE,
     },
     [L2_P] = {
-        [L2_GETS] = GO(L2_S, act_extend, act_answer),
+        [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_WS, act_await_leases, act_wait),
-        [L2_GETX_PRIVATE] = GO(L2_P, act_write, act_send_ack),
+        [L2_GETX_PRIVATE] = GO(L2_P, tc_act_write, act_send_ack),
         [L2_ATOMIC] = GO(L2_WS, act_await_leases, act_wait),
-        [L2_ATOMIC_PRIVATE] = GO(L2_P, act_perform, act_send_old),
+        [L2_ATOMIC_PRIVATE] = GO(L2_P, tc_act_perform, act_send_old),
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_S] = {
-        [L2_GETS] = GO(L2_S, act_extend, act_answer),
+        [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_WS, act_await_leases, act_wait),
         [L2_ATOMIC] = GO(L2_WS, act_await_leases, act_wait),
         [L2_BLOCKED] = HOLD_QUEUE,
@@ -263,9 +256,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_E] = {
-        [L2_GETS] = GO(L2_P, act_extend, act_answer),
-        [L2_GETX] = GO(L2_E, act_write, act_send_ack),
-        [L2_ATOMIC] = GO(L2_E, act_perform, act_send_old),
+        [L2_GETS] = GO(L2_P, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_E, tc_act_write, act_send_ack),
+        [L2_ATOMIC] = GO(L2_E, tc_act_perform, act_send_old),
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
@@ -276,8 +269,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_P, act_fill_line, act_extend, act_answer_all),
-        [L2_FILL_SHARED] = GO_HARDENED(L2_S, act_fill_line, act_extend, act_answer_all),
+        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
     },
     [L2_IM] = {
         [L2_GETS] = HOLD_LINE,
@@ -285,9 +278,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, act_fill_line, act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, act_fill_line, act_perform, act_send_old),
-        [L2_FILL_LIVE] = GO(L2_WS, act_fill_line, act_await_leases),
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, tc_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, tc_act_perform, act_send_old),
+        [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases),
     },
     [L2_MI] = { /* the transaction goes on with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
@@ -303,8 +296,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
-        [L2_TIME_STORE] = GO(L2_E, act_waited, act_write, act_send_ack),
-        [L2_TIME_ATOMIC] = GO(L2_E, act_waited, act_perform, act_send_old),
+        [L2_TIME_STORE] = GO(L2_E, act_waited, tc_act_write, act_send_ack),
+        [L2_TIME_ATOMIC] = GO(L2_E, act_waited, tc_act_perform, act_send_old),
     },
 };
 /* clang-format on */
@@ -339,9 +332,9 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
                                       .leased = tc_leased};
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    return tc_check_private(cores, num_cores, bank, line, L2_P);
+    return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
 }
 
 const gpc_protocol_t gpc_protocol_tc_strong = {

@@ -11,7 +11,6 @@
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after any store, and
  *          only the first store after each read may be private.
  */
-#include "protocols/temporal/tc_names.h"
 #include "protocols/temporal/tc_weak.h"
 
 #define L1_STATES(X) TC_L1_STATES(X, "readable, own stores outstanding")
@@ -68,8 +67,7 @@ l1_classify(const gpc_step_t *x)
 
 /* ---- actions --------------------------------------------------------------------------------------------------------- */
 
-static int
-act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when the L2 gets to this store */
+GPC_ACTION(act_upgrade, "UPGR with the timestamp that the copy will have when the L2 gets to this store")
 {
     uint32_t before = tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u;
     gpc_cycle_t expected = tc_later(x->unit, *tc_l1_timestamp(x), before);
@@ -77,8 +75,7 @@ act_upgrade(gpc_step_t *x) /* with the timestamp that the copy will have when th
     return tc_send_request(x, TCW_UPGR, expected, 0);
 }
 
-static int
-act_upgraded(gpc_step_t *x)
+GPC_ACTION(act_upgraded, "the copy's timestamp follows the L2's increment for the store")
 {
     transaction(x)->upgrades--;
     *tc_l1_timestamp(x) = tc_later(x->unit, *tc_l1_timestamp(x), tcw_bumps(x->unit) ? 1 : 0);
@@ -86,8 +83,7 @@ act_upgraded(gpc_step_t *x)
 }
 
 /* The words that no unanswered store covers; the answered one's are in the line. */
-static int
-act_fill_around_stores(gpc_step_t *x)
+GPC_ACTION(act_fill_around_stores, "the line but for the words of unanswered stores, and its timestamp")
 {
     gpc_mask_t words = gpc_all_words(x->unit);
     gpc_index_t i = gpc_step_pending(x)->head;
@@ -105,8 +101,7 @@ act_fill_around_stores(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_raise_gwct(gpc_step_t *x)
+GPC_ACTION(act_raise_gwct, "the warp's GWCT is at least the answer's")
 {
     tcw_l1_warp_t *warp = warp_of(x->unit, x->msg->warp);
     gpc_cycle_t gwct = tc_fields(x->msg)->gwct;
@@ -119,7 +114,7 @@ act_raise_gwct(gpc_step_t *x)
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, tc_act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
     },
@@ -149,12 +144,12 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_BEHIND] = HOLD_LINE, /* the merged load may have to ask again: data comes, whatever else waits */
         [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
-        [L1_LAST_READ] = GO(L1_V, act_fill, act_complete),
+        [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
         [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
     },
     [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than our store */
+        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* a read of its own: an open one may be older than our store */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so that the open ones end */

@@ -10,7 +10,6 @@
  *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
  *          be incremented, so it tells nothing about whose copy is the newest: no UPGR matches it.
  */
-#include "protocols/temporal/tc_names.h"
 #include "protocols/temporal/tc_weak.h"
 
 enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4, SHORTER_BY_STORE = 8 };
@@ -131,22 +130,19 @@ predict(gpc_step_t *x, int32_t change)
     }
 }
 
-static int
-act_lease_too_short(gpc_step_t *x) /* asked for again although every lease is over */
+GPC_ACTION(act_lease_too_short, "predict longer: asked for again although every lease is over")
 {
     predict(x, LONGER);
     return GPC_OK;
 }
 
-static int
-act_lease_too_long(gpc_step_t *x) /* evicted before its end */
+GPC_ACTION(act_lease_too_long, "predict shorter: evicted before the lease's end")
 {
     predict(x, -SHORTER);
     return GPC_OK;
 }
 
-static int
-act_store_meets_lease(gpc_step_t *x)
+GPC_ACTION(act_store_meets_lease, "predict shorter, if the program uses fences")
 {
     if (x->unit->program_fences) {
         predict(x, -SHORTER_BY_STORE);
@@ -154,8 +150,7 @@ act_store_meets_lease(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_note_expired_copy(gpc_step_t *x)
+GPC_ACTION(act_note_expired_copy, "predict longer, if the requester's copy had expired")
 {
     if (x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS) {
         predict(x, LONGER);
@@ -163,8 +158,7 @@ act_note_expired_copy(gpc_step_t *x)
     return GPC_OK;
 }
 
-static int
-act_extend(gpc_step_t *x)
+GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime from now")
 {
     int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
     tc_extend(x, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
@@ -173,33 +167,28 @@ act_extend(gpc_step_t *x)
 
 /* ---- answers: a GWCT is the timestamp before the increment ------------------------------------------------------------- */
 
-static int
-act_increment(gpc_step_t *x)
+GPC_ACTION(act_increment, "the timestamp goes up by one: older copies do not match it")
 {
     *tc_l2_timestamp(x) = tc_later(x->unit, *tc_l2_timestamp(x), 1);
     return GPC_OK;
 }
 
-static int
-act_send_ack(gpc_step_t *x)
+GPC_ACTION(act_send_ack, "ACK to the writer")
 {
     return tc_answer_writer(x, TCW_ACK, 0);
 }
 
-static int
-act_send_ack_g(gpc_step_t *x)
+GPC_ACTION(act_send_ack_g, "ACK_G to the writer, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_ACK_G, *tc_l2_timestamp(x));
 }
 
-static int
-act_send_data_g(gpc_step_t *x)
+GPC_ACTION(act_send_data_g, "DATA_G to the writer: the line, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_DATA_G, *tc_l2_timestamp(x));
 }
 
-static int
-act_send_old_g(gpc_step_t *x)
+GPC_ACTION(act_send_old_g, "the old values to who sent the atomic, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_ATOMIC_DATA, *tc_l2_timestamp(x));
 }
@@ -215,38 +204,38 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
     },
     [L2_P] = {
-        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, act_answer),
-        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, act_write, act_send_ack, act_increment),
-        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, act_perform, act_send_old_g, act_increment),
-        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_ack, act_increment),
-        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC_LITERAL] = GO(L2_P, act_store_meets_lease, act_perform, act_send_old_g, act_increment),
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_S] = {
-        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, act_answer),
-        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, act_perform, act_send_old_g, act_increment),
-        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC_LITERAL] = GO(L2_S, act_store_meets_lease, act_perform, act_send_old_g, act_increment),
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC_LITERAL] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_E] = {
-        [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, act_answer),
-        [L2_GETX] = GO(L2_E, act_write, act_send_ack),
-        [L2_UPGR_OTHER] = GO(L2_E, act_write, act_send_ack), /* that copy has expired too */
-        [L2_ATOMIC] = GO(L2_E, act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
+        [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_E, tc_act_write, act_send_ack),
+        [L2_UPGR_OTHER] = GO(L2_E, tc_act_write, act_send_ack), /* that copy has expired too */
+        [L2_ATOMIC] = GO(L2_E, tc_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
@@ -256,8 +245,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_UPGR_OTHER] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_P, act_fill_line, act_extend, act_answer_all),
-        [L2_FILL_SHARED] = GO_HARDENED(L2_S, act_fill_line, act_extend, act_answer_all),
+        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
     },
     [L2_IM] = {
         [L2_GETS] = HOLD_LINE,
@@ -265,11 +254,11 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_UPGR_OTHER] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, act_fill_line, act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, act_fill_line, act_perform, act_send_old_g),
-        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, act_fill_line, act_write, act_send_ack_g, act_increment),
-        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, act_fill_line, act_write, act_send_data_g, act_increment),
-        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, act_fill_line, act_perform, act_send_old_g, act_increment),
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, tc_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, tc_act_perform, act_send_old_g),
+        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_ack_g, act_increment),
+        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_data_g, act_increment),
+        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_perform, act_send_old_g, act_increment),
     },
     [L2_MI] = { /* the transaction goes on with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
@@ -296,8 +285,10 @@ const gpc_controller_type_t tcw_l2 = {
 };
 
 int
-tcw_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+tcw_monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    return tcw_bumps(bank) ? tc_check_private(cores, num_cores, bank, line, L2_P)
-                           : GPC_OK; /* as printed, P does not mean that */
+    if (!tcw_bumps(units->bank)) {
+        return GPC_OK; /* as printed, P does not mean that */
+    }
+    return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
 }
