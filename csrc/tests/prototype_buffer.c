@@ -269,7 +269,7 @@ three(const gpc_machine_t *machine, const int64_t *options)
 }
 
 /* clang-format off */
-#define VARIANT(name_, id_, on_store, on_drain, on_busy, unit_table, places)                                        \
+#define VARIANT(name_, id_, on_store, on_drain, on_busy, unit_table, places, begins_)                                        \
     static const gpc_cell_t name_##_cells[SB_NUM_STATES][SB_NUM_EVENTS] = {                                         \
         [SB_FREE] = {[SB_STORE] = on_store},                                                                        \
         [SB_OPEN] = {[SB_STORE] = GO(SB_OPEN, act_merge_words, act_keep_store),                                           \
@@ -280,7 +280,7 @@ three(const gpc_machine_t *machine, const int64_t *options)
     static const gpc_controller_type_t name_##_l1 = {                                                               \
         .name = "L1", .position = GPC_AT_CORE, .tables = {&l1, &name_##_entries, &(unit_table)},                    \
         .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = three}},                        \
-        .unit = buffer_l1_unit_described, .route = route, .outbox = (places)};                                      \
+        .unit = buffer_l1_unit_described, .route = route, .outbox = (places), .begins = (begins_)};                                      \
     static const gpc_protocol_t name_ = {                                                                           \
         .id = (id_), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
         .controllers = {&name_##_l1, &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),   \
@@ -295,25 +295,27 @@ three(const gpc_machine_t *machine, const int64_t *options)
 #define DRAIN_FULL GO(SB_SENT, act_need_room_and_a_full_buffer, act_put)
 #define DRAIN_PAIR GO(SB_SENT, act_need_pair, act_put)
 
-VARIANT(sound, "buffer", ENTER, DRAIN, HOLD_LINE, ticks, 1)
-VARIANT(wide, "buffer+wide", ENTER, DRAIN, HOLD_LINE, ticks, 0)
-VARIANT(burst, "buffer+burst", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 1)
-VARIANT(wide_burst, "buffer+burst+wide", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 0)
-VARIANT(pairs, "buffer+pairs", ENTER, DRAIN_PAIR, HOLD_LINE, ticks, 0)
-VARIANT(ticking, "buffer+ticks", ENTER_TICKING, DRAIN, HOLD_LINE, ticks, 1)
-VARIANT(lost, "buffer!lost", ENTER_LOST, DRAIN, HOLD_LINE, ticks, 1)
-VARIANT(forgotten, "buffer!forgotten", ENTER, DRAIN, GO(SB_OPEN), ticks, 1)
-VARIANT(early, "buffer!early", ENTER_EARLY, DRAIN, HOLD_LINE, ticks, 1)
-VARIANT(in_foreground, "buffer!foreground", ENTER, DRAIN, HOLD_LINE, foreground, 1)
-VARIANT(waiting, "buffer!waiting", ENTER_WAITING, DRAIN, HOLD_LINE, drain, 1)
-VARIANT(untimely, "buffer!untimely", ENTER_TICKING, DRAIN, HOLD_LINE, no_tick, 1)
+VARIANT(sound, "buffer", ENTER, DRAIN, HOLD_LINE, ticks, 1, 0)
+VARIANT(launched, "buffer+launched", ENTER, DRAIN, HOLD_LINE, ticks, 1, 1u << BUFFER_UNIT)
+VARIANT(wide, "buffer+wide", ENTER, DRAIN, HOLD_LINE, ticks, 0, 0)
+VARIANT(burst, "buffer+burst", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 1, 0)
+VARIANT(wide_burst, "buffer+burst+wide", ENTER, DRAIN_FULL, HOLD_LINE, ticks, 0, 0)
+VARIANT(pairs, "buffer+pairs", ENTER, DRAIN_PAIR, HOLD_LINE, ticks, 0, 0)
+VARIANT(ticking, "buffer+ticks", ENTER_TICKING, DRAIN, HOLD_LINE, ticks, 1, 0)
+VARIANT(lost, "buffer!lost", ENTER_LOST, DRAIN, HOLD_LINE, ticks, 1, 1u << BUFFER_UNIT)
+VARIANT(forgotten, "buffer!forgotten", ENTER, DRAIN, GO(SB_OPEN), ticks, 1, 0)
+VARIANT(early, "buffer!early", ENTER_EARLY, DRAIN, HOLD_LINE, ticks, 1, 0)
+VARIANT(in_foreground, "buffer!foreground", ENTER, DRAIN, HOLD_LINE, foreground, 1, 1u << BUFFER_UNIT)
+VARIANT(waiting, "buffer!waiting", ENTER_WAITING, DRAIN, HOLD_LINE, drain, 1, 0)
+VARIANT(untimely, "buffer!untimely", ENTER_TICKING, DRAIN, HOLD_LINE, no_tick, 1, 0)
 /* clang-format on */
 
 const gpc_protocol_t *
 prototype_buffer_find(const char *id)
 {
-    static const gpc_protocol_t *const all[] = {&sound, &burst,     &wide_burst, &wide,          &pairs,   &ticking,
-                                                &lost,  &forgotten, &early,      &in_foreground, &waiting, &untimely};
+    static const gpc_protocol_t *const all[] = {&sound,         &launched, &burst,   &wide_burst, &wide,
+                                                &pairs,         &ticking,  &lost,    &forgotten,  &early,
+                                                &in_foreground, &waiting,  &untimely};
     for (uint32_t i = 0; i < GPC_COUNT_OF(all); i++) {
         if (strcmp(all[i]->id, id) == 0) {
             return all[i];

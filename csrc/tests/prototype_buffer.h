@@ -10,13 +10,14 @@ enum { BUFFER_LINES, BUFFER_ENTRIES, BUFFER_UNIT }; /* tables of the L1 */
 #define BUFFER_L1_UNIT(FIELD) FIELD(PLAIN, uint8_t, ticking) FIELD(STATISTIC, uint64_t, ticks)
 GPC_DESCRIBE(buffer_l1, unit, BUFFER_L1_UNIT)
 
-/* "buffer"             its unit ticks from a kernel's begin on
+/* "buffer"             without ticks
+ * "buffer+launched"    the unit ticks from a kernel's begin on
  * "buffer+wide"        the outbox has the usual room
  * "buffer+burst"       entries drain when the buffer is full; with "+wide" too
  * "buffer+pairs"       an entry drains when it has two stores
  * "buffer+ticks"       the unit ticks from the first store on
  * and with planted bugs:
- * "buffer!lost"        a store's entry is never ready
+ * "buffer!lost"        a store's entry is never ready; the unit ticks from a kernel's begin on
  * "buffer!forgotten"   an entry whose turn comes during a load of its line is not ready any more
  * "buffer!early"       stores complete with nothing sent
  * "buffer!foreground"  the unit's timer keeps launches running

@@ -43,14 +43,6 @@ static const gpc_instruction_t stores[] = {
 
 static const gpc_instruction_t one_store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), EXIT};
 
-static void
-begin_ticks(const bench_t *it)
-{
-    for (uint32_t core = 0; core < it->gpu->machine.cores; core++) {
-        CHECK_EQUAL_I64(gpc_controller_unit(it->gpu->l1s[core], BUFFER_UNIT, GPC_MSG_KERNEL_BEGIN, GPC_NONE), GPC_OK);
-    }
-}
-
 static uint64_t
 ticks_of(const bench_t *it)
 {
@@ -58,16 +50,9 @@ ticks_of(const bench_t *it)
 }
 
 static int
-run_stores(bench_t *it, bool ticks)
+run_stores(bench_t *it)
 {
-    int status = launch_program(it, stores, GPC_COUNT_OF(stores), WORDS, 2, THREADS / 2);
-    if (status == 0 && ticks) {
-        begin_ticks(it);
-    }
-    while (status == 0 && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
-        status = 0;
-    }
-    return status;
+    return RUN_PROGRAM(it, stores, WORDS, 2, THREADS / 2);
 }
 
 static bench_t
@@ -94,7 +79,7 @@ static void
 a_store_buffer_drains_by_itself_through_an_outbox_of_one_message(void)
 {
     bench_t it = small_bench("buffer");
-    CHECK_EQUAL_I64(run_stores(&it, false), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(run_stores(&it), GPC_RUN_DONE);
     check_words(&it, 0);
     check_words(&it, 128);
     check_words(&it, 256);
@@ -171,8 +156,8 @@ static void
 a_machine_finds_drains_that_are_lost(void)
 {
     bench_t lost = small_bench("buffer!lost"), forgotten = small_bench("buffer!forgotten");
-    CHECK_EQUAL_I64(run_stores(&lost, false), GPC_ERROR_DEADLOCK);
-    CHECK_EQUAL_I64(run_stores(&forgotten, false), GPC_ERROR_DEADLOCK);
+    CHECK_EQUAL_I64(run_stores(&lost), GPC_ERROR_DEADLOCK);
+    CHECK_EQUAL_I64(run_stores(&forgotten), GPC_ERROR_DEADLOCK);
     gpc_gpu_free(lost.gpu);
     gpc_gpu_free(forgotten.gpu);
 }
@@ -189,12 +174,12 @@ a_machine_finds_entries_that_are_left_at_the_end(void)
 static void
 background_timers_tick_in_every_launch_and_keep_none_running(void)
 {
-    bench_t it = small_bench("buffer");
-    CHECK_EQUAL_I64(run_stores(&it, true), GPC_RUN_DONE);
+    bench_t it = small_bench("buffer+launched");
+    CHECK_EQUAL_I64(run_stores(&it), GPC_RUN_DONE);
     uint64_t ticks = ticks_of(&it);
     CHECK(ticks > 0);
     CHECK_EQUAL_U64(it.gpu->messages.state->in_use, 0);
-    CHECK_EQUAL_I64(run_stores(&it, true), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(run_stores(&it), GPC_RUN_DONE);
     CHECK(ticks_of(&it) > ticks);
     check_words(&it, 0);
     gpc_gpu_free(it.gpu);
@@ -203,9 +188,9 @@ background_timers_tick_in_every_launch_and_keep_none_running(void)
 static void
 background_timers_change_no_time(void)
 {
-    bench_t with = small_bench("buffer"), without = small_bench("buffer");
-    CHECK_EQUAL_I64(run_stores(&with, true), GPC_RUN_DONE);
-    CHECK_EQUAL_I64(run_stores(&without, false), GPC_RUN_DONE);
+    bench_t with = small_bench("buffer+launched"), without = small_bench("buffer");
+    CHECK_EQUAL_I64(run_stores(&with), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(run_stores(&without), GPC_RUN_DONE);
     CHECK_EQUAL_U64(with.gpu->state->cycles, without.gpu->state->cycles);
     gpc_gpu_free(with.gpu);
     gpc_gpu_free(without.gpu);
@@ -215,7 +200,7 @@ static void
 a_deadlock_behind_a_background_timer_is_found(void)
 {
     bench_t lost = small_bench("buffer!lost"), waiting = small_bench("buffer!waiting");
-    CHECK_EQUAL_I64(run_stores(&lost, true), GPC_ERROR_DEADLOCK);
+    CHECK_EQUAL_I64(run_stores(&lost), GPC_ERROR_DEADLOCK);
     CHECK_EQUAL_I64(RUN_PROGRAM(&waiting, one_store, WORDS, 1, 1), GPC_ERROR_DEADLOCK); /* timers are no progress */
     gpc_gpu_free(lost.gpu);
     gpc_gpu_free(waiting.gpu);
@@ -227,7 +212,6 @@ an_ordinary_periodic_timer_keeps_a_launch_running(void)
 {
     bench_t it = small_bench("buffer!foreground");
     CHECK_EQUAL_I64(launch_program(&it, stores, GPC_COUNT_OF(stores), WORDS, 2, THREADS / 2), 0);
-    begin_ticks(&it);
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 1000000), GPC_RUN_MORE);
     gpc_gpu_abort(it.gpu);
     gpc_gpu_free(it.gpu);
