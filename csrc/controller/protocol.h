@@ -204,6 +204,14 @@ typedef struct {
     const char *text;
 } gpc_option_info_t;
 
+/* Narrows an `instant` to all L1s down to those that may have to do with the line, so that the others need not be asked. It changes
+ * no result. The machine keeps `bytes` for it, zero at the start; the explorer keeps none and asks all. */
+typedef struct {
+    size_t (*bytes)(uint32_t l1s);
+    void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
+                       gpc_nodeset_t *out);
+} gpc_instant_filter_t;
+
 struct gpc_protocol {
     const char *id, *name, *paper, *family, *text;
     const char *model[GPC_NUM_RULES]; /* promised under each rule; NULL: refused */
@@ -232,6 +240,7 @@ struct gpc_protocol {
      * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    const gpc_instant_filter_t *instant_filter; /* optional */
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -298,6 +307,7 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
+    void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: nobody keeps one */
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
