@@ -4,7 +4,7 @@
 #ifndef GPC_CORE_DECODED_H
 #define GPC_CORE_DECODED_H
 
-#include "core/access.h"
+#include "base/access.h"
 #include "core/launch.h"
 
 #define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */

@@ -36,8 +36,12 @@ line_classify(const gpc_step_t *x)
     return x->cause == MSG_ACK ? L_ACK : L_LOAD;
 }
 
-static int
-act_complete_pending(gpc_step_t *x)
+GPC_ACTION(act_keep_pending, "")
+{
+    return gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_complete_pending, "")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
@@ -50,7 +54,7 @@ act_complete_pending(gpc_step_t *x)
 }
 
 static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {
-    [L_I] = {[L_LOAD] = GO(L_T, gpc_keep_pending)},
+    [L_I] = {[L_LOAD] = GO(L_T, act_keep_pending)},
     [L_T] = {[L_LOAD] = HOLD_LINE, [L_ACK] = GO(L_I, act_complete_pending)},
 };
 
@@ -64,8 +68,7 @@ unit_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_TIMER ? U_TIMER : U_ATOMIC;
 }
 
-static int
-act_complete(gpc_step_t *x)
+GPC_ACTION(act_complete, "")
 {
     return gpc_complete(x, x->message, NULL, true);
 }
@@ -85,15 +88,13 @@ entry_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_REPLAY ? E_DRAIN : x->cause == GPC_MSG_STORE ? E_STORE : E_PUT;
 }
 
-static int
-act_note(gpc_step_t *x)
+GPC_ACTION(act_note, "")
 {
     world_of(x)->line = x->line;
     return GPC_OK;
 }
 
-static int
-act_send(gpc_step_t *x)
+GPC_ACTION(act_send, "")
 {
     return gpc_send_request(x, MSG_PUT, 1);
 }

@@ -1,10 +1,10 @@
-/* access.h: an instruction that order.c is asked about: what it does, with which memory order and scope. */
-#ifndef GPC_CORE_ACCESS_H
-#define GPC_CORE_ACCESS_H
+/* access.h: what order.c and a protocol are asked about: an access's kind, memory order and scope. */
+#ifndef GPC_BASE_ACCESS_H
+#define GPC_BASE_ACCESS_H
 
-#include "base/types.h"
+#include <stdint.h>
 
-#define GPC_NAMED_BARRIERS 16u /* of a block */
+#define GPC_NAMED_BARRIERS 16u /* per block */
 
 typedef enum {
     GPC_ACCESS_LOAD,
