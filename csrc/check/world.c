@@ -373,8 +373,8 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
         status = make_controllers(self);
     }
     if (status == 0) {
-        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, what->cores,
-                                GPC_WORLD_MAX_THREADS, 1, &self->arena);
+        gpc_order_sizes_t sizes = {what->cores, GPC_WORLD_MAX_THREADS, 1, GPC_WORLD_MAX_OPS * GPC_WORLD_MAX_THREADS};
+        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, &sizes, &self->arena);
     }
     if (status == 0) {
         status = make_state(self);

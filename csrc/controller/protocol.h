@@ -153,6 +153,7 @@ typedef struct {
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
     bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;

@@ -123,6 +123,8 @@ gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
 uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* 0 between launches, and the last failure is forgotten; else GPC_ERROR_STATE that names what cannot be done. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
+/* host.c: monitors that do not know the memory are told its content, before a launch. */
+GPC_MUST_CHECK int gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu);
 
 /* Sets the latencies that follow from the machine's round trips, memory's in its configuration; what does not fit is a
  * GPC_ERROR_MACHINE. */
@@ -154,7 +156,6 @@ GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);
-GPC_MUST_CHECK int gpc_gpu_checks_before_launch(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_after_launch(gpc_gpu_t *gpu);
 void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);

@@ -60,7 +60,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
-    status = gpc_gpu_checks_before_launch(gpu);
+    status = gpc_gpu_tell_monitors_memory(gpu);
     if (status == 0) {
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
     }
@@ -104,6 +104,7 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
             return gpc_network_event(&gpu->network, event);
+        case GPC_EVENT_DRAM_ANSWER:
         case GPC_EVENT_DRAM:
             return gpc_dram_event(&gpu->dram, event);
         case GPC_EVENT_TIMER:

@@ -241,7 +241,7 @@ const gpc_protocol_t sketch_denovo = {
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,
     .networks = {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}},
-    .order = {.release = release_drains, .acquire = acquire_drops_valid_words, .same_line = true},
+    .order = {.release = release_drains, .acquire = acquire_drops_valid_words, .same_word = true},
     .options = {{.name = "sb_drain",
                  .largest = 1,
                  .choices = "lazy eager",
