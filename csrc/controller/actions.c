@@ -276,6 +276,34 @@ gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, c
 }
 
 int
+gpc_note_accepted(gpc_step_t *x)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    int status = watch ? watch->accepted(watch->watcher, x->unit, x->msg) : GPC_OK;
+    x->msg->request = GPC_NONE;
+    return status;
+}
+
+int
+gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    gpc_msg_t store;
+
+    if (!watch) {
+        return GPC_OK;
+    }
+    memset(&store, 0, sizeof(store));
+    store.type = GPC_MSG_STORE;
+    store.source = store.requester = x->unit->node;
+    store.next = store.request = store.lanes = store.access = GPC_NONE;
+    store.line = x->line;
+    store.mask = mask;
+    gpc_merge_words(store.data, words, mask);
+    return watch->performed(watch->watcher, x->unit, &store, until);
+}
+
+int
 gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
 {
     const gpc_watch_t *watch = x->unit->monitors;

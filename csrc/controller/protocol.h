@@ -152,9 +152,8 @@ typedef struct {
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
-    bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
+    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
@@ -202,6 +201,8 @@ typedef struct {
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's store is accepted: it will be completed before it is performed. */
+    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request is being completed; the arguments are those of the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
 } gpc_watch_t;
@@ -367,8 +368,15 @@ gpc_now(const gpc_step_t *x)
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
 
+/* To be called before the L1 completes a store that is not performed yet: the core's request in hand. From now on the store is known
+ * by core and word: it has no request, so whatever is sent on its behalf has GPC_NONE there. The core's loads may read it; the
+ * release part has to wait until it is performed, and so has the end of the launch. */
+GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
+/* To be called where the own core's accepted stores are performed in words of x->line, with these values, and no message has them. */
+GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* To be called where a store or atomic is performed: in hand, `message`, or one that it waits for; by a protocol whose loads
- * promise anything. until: the last core cycle in which another L1 may read what was there before; 0: none. */
+ * promise anything. Without a request it is accepted stores of message->requester. until: the last core cycle in which another L1
+ * may read what was there before; 0: none. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
