@@ -387,6 +387,19 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
     return take_slot(self, &x);
 }
 
+int
+gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp, uint8_t scope)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, GPC_NEVER, GPC_NONE);
+    x.slot = &self->unit_states[table];
+    x.warp = warp;
+    x.scope = scope;
+    x.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&x);
+    return status > 0 ? GPC_HOLD : status;
+}
+
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
 
 static void

@@ -139,7 +139,7 @@ typedef struct {
      * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
     int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
-     * *until. Called again until done. */
+     * *until. Called again until done. It sends messages by gpc_controller_order, and the answer wakes the warp by wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
@@ -471,5 +471,9 @@ GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, u
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope tell
+ * whose it is, and so do the messages. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                        uint8_t scope);
 
 #endif
