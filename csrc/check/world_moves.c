@@ -134,6 +134,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     memset(msg, 0, sizeof(*msg));
     word = gpc_world_word_of(self, op->variable);
     msg->type = types[op->kind];
+    msg->flags = self->what->read_only >> op->variable & 1 ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->network = GPC_MAX_NETWORKS;
     msg->order = op->order;
     msg->scope = op->scope;

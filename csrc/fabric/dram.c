@@ -123,7 +123,7 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
     uint32_t channel = event->target;
     gpc_dram_channel_t *state = &self->state[channel];
 
-    if (event->argument != GPC_NONE) {
+    if (event->kind == GPC_EVENT_DRAM_ANSWER) {
         state->answers--;
         return self->answer(self->world, channel, event->argument);
     }

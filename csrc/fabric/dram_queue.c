@@ -17,7 +17,7 @@ int
 gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
 {
     self->state[channel].answers++;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, message);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, PRIORITY, channel, message);
 }
 
 void

@@ -246,6 +246,9 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
         gpu->num_networks++;
     }
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
+    }
     return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
                                 &gpu->failure);
 }

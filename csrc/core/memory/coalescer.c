@@ -89,13 +89,20 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
 
 /* ---- coalescing ---------------------------------------------------------------------------------------------------------- */
 
+/* An access by pointer names no buffer. */
+static inline bool
+is_read_only(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    return (d->flags & GPC_FLAG_FLAT) == 0 && x->launch->launch.buffers[d->immediate].read_only;
+}
+
 static void
 fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_address_t line)
 {
     static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
     msg->next = GPC_NONE;
     msg->type = types[d->access.kind];
-    msg->flags = 0;
+    msg->flags = is_read_only(x, d) ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->order = d->access.order;
     msg->scope = d->access.scope;
     msg->source = msg->requester = (gpc_node_t) x->core_index;
