@@ -498,6 +498,8 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    self->own_counters = GPC_ARENA_TAKE(counts, gpc_num_counts(type->counters), uint64_t);
+    self->own_histograms = GPC_ARENA_TAKE(counts, gpc_num_counts(type->histograms), gpc_histogram_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
                                          sizeof(uint64_t));
