@@ -154,6 +154,8 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->source = msg->requester = unit->node;
     msg->destination = destination;
     msg->line = x->line;
+    msg->warp = x->warp;
+    msg->scope = x->scope;
     if (x->msg) {
         msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;

@@ -9,6 +9,7 @@
 
 #include "base/access.h"
 #include "base/failure.h"
+#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/rules.h"
 #include "cache/mshr.h"
@@ -102,6 +103,18 @@ typedef struct {
     bool ordered; /* a FIFO: entries leave in the order they came */
 } gpc_part_info_t;
 
+/* What a controller counts of its own: counters, or histograms of values. */
+typedef struct {
+    const char *name, *text;
+} gpc_count_info_t;
+
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) makes PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+#define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
+#define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
+#define GPC_COUNTS(prefix, LIST)                                                                   \
+    enum { LIST(GPC_COUNT_ENUM_, prefix) prefix##_END };                                           \
+    static const gpc_count_info_t prefix##_info[] = {LIST(GPC_COUNT_INFO_, prefix){NULL, NULL}};
+
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
@@ -115,6 +128,7 @@ typedef struct {
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
     uint8_t object_of[GPC_MAX_TABLES];
     gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
+    const gpc_count_info_t *counters, *histograms; /* of its own, by GPC_COUNTS; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
@@ -144,7 +158,7 @@ typedef struct {
      * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
     int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
-     * *until. Called again until done. */
+     * *until. Called again until done. It sends messages by gpc_controller_order, and the answer wakes the warp by wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
@@ -329,10 +343,22 @@ struct gpc_controller {
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     const gpc_watch_t *monitors;      /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
+    uint64_t *own_counters; /* of the type's counters; NULL: none */
+    gpc_histogram_t *own_histograms;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
 
+/* How many counters or histograms a list has. */
+static inline uint32_t
+gpc_num_counts(const gpc_count_info_t *infos)
+{
+    uint32_t count = 0;
+    while (infos && infos[count].name) {
+        count++;
+    }
+    return count;
+}
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
 
@@ -367,6 +393,17 @@ gpc_now(const gpc_step_t *x)
     return x->unit->ports->now(x->unit->world);
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
+/* The same for what the controller's type declares: counter or histogram PREFIX_name. */
+static inline void
+gpc_count_own(const gpc_step_t *x, uint32_t counter)
+{
+    x->unit->own_counters[counter]++;
+}
+static inline void
+gpc_record_own(const gpc_step_t *x, uint32_t histogram, uint64_t value)
+{
+    gpc_histogram_add(&x->unit->own_histograms[histogram], value);
+}
 
 /* To be called before the L1 completes a store that is not performed yet: the core's request in hand. From now on the store is known
  * by core and word: it has no request, so whatever is sent on its behalf has GPC_NONE there. The core's loads may read it; the
@@ -498,5 +535,9 @@ GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, u
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope tell
+ * whose it is, and so do the messages. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                        uint8_t scope);
 
 #endif
