@@ -34,7 +34,7 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
 {
     uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
-    return gpc_send_answer(x, x->message, type, GPC_NO_WORDS, NULL);
+    return gpc_send(x, gpc_new_answer(x, x->message, type));
 }
 
 /* clang-format off */
@@ -91,10 +91,14 @@ const gpc_controller_type_t vi_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
 };
 
 /* ---- L2 ------------------------------------------------------------------------------------------------------------------- */
+
+#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
+GPC_METADATA(vi_l2, line, L2_LINE)
+GPC_KEEPS_DIRTY(vi_l2);
 
 #define L2_STATES(X)                                                                       \
     X(L2_I, STABLE, "not present")                                                         \
@@ -123,7 +127,7 @@ classify_acknowledgement(const gpc_step_t *x)
     if (x->mshr == GPC_NONE) {
         return GPC_NO_EVENT; /* nobody waits for it */
     }
-    if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
+    if (gpc_sharers_mshr(x)->acknowledgements > 1) {
         return L2_INV_ACK;
     }
     if (x->state != L2_SW) {
@@ -137,9 +141,9 @@ l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case VI_GETX:
-            return x->state == L2_S && vi_others_share(x) ? L2_GETX_SHARED : L2_GETX;
+            return x->state == L2_S && gpc_others_share(x) ? L2_GETX_SHARED : L2_GETX;
         case VI_ATOMIC:
-            return x->state == L2_S && vi_others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
+            return x->state == L2_S && gpc_others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
         case VI_INV_ACK:
         case VI_RECALL_ACK:
             return classify_acknowledgement(x);
@@ -224,18 +228,9 @@ static const gpc_controller_type_t vi_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = vi_l2_line_described, .has_data = true}},
-    .mshr = vi_l2_mshr_described,
+    .sharers = GPC_SHARERS(0, vi_l2, line, sharers),
+    .mshr = gpc_sharers_mshr_described,
 };
-
-/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------- */
-
-int
-vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-              gpc_mask_t mask, const uint32_t *words)
-{
-    baseline_drop_copies(cores, num_cores, line);
-    return baseline_host_write(cores, num_cores, bank, line, mask, words);
-}
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------------- */
 
@@ -264,8 +259,8 @@ static int
 monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
 {
     gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(&bank->arrays[0], way);
-    return vi_check_listed(cores, num_cores, bank, line, here ? &here->sharers : NULL);
+    return vi_check_listed(cores, num_cores, bank, line,
+                           way == GPC_NONE ? NULL : &vi_l2_line_at(bank, 0, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vi = {
@@ -280,8 +275,8 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = vi_host_write,
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
     .watched = &vi_watched,
     .monitor = monitor,
 };
