@@ -20,14 +20,7 @@ names exist: those are reached as ``from gpucoh.machines import Machine``.
 from gpucoh import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
-# The language first of it: workloads write their kernels with gpucoh's own names.
-from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
-from gpucoh.lang.intrinsics import *  # noqa: F403
-from gpucoh.lang.intrinsics import __all__ as _intrinsics
-
-# isort: split
 from gpucoh.array import Array
-from gpucoh.comparison import Comparison, compare
 from gpucoh.errors import (
     BudgetError,
     ConfigError,
@@ -37,14 +30,18 @@ from gpucoh.errors import (
     ProtocolError,
     SimulationError,
 )
+from gpucoh.experiments.comparison import Comparison, compare
+from gpucoh.experiments.runner import RunResult, run
+from gpucoh.experiments.sweeps import sweep
 from gpucoh.gpu import GPU, Snapshot, protocols
 from gpucoh.gpu import VERSION as __version__
+from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
+from gpucoh.lang.intrinsics import *  # noqa: F403
+from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
 from gpucoh.protocols import Protocol
-from gpucoh.runner import RunResult, run
 from gpucoh.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
-from gpucoh.sweeps import sweep
 
 __all__ = [
     "GPU",

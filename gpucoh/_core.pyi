@@ -1,4 +1,4 @@
-"""The binding: the C core as Python sees it. Only ``gpu.py`` and ``verification.py`` import it.
+"""The binding: the C core as Python sees it. Only ``binding.py`` imports it.
 
 Everything here takes and gives plain numbers, bytes, strings and NumPy arrays; names, units and friendliness are the
 package's business. Errors: the exceptions of :mod:`gpucoh.errors`, made from ``csrc/base/errors.def``.

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpucoh.errors import ConfigError
 
-if TYPE_CHECKING:
-    from gpucoh.gpu import GPU
-
 # The word is the unit of coherence: elements are words.
 DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))
 LARGEST_WORDS = 2**32
+
+
+class HostMemory(Protocol):
+    """The host's way to simulated memory: what an array uses of the core."""
+
+    def host_read(self, address: int, out: NDArray[np.uint32]) -> None:
+        """Fill ``out`` with the words at an address."""
+        ...
+
+    def host_write(self, address: int, data: NDArray[np.uint32]) -> None:
+        """Write words at an address."""
+        ...
+
+    def release(self, address: int) -> None:
+        """Give an allocation back."""
+        ...
+
+
+class Owner(Protocol):
+    """What an array uses of the :class:`gpucoh.GPU` that it belongs to."""
+
+    @property
+    def core(self) -> HostMemory:
+        """The simulated machine."""
+        ...
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any]:
@@ -111,7 +133,7 @@ class Array:
     """
 
     def __init__(
-        self, gpu: GPU, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+        self, gpu: Owner, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> None:
         self._gpu = gpu
         self._freed = False
@@ -120,7 +142,7 @@ class Array:
         self.dtype = dtype
 
     @property
-    def gpu(self) -> GPU:
+    def gpu(self) -> Any:
         """The GPU whose memory it is in."""
         return self._gpu
 

@@ -1,7 +1,4 @@
-"""The simulated GPU that users hold: arrays, launches, statistics.
-
-This module and :mod:`gpucoh.verification` are the only ones that know the C core.
-"""
+"""The simulated GPU that users hold: arrays, launches, statistics."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpucoh import energy
+from gpucoh import binding, energy
 from gpucoh.array import Array, converted, dtype_of, shape_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
@@ -27,33 +24,6 @@ from gpucoh.machines import machine as find_machine
 from gpucoh.protocols import Choice, Protocol, choose
 from gpucoh.stats import Stats
 from gpucoh.units import natural
-
-
-class _NotBuilt:
-    """Stands in for the core where the package was not built, so that the kernel language can be used alone."""
-
-    VERSION = "not built"
-
-    def __init__(self, reason: ImportError) -> None:
-        self._reason = reason
-
-    def __getattr__(self, name: str) -> Any:
-        place = Path(__file__).parent
-        if any(place.glob("_core*.so")) or any(place.glob("_core*.pyd")):
-            raise Error(f"the simulator's core in {place} cannot be loaded: {self._reason}")
-        raise Error(
-            f"the simulator's core is not built in {place}: make develop builds it there; or pip install . and run "
-            "gpucoh, or python -m gpucoh from another folder"
-        )
-
-
-if TYPE_CHECKING:
-    from gpucoh import _core
-else:
-    try:
-        from gpucoh import _core
-    except ImportError as error:
-        _core = _NotBuilt(error)
 
 DEFAULT_BUDGET = 10**9
 LARGEST_SEED = 2**64 - 1
@@ -68,15 +38,15 @@ Extent: TypeAlias = int | Sequence[int]
 # Called about 20 times a second with (blocks done, blocks of the launch).
 Progress: TypeAlias = Callable[[int, int], None]
 
-VERSION: str = _core.VERSION
+VERSION: str = binding.VERSION
 
 
 @functools.cache
 def protocols() -> dict[str, Protocol]:
     """Every protocol: id -> :class:`gpucoh.protocols.Protocol`."""
     return {
-        name: Protocol.from_json(json.loads(_core.describe_protocol(name)))
-        for name in _core.protocol_ids()
+        name: Protocol.from_json(json.loads(binding.describe_protocol(name)))
+        for name in binding.protocol_ids()
     }
 
 
@@ -94,7 +64,7 @@ def resolve(protocol: str) -> Choice:
 class Snapshot:
     """The whole state of a GPU between two launches; made by :meth:`GPU.snapshot`."""
 
-    def __init__(self, core: _core.Snapshot, arrays: list[Array]) -> None:
+    def __init__(self, core: binding.Snapshot, arrays: list[Array]) -> None:
         self.core = core
         self.arrays = arrays
 
@@ -149,7 +119,7 @@ class GPU:
         self.protocol = self.choice.text
         self.seed = natural("seed", seed, LARGEST_SEED)
         self.budget = natural("budget", budget, 2**62, smallest=1)
-        self.core = _core.GPU(
+        self.core = binding.GPU(
             self.machine.to_core(),
             self.choice.protocol.id,
             self.consistency,
@@ -500,7 +470,7 @@ def _located(error: Error, program: Program) -> Error:
 
 def machine_fields() -> dict[str, tuple[int, int, str]]:
     """The machine fields as the core has them: name -> (smallest, largest, text)."""
-    return _core.machine_fields()
+    return binding.machine_fields()
 
 
 __all__ = [

@@ -28,6 +28,7 @@ warnings() {
 step 'ruff check' ruff check --quiet .
 step 'ruff format' ruff format --check --quiet .
 step 'mypy --strict' mypy
+step 'imports of the package' lint-imports --no-cache --no-logo
 step 'clang-format' clang_format
 for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then

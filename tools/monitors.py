@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import gpucoh
-from gpucoh.runner import Run
+from gpucoh.experiments.runner import Run
 
 OPTIONS = (
     "tc-weak[private=literal]", "tc-weak[lifetime=0]", "tc-weak[lifetime=300]", "tc-strong[stall=line]",

@@ -45,7 +45,7 @@ def planted() -> dict[str, Any]:
 
 
 def program_of(note: dict[str, Any]) -> Any:
-    from gpucoh.small_programs import parse
+    from gpucoh.verify.programs import parse
 
     words = [word for word in note.get("setting", "").split(", ") if word]
     program = parse(note["program"], note["name"])
@@ -61,8 +61,8 @@ def program_of(note: dict[str, Any]) -> Any:
 
 def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     """The first violation of the noted program."""
-    from gpucoh.allowed import allowed_outcomes
-    from gpucoh.verification import explore, small_choice
+    from gpucoh.verify.axioms import allowed_outcomes
+    from gpucoh.verify.explorer import explore, small_choice
 
     choice, program = small_choice(name), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
@@ -72,8 +72,8 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
 def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     """The same, of what comes of it in the end: the protocol's own invariants are not looked at."""
-    from gpucoh.allowed import allowed_outcomes
-    from gpucoh.verification import explore, small_choice
+    from gpucoh.verify.axioms import allowed_outcomes
+    from gpucoh.verify.explorer import explore, small_choice
 
     choice, program = small_choice(name), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
@@ -114,7 +114,7 @@ CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
 
 
 def first_violation(name: str, protocol: Any, invariants: bool) -> dict[str, Any] | None:
-    from gpucoh.verification import verify
+    from gpucoh.verify.explorer import verify
 
     for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
         result = verify(name, consistency=rule, invariants=invariants)
@@ -190,8 +190,8 @@ def table() -> str:
 
 
 def drawings() -> str:
-    from gpucoh.diagrams import draw
-    from gpucoh.verification import node_names
+    from gpucoh.verify.diagrams import draw
+    from gpucoh.verify.explorer import node_names
 
     parts = []
     for name, protocol in planted().items():
@@ -216,7 +216,7 @@ def drawings() -> str:
 def figures() -> str:
     """What `gpucoh verify` reaches of the product's protocols: states, and cells of their tables."""
     from gpucoh.gpu import protocols
-    from gpucoh.verification import verify
+    from gpucoh.verify.explorer import verify
 
     lines = [
         "| protocol | rule | model | states | transitions | depth | programs | cells entered |",

@@ -1,24 +1,30 @@
 """Rules of the sources that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
 
 Prints one line for every violation and exits with 1 if there is one. With compiled libraries of the core it also checks
-what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts).
+what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts, no
+file that calls it back).
 """
 
 from __future__ import annotations
 
+import graphlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Dependencies point down this order and never up; fabric and cache stand side by side.
-LAYERS = {
-    "base": 0, "engine": 1, "fabric": 2, "cache": 2, "controller": 3, "protocols": 4, "core": 5, "check": 6,
-    "machine": 7, "python": 8, "tests": 9,
-}  # fmt: skip
+# Dependencies point down this list and never up; those of one entry stand side by side. The longest folder that
+# fits a file counts: what lies in core/ itself is what its subfolders share.
+LAYERS = [
+    ("base",), ("engine",), ("fabric", "cache"), ("controller",), ("protocols",),
+    ("core",), ("core/memory",), ("core/execute",), ("core/frontend",),
+    ("check",), ("machine",), ("python",), ("tests",),
+]  # fmt: skip
+LAYER_OF_FOLDER = {folder: number for number, folders in enumerate(LAYERS) for folder in folders}
 
 # Calls of the core that the architecture rules out. Formatting into memory (vsnprintf) is no I/O.
 FORBIDDEN_CALLS = {
@@ -33,23 +39,17 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 MAY_ALLOCATE = {
     "base/arena.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c", "core/frontend/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
-    "machine/gpu.c", "machine/checks.c", "machine/host.c", "check/explorer.c", "check/monitor.c", "check/pages.c", "check/race.c",
-    "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
+    "machine/gpu.c", "machine/host.c", "check/explorer.c", "check/monitor.c", "check/pages.c",
+    "check/race.c", "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
 }  # fmt: skip
+
+MOST_LINES = 60  # of a C function
 
 # meson's name of an object, by the source it is made from.
 SOURCE_OF_OBJECT = {
     path.relative_to(ROOT).as_posix().replace("/", "_"): path.relative_to(ROOT / "csrc").as_posix()
     for path in (ROOT / "csrc").rglob("*.c")
 }
-
-# gpucoh modules that import nothing of the rest but what is named here.
-LEAVES = {
-    "lang": {"errors", "lang"},
-    "machines": {"errors", "files", "machines", "presets", "units"},
-    "energy": {"errors", "energy"},
-}
-MAY_IMPORT_CORE = {"gpu.py", "verification.py"}
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -58,7 +58,9 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 def layer_of(path: str) -> int:
     folder = path.rpartition("/")[0]
-    return LAYERS[folder.split("/")[0]]
+    while folder not in LAYER_OF_FOLDER:
+        folder = folder.rpartition("/")[0]
+    return LAYER_OF_FOLDER[folder]
 
 
 def check_includes(root: Path) -> Iterator[str]:
@@ -75,14 +77,59 @@ def check_includes(root: Path) -> Iterator[str]:
             if found[1] == "<":
                 if header in ("Python.h", "structmember.h") and not name.startswith("python/"):
                     yield f"{where}: {header} is for csrc/python only"
-            elif (
-                (csrc / header).exists() and layer_of(header) > layer_of(name)
-            ):
+            elif (csrc / header).exists() and layer_of(header) > layer_of(name):
                 yield f'{where}: "{header}" stands above this file: dependencies point down'
 
 
+def circles(uses: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Circles of a graph, one after another, until the graph is without when one edge of each is left out."""
+    left = {name: set(used) for name, used in uses.items()}
+    while True:
+        try:
+            graphlib.TopologicalSorter(left).prepare()
+        except graphlib.CycleError as error:
+            circle = error.args[1][::-1]  # each uses the next
+            yield circle
+            left[circle[0]].discard(circle[1])
+        else:
+            return
+
+
+def check_include_circles(root: Path) -> Iterator[str]:
+    """No header includes itself by way of others."""
+    csrc = root / "csrc"
+    uses = {
+        path.relative_to(csrc).as_posix(): {
+            found[1]
+            for _, line in lines_of(path)
+            if (found := re.match(r'\s*#\s*include\s*"([^"]+)"', line))
+        }
+        for path in sorted(csrc.rglob("*.[ch]"))
+    }
+    for circle in circles(uses):
+        yield f"csrc/{circle[0]}: a circle of includes: {' -> '.join(circle)}"
+
+
+def check_function_lengths(root: Path) -> Iterator[str]:
+    """A function of the product has fewer than MOST_LINES lines, from its name to its closing brace."""
+    for path in sorted((root / "csrc").rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("csrc/tests/"):
+            continue
+        function, begin = "", 0
+        for number, line in lines_of(
+            path
+        ):  # clang-format puts names and outer braces at the beginning of their lines
+            if found := re.match(r"(\w+)\(", line):
+                function, begin = found[1], number
+            elif line == "}" and function:
+                if number - begin + 1 >= MOST_LINES:
+                    yield f"{name}:{begin}: {function} has {number - begin + 1} lines; {MOST_LINES - 1} are allowed"
+                function = ""
+
+
 def check_listed(root: Path) -> Iterator[str]:
-    """meson.build names every source and every file of the package."""
+    """meson.build names every source."""
     build = (root / "meson.build").read_text(encoding="utf-8")
     registry = root / "csrc/protocols/registry.def"
     listed = registry.read_text(encoding="utf-8") if registry.exists() else ""
@@ -94,44 +141,15 @@ def check_listed(root: Path) -> Iterator[str]:
                 yield f"{name}: not among the c_tests of meson.build"
         elif f"'{name}'" not in build:
             yield f"{name}: not in meson.build"
-    for path in sorted((root / "gpucoh").rglob("*")):
-        if (
-            path.is_file()
-            and path.suffix not in (".so", ".pyc")
-            and f"'{path.relative_to(root).as_posix()}'" not in build
-        ):
-            yield f"{path.relative_to(root).as_posix()}: not in meson.build: it would not be installed"
-
-
-def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
-    """First name below gpucoh of every import of the package, absolute or relative."""
-    package = ["gpucoh", *path.relative_to(root / "gpucoh").parts[:-1]]
-    for number, line in lines_of(path):
-        if found := re.match(r"\s*(?:from|import)\s+gpucoh\.(\w+)", line):
-            yield number, found[1]
-        elif found := re.match(r"\s*from\s+gpucoh\s+import\s+(.+)", line):
-            yield from ((number, name) for name in re.findall(r"\w+", found[1]))
-        elif found := re.match(r"\s*from\s+(\.+)(\w*)[\w.]*\s+import\s+(.+)", line):
-            base = package[: len(package) - len(found[1]) + 1]
-            if len(base) > 1:
-                yield number, base[1]
-            elif base:
-                yield from (
-                    (number, name)
-                    for name in ([found[2]] if found[2] else re.findall(r"\w+", found[3]))
-                )
 
 
 def check_imports(root: Path) -> Iterator[str]:
-    """Only gpu.py and verification.py use the core; lang, machines and energy stand alone."""
+    """binding.py alone imports the extension, which import-linter does not see: it is no Python source."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
         name = path.relative_to(root / "gpucoh").as_posix()
-        allowed = LEAVES.get(name.split("/")[0].removesuffix(".py"))
-        for number, module in imported_modules(path, root):
-            if module == "_core" and name not in MAY_IMPORT_CORE:
-                yield f"gpucoh/{name}:{number}: only {' and '.join(sorted(MAY_IMPORT_CORE))} may import _core"
-            if allowed is not None and module not in allowed:
-                yield f"gpucoh/{name}:{number}: imports gpucoh.{module}, but {name.split('/')[0]} stands alone"
+        for number, line in lines_of(path):
+            if name != "binding.py" and re.match(r"\s*(from|import)\b.*\b_core\b", line):
+                yield f"gpucoh/{name}:{number}: only binding.py may import _core"
 
 
 def run(*command: str) -> list[str]:
@@ -169,12 +187,38 @@ def check_objects(library: Path) -> Iterator[str]:
             yield f"{library}: csrc/{source} calls {found[1]}: storage comes from an arena"
 
 
+def check_call_circles(library: Path) -> Iterator[str]:
+    """No file of the library calls itself by way of others."""
+    source, defined_by, undefined = "?", dict[str, str](), dict[str, set[str]]()
+    for line in run("nm", str(library)):
+        if line.endswith(":"):
+            source = object_name(line) or line[:-1]
+            undefined[source] = set()
+        elif found := re.match(r"\s+U (\w+)", line):
+            undefined[source].add(found[1])
+        elif found := re.match(r"[0-9a-f]+ [A-Z] (\w+)", line):
+            defined_by[found[1]] = source
+    uses = {
+        name: {defined_by[symbol] for symbol in symbols if symbol in defined_by}
+        for name, symbols in undefined.items()
+    }
+    for circle in circles(uses):
+        steps = [
+            f"{user} -> {used} ({min(s for s in undefined[user] if defined_by.get(s) == used)})"
+            for user, used in pairwise(circle)
+        ]
+        yield f"{library}: a circle of files: {', '.join(steps)}"
+
+
 def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_includes(root)
+    yield from check_include_circles(root)
+    yield from check_function_lengths(root)
     yield from check_listed(root)
     yield from check_imports(root)
     for library in libraries:
         yield from check_objects(library)
+        yield from check_call_circles(library)
 
 
 def main() -> int:

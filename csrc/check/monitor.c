@@ -19,6 +19,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     if (about->protocol->watched) {
         self->watched = *about->protocol->watched;
     }
+    self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
     self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
     self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
@@ -74,20 +75,63 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
 
 /* ---- copies: what is in caches, compared with the writes performed ----------------------------------------------------------- */
 
+/* Over words: those of the line that are in one of the states. */
+static gpc_mask_t
+words_among(const gpc_controller_t *unit, gpc_address_t line, uint32_t states)
+{
+    gpc_mask_t among = GPC_NO_WORDS;
+    gpc_index_t way;
+
+    for (uint32_t word = 0; word < unit->machine->line_bytes / 4; word++) {
+        among |= (gpc_mask_t) gpc_is_among(states, gpc_state_at(unit, line, word, &way)) << word;
+    }
+    return among;
+}
+
+gpc_copy_t
+gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line)
+{
+    const gpc_watched_t *watched = &self->watched;
+    gpc_copy_t copy;
+    uint8_t state = gpc_state_at(l1, line, 0, &copy.way);
+
+    if (self->over_words) {
+        copy.copies = words_among(l1, line, watched->copies);
+        copy.readable = words_among(l1, line, watched->readable);
+        copy.owned = words_among(l1, line, watched->owners);
+    } else {
+        gpc_mask_t all = gpc_all_words(l1);
+        copy.copies = gpc_is_among(watched->copies, state) ? all : GPC_NO_WORDS;
+        copy.readable = gpc_is_among(watched->readable, state) ? all : GPC_NO_WORDS;
+        copy.owned = gpc_is_among(watched->owners, state) ? all : GPC_NO_WORDS;
+    }
+    return copy;
+}
+
+/* The first of the masked words in which the two lines differ; UINT32_MAX: none. */
+static uint32_t
+first_difference(const uint32_t *one, const uint32_t *other, gpc_mask_t mask)
+{
+    for (; mask; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        if (one[word] != other[word]) {
+            return word;
+        }
+    }
+    return UINT32_MAX;
+}
+
 static int
-check_words(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line, const uint32_t *words,
+check_words(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line, const uint32_t *words, gpc_mask_t mask,
             const char *invariant)
 {
     static const uint32_t nothing[GPC_MAX_LINE_WORDS];
     const uint32_t *right = gpc_shadow_line(&self->shadow, line);
-    uint32_t count = self->about.machine->line_bytes / 4, word = 0;
 
     right = right ? right : nothing;
-    if (memcmp(words, right, count * sizeof(*words)) == 0) {
+    uint32_t word = first_difference(words, right, mask);
+    if (word == UINT32_MAX) {
         return GPC_OK;
-    }
-    while (words[word] == right[word]) {
-        word++;
     }
     return gpc_violated(unit, line, invariant,
                         "%s %u has 0x%" PRIx32 " in word %" PRIu32 ", the last write performed there left 0x%" PRIx32,
@@ -98,13 +142,16 @@ static int
 check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
 {
     const gpc_tags_t *tags = &bank->arrays[0];
-    gpc_index_t way = self->watched.bank_is_whole ? gpc_tags_find(tags, line) : GPC_NONE;
+    bool looks = self->watched.bank_is_whole || self->watched.bank_words;
+    gpc_index_t way = looks ? gpc_tags_find(tags, line) : GPC_NONE;
 
     if (way == GPC_NONE || tags->tags[way].mshr != GPC_NONE) {
         return GPC_OK; /* a way without a transaction: what it was reserved for has come */
     }
-    self->counts.banks++;
-    return check_words(self, bank, line, gpc_tags_words(tags, way), "the bank has every write");
+    gpc_mask_t words =
+        self->watched.bank_is_whole ? gpc_all_words(bank) : words_among(bank, line, self->watched.bank_words);
+    self->counts.banks += words != 0;
+    return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");
 }
 
 static int
@@ -120,61 +167,79 @@ check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_addr
                         l1->index, lease, leased);
 }
 
-/* Of one L1's copy: its words and its lease. */
+/* Of one L1's copy: its words and its lease. What an owner has is current under every promise. */
 static int
-check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, uint8_t state, gpc_index_t way)
+check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const gpc_copy_t *copy)
 {
-    if (way == GPC_NONE || !gpc_is_among(self->watched.copies, state) || gpc_monitor_expired(self, l1, way)) {
+    if (copy->way == GPC_NONE || !copy->copies || gpc_monitor_expired(self, l1, copy->way)) {
         return GPC_OK;
     }
-    int status = self->watched.lease ? check_lease(self, l1, way, line) : GPC_OK;
-    if (status || self->watched.promise != GPC_PROMISE_FRESH || !gpc_is_among(self->watched.readable, state)) {
+    int status = self->watched.lease ? check_lease(self, l1, copy->way, line) : GPC_OK;
+    gpc_mask_t current = self->watched.promise == GPC_PROMISE_FRESH ? copy->readable : copy->owned;
+    if (status || !current) {
         return status;
     }
     self->counts.copies++;
-    return check_words(self, l1, line, gpc_tags_words(&l1->arrays[0], way), "a readable copy is current");
+    return check_words(self, l1, line, gpc_tags_words(&l1->arrays[0], copy->way), current,
+                       "a readable copy is current");
+}
+
+/* Of the masked words, which one L1 may write and another one has too. */
+static int
+two_have_words(const gpc_monitor_t *self, gpc_address_t line, gpc_mask_t words)
+{
+    gpc_mask_t first = words & -words; /* one is enough to tell */
+    uint32_t copies = 0, owner = 0;
+
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
+        copies += (copy.copies & first) != 0;
+        owner = copy.owned & first ? core : owner;
+    }
+    gpc_controller_t *l1 = self->about.l1s[owner];
+    if (self->over_words) {
+        return gpc_violated(l1, line, "single writer or many readers",
+                            "L1 %" PRIu32 " may write word %d, and %" PRIu32 " L1s have copies", owner,
+                            __builtin_ctz(first), copies);
+    }
+    return gpc_violated(l1, line, "single writer or many readers",
+                        "L1 %" PRIu32 " may write the line, and %" PRIu32 " L1s have copies", owner, copies);
 }
 
 static int
 check_copies(gpc_monitor_t *self, gpc_address_t line)
 {
-    uint32_t copies = 0, owner = UINT32_MAX;
+    gpc_mask_t copies = GPC_NO_WORDS, shared = GPC_NO_WORDS, owned = GPC_NO_WORDS;
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
-        gpc_index_t way;
-        uint8_t state = gpc_l1_state(self->about.l1s[core], line, &way);
-        int status = check_copy(self, self->about.l1s[core], line, state, way);
+        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
+        int status = check_copy(self, self->about.l1s[core], line, &copy);
         if (status) {
             return status;
         }
-        copies += gpc_is_among(self->watched.copies, state);
-        owner = gpc_is_among(self->watched.owners, state) ? core : owner;
+        shared |= copies & copy.copies;
+        copies |= copy.copies;
+        owned |= copy.owned;
     }
-    if (owner == UINT32_MAX || copies == 1) {
-        return GPC_OK;
-    }
-    return gpc_violated(self->about.l1s[owner], line, "single writer or many readers",
-                        "L1 %" PRIu32 " may write the line, and %" PRIu32 " L1s have copies", owner, copies);
+    return owned & shared ? two_have_words(self, line, owned & shared) : GPC_OK;
 }
 
 int
 gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
 {
-    gpc_controller_t *bank = gpc_monitor_home(self, line);
+    gpc_controller_t *bank = line == GPC_NEVER ? NULL : gpc_monitor_home(self, line);
     int status = GPC_OK;
 
-    if (line == GPC_NEVER) {
-        return GPC_OK;
-    }
     self->counts.steps++;
     if (unit == bank) {
         status = check_bank(self, bank, line);
     }
-    if (status == GPC_OK && self->watched.copies) {
+    if (status == GPC_OK && bank && self->watched.copies) {
         status = check_copies(self, line);
     }
     if (status == GPC_OK && self->about.protocol->monitor) {
-        status = self->about.protocol->monitor(self->about.l1s, self->about.machine->cores, bank, line);
+        gpc_units_t units = {self->about.l1s, self->about.machine->cores, bank, self->about.global, self->about.memory};
+        status = self->about.protocol->monitor(&units, line);
     }
     return status;
 }

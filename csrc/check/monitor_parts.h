@@ -28,7 +28,16 @@ struct gpc_monitor {
     gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     uint64_t lives;
+    bool over_words; /* the L1s' table 0 is */
 };
+
+/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are alike. */
+typedef struct {
+    gpc_index_t way;
+    gpc_mask_t copies, readable, owned;
+} gpc_copy_t;
+
+gpc_copy_t gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line);
 
 static inline gpc_monitored_warp_t *
 gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)

@@ -37,10 +37,8 @@ check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
         gpc_controller_t *l1 = self->about.l1s[core];
-        gpc_index_t way;
-        uint8_t state = gpc_l1_state(l1, write->line, &way);
-        if (l1->node == write->source || !gpc_is_among(self->watched.copies, state) ||
-            gpc_monitor_expired(self, l1, way)) {
+        gpc_copy_t copy = gpc_monitor_copy(self, l1, write->line);
+        if (l1->node == write->source || !(copy.copies & write->mask) || gpc_monitor_expired(self, l1, copy.way)) {
             continue;
         }
         if (self->watched.promise == GPC_PROMISE_FRESH) {
@@ -48,7 +46,7 @@ check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write
                                 "core %u writes words 0x%" PRIx32 " while L1 %" PRIu32 " has a copy", write->source,
                                 write->mask, core);
         }
-        gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, way) : now;
+        gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, copy.way) : now;
         if (self->watched.promise == GPC_PROMISE_LEASED && lease > until) {
             return gpc_violated(l1, write->line, "a write is visible when its writer is told",
                                 "core %u is told cycle %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,

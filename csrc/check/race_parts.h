@@ -6,6 +6,7 @@
 #include "check/pages.h"
 #include "check/race.h"
 #include "check/view.h"
+#include "controller/fsm.h"
 
 /* Scopes, the widest two as one: there is one GPU. */
 enum { LEVEL_CTA, LEVEL_CU, LEVEL_GPU, NUM_LEVELS };

@@ -6,6 +6,20 @@
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
 
+/* The line's transaction in the first table over lines or words that has one: what an entry or the unit may wait for. */
+static gpc_index_t
+any_transaction(const gpc_controller_t *self, gpc_address_t line)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        gpc_index_t mshr =
+            self->type->tables[i]->object <= GPC_OVER_WORDS ? gpc_mshr_find_for(&self->mshrs, line, i) : GPC_NONE;
+        if (mshr != GPC_NONE) {
+            return mshr;
+        }
+    }
+    return GPC_NONE;
+}
+
 void
 gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
                     gpc_index_t message)
@@ -28,19 +42,32 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_
     if (self->arrays[array].sets) {
         x->way = gpc_tags_find(&self->arrays[array], line);
     }
+    if (!over_lines) {
+        x->mshr = line == GPC_NEVER ? GPC_NONE : any_transaction(self, line);
+        return;
+    }
     /* a way that is present and in no transaction spares the second look-up */
     x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
 }
 
-/* Whether an older request of the same source and network waits for the line: then this one waits behind it. */
+static uint8_t
+table_of(const gpc_controller_t *self, gpc_index_t message)
+{
+    return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
+}
+
+/* Whether an older request of the same source and network waits for the line: then this one waits behind it. Entries and the
+ * unit let requests pass that wait for a table over lines. */
 static bool
 is_behind(const gpc_controller_t *self, const gpc_step_t *x)
 {
     const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, x->mshr);
+    bool over_lines = x->table->object <= GPC_OVER_WORDS;
     gpc_index_t i = entry->waiters.head;
     for (uint32_t n = 0; n < entry->waiters.count; n++) {
         const gpc_msg_t *waiter = gpc_msg_at(self->messages, i);
-        if (waiter->source == x->msg->source && waiter->network == x->msg->network) {
+        if (waiter->source == x->msg->source && waiter->network == x->msg->network &&
+            (over_lines || table_of(self, i) == x->table_number)) {
             return true;
         }
         i = waiter->next;
@@ -57,6 +84,7 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
+/* The message, or without one the entry whose step this is, waits for a change of the line's transaction. */
 static int
 hold_line(gpc_controller_t *self, gpc_step_t *x)
 {
@@ -85,6 +113,16 @@ finish(gpc_controller_t *self, gpc_step_t *x, int status)
     return status;
 }
 
+/* The step is over: monitors look at the line, or with GPC_NEVER at the unit. */
+static int
+stepped(gpc_controller_t *self, const gpc_step_t *x, int status)
+{
+    if (self->monitors && status == GPC_OK) {
+        return self->monitors->stepped(self->monitors->watcher, self, x->line);
+    }
+    return status;
+}
+
 static int
 take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 {
@@ -99,11 +137,19 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
         gpc_tags_touch(&self->arrays[x.array], x.way);
     }
     int status = gpc_fsm_step(&x);
-    status = finish(self, &x, status);
-    if (self->monitors && status == GPC_OK) {
-        return self->monitors->stepped(self->monitors->watcher, self, x.line);
+    return stepped(self, &x, finish(self, &x, status));
+}
+
+/* A step over an entry (GPC_NONE: none yet, the table's initial state) or over the unit. */
+static int
+take_slot(gpc_controller_t *self, gpc_step_t *x)
+{
+    if (x->msg && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
+        return hold_line(self, x);
     }
-    return status;
+    x->kept = x->message == GPC_NONE;
+    int status = gpc_fsm_step(x);
+    return stepped(self, x, finish(self, x, status));
 }
 
 int
@@ -117,12 +163,13 @@ gpc_step_finish_part(gpc_step_t *x, int status)
     return finish(x->unit, x, status);
 }
 
-/* A TIMER that only gives the unit a turn: what is held is offered again. */
+/* A TIMER that only gives the unit a turn, in which what is held is retried: the controller's own, or one for the unit that no
+ * table over entries or the unit takes. */
 static bool
-is_turn(const gpc_controller_t *self, const gpc_msg_t *msg)
+is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
 {
     return msg->type == GPC_MSG_TIMER && msg->line == GPC_NEVER &&
-           (msg->fields[0] == GPC_TIMER_IDLE || self->type->tables[0]->object <= GPC_OVER_WORDS);
+           (msg->fields[0] == GPC_TIMER_IDLE || self->type->tables[table]->object <= GPC_OVER_WORDS);
 }
 
 static int
@@ -136,10 +183,30 @@ take_turn(gpc_controller_t *self, gpc_index_t message)
     return GPC_OK;
 }
 
-static uint8_t
-table_of(const gpc_controller_t *self, gpc_index_t message)
+static gpc_index_t
+entry_of(const gpc_controller_t *self, uint8_t part, gpc_index_t message)
 {
-    return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    return self->type->entry_of ? self->type->entry_of(self, part, msg) : gpc_part_find(&self->parts[part], msg->line);
+}
+
+/* The message, new or replayed, takes a step of the table over whatever that is about. */
+static int
+dispatch(gpc_controller_t *self, uint8_t table, gpc_index_t message)
+{
+    uint8_t part = self->type->object_of[table];
+
+    switch (self->type->tables[table]->object) {
+        case GPC_OVER_LINES:
+        case GPC_OVER_WORDS:
+            break;
+        case GPC_OVER_ENTRIES:
+            return gpc_controller_entry(self, table, part, entry_of(self, part, message),
+                                        gpc_msg_at(self->messages, message)->type, message);
+        case GPC_OVER_UNIT:
+            return gpc_controller_unit(self, table, gpc_msg_at(self->messages, message)->type, message);
+    }
+    return take_line(self, table, message);
 }
 
 int
@@ -152,12 +219,11 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     if (is_request && self->replay->count) {
         return GPC_HELD_QUEUE;
     }
-    if (is_turn(self, msg)) {
+    uint8_t table = table_of(self, message);
+    if (is_turn(self, msg, table)) {
         return take_turn(self, message);
     }
-    uint8_t table = table_of(self, message);
-    bool over_unit = self->type->tables[table]->object == GPC_OVER_UNIT;
-    int status = over_unit ? gpc_controller_unit(self, table, type, message) : take_line(self, table, message);
+    int status = dispatch(self, table, message);
     if (status == GPC_OK && is_request) {
         count_request(self, type, traffic_class);
     }
@@ -171,7 +237,7 @@ gpc_controller_replay(gpc_controller_t *self)
     if (message == GPC_NONE) {
         return GPC_OK;
     }
-    int status = take_line(self, table_of(self, message), message);
+    int status = dispatch(self, table_of(self, message), message);
     if (status == GPC_HELD_QUEUE) { /* the head again: what this step wakes comes behind what waits already */
         gpc_list_push_front(self->replay, self->messages, message);
     }
@@ -205,8 +271,8 @@ gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_ad
     x.mask = mask;
     x.kept = message == GPC_NONE;
     int status = gpc_fsm_step(&x);
-    if (status == GPC_OK && !x.kept) {
-        gpc_free_message(self, message);
+    if (message != GPC_NONE) {
+        status = finish(self, &x, status);
     }
     return status > 0 ? GPC_HOLD : status;
 }
@@ -296,12 +362,13 @@ gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_in
                      gpc_index_t message)
 {
     gpc_step_t x;
+    gpc_part_t *its = &self->parts[part];
     gpc_step_about_line(self, &x, table, cause,
-                        message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
+                        entry == GPC_NONE ? gpc_msg_at(self->messages, message)->line : gpc_part_line(its, entry),
+                        message);
     x.entry = entry;
-    x.slot = &self->parts[part].states[entry];
-    x.kept = message == GPC_NONE;
-    return finish(self, &x, gpc_fsm_step(&x));
+    x.slot = entry == GPC_NONE ? NULL : &its->states[entry];
+    return take_slot(self, &x);
 }
 
 int
@@ -311,8 +378,7 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
     gpc_step_about_line(self, &x, table, cause,
                         message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
     x.slot = &self->unit_states[table];
-    x.kept = message == GPC_NONE;
-    return finish(self, &x, gpc_fsm_step(&x));
+    return take_slot(self, &x);
 }
 
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
@@ -413,6 +479,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
     self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
     self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
+    self->untold = gpc_arena_take(arena, 1, 1);
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
@@ -446,4 +513,5 @@ gpc_controller_clear(gpc_controller_t *self)
     memset(self->core_fields, 0, described_size(self->type->core));
     memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
     memset(self->unit_states, 0, GPC_MAX_TABLES);
+    *self->untold = 0;
 }

@@ -191,7 +191,23 @@ state_of(const gpc_step_t *x)
         case GPC_OVER_UNIT:
             break;
     }
-    return *x->slot;
+    return x->slot ? *x->slot : x->table->initial; /* no entry yet */
+}
+
+/* As a line its way, an entry leaves its part in the initial state. */
+static int
+set_entry_state(gpc_step_t *x, uint8_t next)
+{
+    if (!x->slot) {
+        return next == x->table->initial ? GPC_OK : lost(x, next, "the part has no entry for it");
+    }
+    *x->slot = next;
+    if (next == x->table->initial && !x->table->keeps_initial) {
+        gpc_part_give(&x->unit->parts[x->unit->type->object_of[x->table_number]], x->entry);
+        x->entry = GPC_NONE;
+        x->slot = NULL;
+    }
+    return GPC_OK;
 }
 
 static int
@@ -203,6 +219,7 @@ set_state(gpc_step_t *x, uint8_t next)
         case GPC_OVER_WORDS:
             return set_word_states(x, next);
         case GPC_OVER_ENTRIES:
+            return set_entry_state(x, next);
         case GPC_OVER_UNIT:
             break;
     }

@@ -86,6 +86,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->destination = destination;
     msg->line = x->line;
     if (x->msg) {
+        msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;
         msg->request = x->msg->request;
         msg->warp = x->msg->warp;
@@ -118,8 +119,10 @@ gpc_new_request(gpc_step_t *x, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
 
-    gpc_carry(x, msg, x->msg->mask, x->msg->data);
-    move_lanes(msg, x->msg); /* they come back with the answer */
+    if (x->msg) {
+        gpc_carry(x, msg, x->msg->mask, x->msg->data);
+        move_lanes(msg, x->msg); /* they come back with the answer */
+    }
     return msg;
 }
 
@@ -130,6 +133,7 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
     gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
 
+    msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;

@@ -95,6 +95,20 @@ gpc_part_give(gpc_part_t *part, gpc_index_t entry)
     gpc_pool_give(&part->pool, entry);
 }
 
+int
+gpc_take_entry(gpc_step_t *x)
+{
+    gpc_part_t *part = &x->unit->parts[x->unit->type->object_of[x->table_number]];
+    gpc_index_t entry = gpc_part_take(part, x->line);
+
+    if (entry == GPC_NONE) {
+        return GPC_HOLD;
+    }
+    x->entry = entry;
+    x->slot = &part->states[entry];
+    return GPC_OK;
+}
+
 gpc_index_t
 gpc_part_find(const gpc_part_t *part, gpc_address_t line)
 {

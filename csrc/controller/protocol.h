@@ -7,6 +7,7 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/access.h"
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
@@ -124,12 +125,20 @@ typedef struct {
     gpc_sharers_info_t sharers;
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
-    /* Which table a cause goes to; NULL: table 0. */
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
     uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
+    /* The entry of the part that a message routed to a table over entries is about; NULL: the newest one about its line.
+     * GPC_NONE: the step is one of the table's initial state, whose first action may take an entry (gpc_take_entry). */
+    gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
     /* Lower is evicted sooner, among those the table lets go; NULL: least recently used. */
     uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
-    /* A KERNEL_BEGIN walks its lines. */
-    bool walks_at_kernel_begin;
+    /* A launch: bit t of `begins`: table t gets KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp is done, elsewhere
+     * once all cores are. A table over lines or words gets it for every line and transaction, over entries for every entry, and
+     * none may be held; over the unit once, and it may hold a KERNEL_END until a later turn. With any `ends` the launch
+     * lasts until what they cause is over. */
+    uint8_t begins, ends;
+    /* Before the tables are told, KERNEL_BEGIN or KERNEL_END: sets unit, core and warp fields. NULL: they stay. */
+    void (*launch)(gpc_controller_t *unit, uint8_t cause);
     /* The state may be left at the end of a run: TC's evicted leases, for example. Others must have no transaction left. */
     bool may_idle_in_transaction;
     /* With it: the core cycle from which an EXPIRE ends the transaction, GPC_NEVER for one that is at work. When entries run out those
@@ -137,8 +146,11 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. */
+/* What a protocol adds to order.c's waiting. NULL members: nothing beyond it. Only `before` and `release` may return GPC_HOLD. */
 typedef struct {
+    /* Whether a load, store or atomic of the warp may issue, once core rule and older accesses let it: GPC_OK; GPC_HOLD: ask when
+     * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
+    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
      * *until. Called again until done. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
@@ -149,6 +161,7 @@ typedef struct {
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
     bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
@@ -167,23 +180,33 @@ typedef enum {
 #undef X
 } gpc_promise_t;
 
-/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. */
+/* What the generic monitors (check/monitor.c) hold a protocol to, and where they look; states are those of L1 table 0. Over words
+ * each word is looked at by its own state. */
 typedef struct {
     gpc_promise_t promise;
-    uint32_t readable;  /* bit s: in state s an L1 serves loads from its copy */
-    uint32_t copies;    /* bit s: in state s it has words that it may come to serve; readable states among them */
-    uint32_t owners;    /* bit s: it may write them without asking; then nobody else has a copy */
-    bool bank_is_whole; /* the bank's line, where it has one, holds every write performed */
+    uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;     /* bit s: in state s it has words that it may come to serve; readable states among them */
+    uint32_t owners;     /* bit s: it may write them without asking; then nobody else has a copy */
+    bool bank_is_whole;  /* the bank's line, where it has one, holds every write performed */
+    uint32_t bank_words; /* the same over words: bit s of the bank's table 0: a word in state s does */
     /* The last cycle in which a copy may be read, and the last one of all leases of the line that the bank knows of (0: none).
      * NULL: copies do not end by themselves. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
 } gpc_watched_t;
 
+/* The controllers that a protocol's own monitor looks at. */
+typedef struct {
+    gpc_controller_t *const *cores; /* [num_cores]: those at core position */
+    uint32_t num_cores;
+    gpc_controller_t *bank;            /* the home of the line; NULL: the step was about no line */
+    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+} gpc_units_t;
+
 /* Who watches a controller, told between its steps; a member returns 0 or an error. */
 typedef struct {
     void *watcher;
-    /* A step about the line is over. */
+    /* A step about the line is over; GPC_NEVER: about the unit alone. */
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
@@ -223,10 +246,10 @@ struct gpc_protocol {
                      gpc_mask_t mask, uint32_t *words);
     int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                       gpc_mask_t mask, const uint32_t *words);
-    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller
-     * about a line; tells by gpc_violated. */
+    /* Monitors, with check on: what the generic ones go by, and the protocol's own, called after every step of a controller with
+     * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
-    int (*monitor)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line);
+    int (*monitor)(const gpc_units_t *units, gpc_address_t line);
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -294,6 +317,7 @@ struct gpc_controller {
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
     uint8_t *unit_states;             /* one a table, for tables over the unit */
+    uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
@@ -315,12 +339,16 @@ void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
 /* The first replayed request, if there is one: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
-/* A cause without a message: EVICT (explorer), INSTANT, KERNEL_BEGIN, TIMER. */
+/* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
- * handed over. GPC_OK: done; GPC_HOLD: nothing was done and it is still the caller's: what a first action may return. */
+ * handed over. GPC_OK: done, or the message waits for the line; GPC_HOLD: nothing was done and the message is still the
+ * caller's: what a first action may return. */
 GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
                                        gpc_mask_t mask, gpc_index_t message);
+/* A launch begins (KERNEL_BEGIN), or ends here (KERNEL_END): what the type's `begins`, `ends` and `launch` say. GPC_OK; an error;
+ * or GPC_HELD_QUEUE: a table holds the KERNEL_END; calling this again goes on from there. */
+GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
 /* The cause for every line that the array holds. */
 GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
 /* The cause for every line that is in a transaction, with a way or without. */
@@ -346,8 +374,8 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
     const gpc_watch_t *watch = x->unit->monitors;
     return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
 }
-/* An L1's state of a line by table 0; *way: where its words are, or GPC_NONE. */
-uint8_t gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way);
+/* The state of a line by table 0, of its word if that is over words; *way: where its words are, or GPC_NONE. */
+uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
 {
@@ -424,7 +452,8 @@ GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
 gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
 /* The masked words of `line`, or the whole line, as its type carries any. */
 void gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line);
-/* For the core's request x->msg, to the line's home: with its words (stores), its lane list (atomics: moved along). */
+/* For the core's request x->msg, to the line's home: with its words (stores), its lane list (atomics: moved along). For an entry
+ * that acts by itself there is no request: the caller says what it carries. */
 gpc_msg_t *gpc_new_request(gpc_step_t *x, uint8_t type);
 /* To the sender of message `to` (x->message, or a pending one): its request named, its lane list moved along, words of x's line as
  * the type carries any. */
@@ -475,7 +504,10 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
-/* The cause at one entry of a part, by table `table`. */
+/* First action of a step over entries that has none: a new entry of the table's part for x's line. GPC_HOLD: the part is full.
+ * An entry leaves its part when its state becomes the table's initial one. */
+GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
+/* The cause at one entry of a part, by table `table`; the step is about the entry's line. */
 GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */

@@ -40,18 +40,38 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
     return GPC_OK;
 }
 
-uint8_t
-gpc_l1_state(const gpc_controller_t *l1, gpc_address_t line, gpc_index_t *way)
+static uint8_t
+state_in_transaction(const gpc_controller_t *unit, gpc_index_t mshr, uint32_t word, bool *held)
 {
-    const gpc_tags_t *tags = &l1->arrays[0];
+    *held = true;
+    if (unit->type->tables[0]->object != GPC_OVER_WORDS) {
+        return gpc_mshr_at(&unit->mshrs, mshr)->state;
+    }
+    uint8_t state = gpc_mshr_word_states(&unit->mshrs, mshr)[word];
+    *held = state != 0; /* 0: this word is not part of the transaction */
+    return (uint8_t) (state - 1);
+}
+
+uint8_t
+gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way)
+{
+    const gpc_table_t *table = unit->type->tables[0];
+    const gpc_tags_t *tags = &unit->arrays[0];
     gpc_index_t mshr = GPC_NONE;
 
     *way = tags->sets ? gpc_tags_find(tags, line) : GPC_NONE;
-    mshr = *way == GPC_NONE ? gpc_mshr_find(&l1->mshrs, line) : tags->tags[*way].mshr;
+    mshr = *way == GPC_NONE ? gpc_mshr_find(&unit->mshrs, line) : tags->tags[*way].mshr;
     if (mshr != GPC_NONE) {
-        return gpc_mshr_at(&l1->mshrs, mshr)->state;
+        bool held;
+        uint8_t state = state_in_transaction(unit, mshr, word, &held);
+        if (held) {
+            return state;
+        }
     }
-    return *way == GPC_NONE ? l1->type->tables[0]->initial : tags->tags[*way].state;
+    if (*way == GPC_NONE) {
+        return table->initial;
+    }
+    return table->object == GPC_OVER_WORDS ? gpc_tags_word_states(tags, *way)[word] : tags->tags[*way].state;
 }
 
 int
@@ -87,6 +107,9 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     }
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction has not ended");
+    }
+    if (*self->untold) {
+        return wrong(self, 0, "the end of the launch is held");
     }
     return self->replay->count
                ? wrong(self, gpc_msg_at(self->messages, self->replay->head)->line, "a request still waits")
@@ -222,6 +245,7 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
         gpc_encode_described(out, self->type->warp(), self->warp_fields + (size_t) warp * self->warp_fields_size);
     }
     gpc_encode_bytes(out, self->unit_states, GPC_MAX_TABLES);
+    gpc_encode_bytes(out, self->untold, 1);
     gpc_encode_list(out, self->replay);
     gpc_encode_u64(out, *self->idle_timer > out->now ? *self->idle_timer - out->now : 0);
 }

@@ -1,8 +1,11 @@
 /* wheel.c: near events in a wheel of lists, one a tick and priority, found by a two-level bitmap; far ones in a heap.
  *
+ * A list is sorted by key (target, kind); of equal keys the one scheduled first is first. Four events of five go to the end
+ * of their list, and the others pass about one event (measured with 16 and with 256 cores under full load), so that sorting
+ * as they enter is cheapest.
+ *
  * The window is [now, now + WINDOW). As now moves on, far events that came into the window move to their lists before
- * anything else can be scheduled there, in order of their sequence: a list is therefore always in order of sequence, and
- * only far events have to carry theirs. */
+ * anything else can be scheduled there, in order of their sequence: only far events have to carry theirs. */
 #include "engine/wheel.h"
 
 #include <assert.h>
@@ -31,9 +34,8 @@ struct gpc_wheel_state {
 /* Of a near event: the list that it is in says when. */
 typedef struct {
     gpc_index_t next; /* in its list, or in the pool's */
-    uint32_t target, argument;
-    uint8_t kind, priority;
-    uint16_t spare;
+    uint32_t argument;
+    uint64_t key; /* target, kind, priority, from the highest bits down; the priority is the same in a whole list */
 } entry_t;
 
 struct gpc_wheel_far {
@@ -41,6 +43,30 @@ struct gpc_wheel_far {
     uint64_t sequence;
     gpc_index_t event;
 };
+
+static inline uint64_t
+make_key(uint8_t kind, uint8_t priority, uint32_t target)
+{
+    return (uint64_t) target << 32 | (uint64_t) kind << 8 | priority;
+}
+
+static inline uint8_t
+priority_of(const entry_t *entry)
+{
+    return (uint8_t) entry->key;
+}
+
+static inline uint8_t
+kind_of(const entry_t *entry)
+{
+    return (uint8_t) (entry->key >> 8);
+}
+
+static inline uint32_t
+target_of(const entry_t *entry)
+{
+    return (uint32_t) (entry->key >> 32);
+}
 
 static inline entry_t *
 entry_at(const gpc_wheel_t *self, gpc_index_t i)
@@ -116,19 +142,43 @@ forget_if_empty(gpc_wheel_t *self, uint32_t slot)
     }
 }
 
+/* Into a list whose last event comes after it. */
+__attribute__((noinline)) static void
+insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *entry)
+{
+    gpc_index_t *link = head;
+
+    while (entry_at(self, *link)->key <= entry->key) {
+        link = &entry_at(self, *link)->next;
+    }
+    entry->next = *link;
+    *link = i;
+}
+
+/* At the end, mostly. Whether the list was empty is as good as random: no branch on where the link is. */
+static inline void
+insert(gpc_wheel_t *self, gpc_index_t *list, gpc_index_t i, entry_t *entry)
+{
+    entry_t *last = list[0] != GPC_NONE ? entry_at(self, list[1]) : NULL;
+
+    if (last && last->key > entry->key) {
+        insert_in_order(self, list, i, entry);
+        return;
+    }
+    gpc_index_t *link = last ? &last->next : &list[0];
+    entry->next = GPC_NONE;
+    *link = i;
+    list[1] = i;
+}
+
 static inline void
 near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
 {
     gpc_wheel_state_t *state = self->state;
-    uint32_t slot = (uint32_t) (tick % WINDOW) * GPC_WHEEL_PRIORITIES + entry->priority;
+    uint32_t slot = (uint32_t) (tick % WINDOW) * GPC_WHEEL_PRIORITIES + priority_of(entry);
     uint64_t bit = UINT64_C(1) << (slot % 64);
-    gpc_index_t *list = &self->slots[(size_t) slot * 2];
 
-    /* Whether the list was empty is as good as random: no branch on it. */
-    gpc_index_t *link = list[0] != GPC_NONE ? &entry_at(self, list[1])->next : &list[0];
-    entry->next = GPC_NONE;
-    *link = i;
-    list[1] = i;
+    insert(self, &self->slots[(size_t) slot * 2], i, entry);
     state->bits[slot / 64] |= bit;
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
@@ -247,7 +297,7 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
         return GPC_ERROR_CAPACITY;
     }
     entry_t *entry = entry_at(self, i);
-    *entry = (entry_t){.kind = kind, .priority = priority, .target = target, .argument = argument};
+    *entry = (entry_t){.argument = argument, .key = make_key(kind, priority, target)};
     if (tick - state->now < WINDOW) {
         near_push(self, i, entry, tick);
     } else {
@@ -288,9 +338,9 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
     const entry_t *entry = entry_at(self, i);
 
     *out = (gpc_event_t){.tick = state->now,
-                         .kind = entry->kind,
-                         .priority = entry->priority,
-                         .target = entry->target,
+                         .kind = kind_of(entry),
+                         .priority = priority_of(entry),
+                         .target = target_of(entry),
                          .argument = entry->argument};
     list[0] = entry->next;
     state->num_near--;
@@ -306,8 +356,8 @@ gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32
         return false;
     }
     const entry_t *entry = entry_at(self, i);
-    *kind = entry->kind;
-    *target = entry->target;
+    *kind = kind_of(entry);
+    *target = target_of(entry);
     *argument = entry->argument;
     return true;
 }

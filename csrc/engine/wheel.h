@@ -1,19 +1,21 @@
-/* wheel.h: the event wheel. Events are carried out in order of (tick, priority, sequence): of two at one tick the lower
- * priority number first, of two alike the one scheduled first. No event is ever scheduled before now. */
+/* wheel.h: the event wheel. Events run in order of (tick, priority, target, kind), all numbers ascending, so that a run does
+ * not depend on which component scheduled its event first. Of events equal in all four, which one component schedules for
+ * itself, the one scheduled first runs first. No event is ever scheduled before now. */
 #ifndef GPC_ENGINE_WHEEL_H
 #define GPC_ENGINE_WHEEL_H
 
 #include "base/arena.h"
 
-/* Who handles an event; gpu.c dispatches. Priorities follow the way of data: what arrives at a tick is there for who acts
- * at that tick. */
+/* Who handles an event; run.c dispatches. Priorities follow the way of data: at equal ticks, deliveries precede controllers
+ * and cores. A target names one component of its kind: the key of an event says whose it is. */
 typedef enum {
-    GPC_EVENT_DRAM,           /* target: channel */
-    GPC_EVENT_NETWORK_ARRIVE, /* target: the network's own code; argument: message */
+    GPC_EVENT_DRAM_ANSWER,    /* target: channel; argument: message */
+    GPC_EVENT_DRAM,           /* target: channel; its next step */
+    GPC_EVENT_NETWORK_ARRIVE, /* target: node and virtual network; argument: message */
     GPC_EVENT_CONTROLLER,     /* target: controller (node); a bank's or L1's turn */
     GPC_EVENT_CORE,           /* target: core; its turn */
     GPC_EVENT_OUTBOX,         /* target: controller; messages whose time to enter the network has come */
-    GPC_EVENT_NETWORK_GRANT,  /* target: the network's own code; arbitration, after all that enters at this tick */
+    GPC_EVENT_NETWORK_GRANT,  /* target: output port; arbitration, after all that enters at this tick */
     GPC_EVENT_TIMER,          /* target: controller, argument: what it asked for */
     GPC_EVENT_LAUNCH,
     GPC_NUM_EVENT_KINDS

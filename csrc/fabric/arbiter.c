@@ -17,36 +17,6 @@
 
 #include "fabric/network_parts.h"
 
-enum { PRIORITY_GRANT = 3 };
-
-/* The output is to be looked at again, at tick or as soon as it is free. */
-int
-gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
-{
-    gpc_output_state_t *state = &self->parts->output_states[output];
-
-    tick = tick > state->busy_until ? tick : state->busy_until;
-    if (state->wake <= tick) {
-        return 0;
-    }
-    state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
-}
-
-/* ---- sets of ports: which outputs an input waits for, which inputs an output has requests of ------------------------------ */
-
-static inline void
-note_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
-{
-    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
-    uint32_t bit = self->parts->outputs[output].bit;
-
-    gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
-    gpc_network_wants(self, input, network)[bit / 64] |= UINT64_C(1) << (bit % 64);
-    self->parts->output_states[output].waiting++;
-    self->parts->input_states[input].waiting++;
-}
-
 static inline void
 forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
 {
@@ -57,20 +27,6 @@ forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t ne
     gpc_network_wants(self, input, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     self->parts->output_states[output].waiting--;
     self->parts->input_states[input].waiting--;
-}
-
-/* The first message of a queue is a new one: it asks for its output. */
-int
-gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
-{
-    const gpc_input_state_t *state = &self->parts->input_states[input];
-    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
-
-    note_request(self, input, output, network);
-    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream will see to it */
-        return gpc_network_look_at(self, state->streams_to, state->busy_until);
-    }
-    return gpc_network_look_at(self, output, ready);
 }
 
 /* ---- what may be granted -------------------------------------------------------------------------------------------------- */
@@ -290,8 +246,8 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 }
 
 /* A GPC_EVENT_NETWORK_GRANT. */
-int
-gpc_network_grant_event(gpc_network_t *self, const gpc_event_t *event)
+static int
+grant_event(gpc_network_t *self, const gpc_event_t *event)
 {
     gpc_output_state_t *state = &self->parts->output_states[event->target];
     const gpc_input_state_t *inputs = self->parts->input_states;
@@ -317,4 +273,14 @@ gpc_network_grant_event(gpc_network_t *self, const gpc_event_t *event)
     }
     bool wanted_later = state->waiting || inputs[ended[0]].waiting;
     return wanted_later ? gpc_network_look_at(self, event->target, state->busy_until) : 0;
+}
+
+int
+gpc_network_event(gpc_network_t *self, const gpc_event_t *event)
+{
+    if (event->kind == GPC_EVENT_NETWORK_GRANT) {
+        return grant_event(self, event);
+    }
+    uint32_t networks = self->config.networks;
+    return gpc_network_arrive(self, (gpc_node_t) (event->target / networks), event->target % networks, event->argument);
 }

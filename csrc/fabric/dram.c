@@ -1,4 +1,4 @@
-/* dram.c: the queue of a DRAM channel, its answers, and the model of fixed latency.
+/* dram.c: a DRAM channel: requests enter its queue, and its model (dram_fixed.c, dram_banks.c) serves them.
  *
  * Data move at acceptance: a write reaches memory and a read takes its words when they enter the queue. Requests of one line
  * enter in their order, so that whatever order the pins serve them in, every read has seen exactly the older writes. */
@@ -8,8 +8,6 @@
 
 #include "base/errors.h"
 #include "fabric/dram_channel.h"
-
-enum { PRIORITY = 0 }; /* what memory brings at a tick is there for who acts at it */
 
 int
 gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena, gpc_pool_t *messages,
@@ -73,74 +71,6 @@ gpc_dram_idle(const gpc_dram_t *self)
     return true;
 }
 
-int
-gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
-{
-    if (self->state[channel].wake <= tick) {
-        return 0;
-    }
-    self->state[channel].wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, GPC_NONE);
-}
-
-int
-gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
-{
-    self->state[channel].answers++;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, message);
-}
-
-void
-gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i)
-{
-    gpc_dram_channel_t *state = &self->state[channel];
-    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-
-    if (previous == GPC_NONE) {
-        state->head = request->next;
-    } else {
-        gpc_dram_request_at(self, channel, previous)->next = request->next;
-    }
-    if (state->tail == i) {
-        state->tail = previous;
-    }
-    request->next = state->free;
-    state->free = i;
-    state->waiting--;
-    self->statistics[channel].queue_cycles +=
-        (gpc_wheel_now(self->wheel) - request->accepted) / self->config.clock.period;
-}
-
-/* ---- model 0 ---------------------------------------------------------------------------------------------------------- */
-
-/* Serves what the pins are free for. A line holds them for its transfer; the answer comes `latency` after it began. */
-static int
-fixed_step(gpc_dram_t *self, uint32_t channel)
-{
-    const gpc_dram_config_t *config = &self->config;
-    gpc_dram_channel_t *state = &self->state[channel];
-    gpc_tick_t now = gpc_wheel_now(self->wheel);
-
-    if (state->head == GPC_NONE) {
-        return 0;
-    }
-    if (state->pins_free > now) {
-        return gpc_dram_wake(self, channel, state->pins_free);
-    }
-    uint32_t cycles = (config->line_bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
-    gpc_index_t message = gpc_dram_request_at(self, channel, state->head)->message;
-    gpc_dram_leave(self, channel, GPC_NONE, state->head);
-    state->pins_free = now + cycles * config->clock.period;
-    self->statistics[channel].busy_cycles += cycles;
-    if (message != GPC_NONE) {
-        int status = gpc_dram_answer_at(self, channel, message, now + config->latency);
-        if (status) {
-            return status;
-        }
-    }
-    return state->head == GPC_NONE ? 0 : gpc_dram_wake(self, channel, state->pins_free);
-}
-
 /* ---- requests and events ---------------------------------------------------------------------------------------------- */
 
 static int
@@ -162,7 +92,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     state->tail = i;
     state->waiting++;
     if (self->config.model == 0) {
-        return state->head == i ? fixed_step(self, channel) : 0;
+        return state->head == i ? gpc_dram_fixed_step(self, channel) : 0;
     }
     return gpc_dram_banks_enter(self, channel, i, line);
 }
@@ -193,7 +123,7 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
     uint32_t channel = event->target;
     gpc_dram_channel_t *state = &self->state[channel];
 
-    if (event->argument != GPC_NONE) {
+    if (event->kind == GPC_EVENT_DRAM_ANSWER) {
         state->answers--;
         return self->answer(self->world, channel, event->argument);
     }
@@ -202,7 +132,7 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
     }
     state->wake = GPC_NEVER;
     bool was_full = gpc_dram_room(self, channel) == 0;
-    int status = self->config.model == 0 ? fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
+    int status = self->config.model == 0 ? gpc_dram_fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
     if (status == 0 && was_full && gpc_dram_room(self, channel) > 0 && self->room) {
         status = self->room(self->world, channel);
     }

@@ -75,7 +75,7 @@ uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
 GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
 GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
                                   const uint32_t *words);
-GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM */
+GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM or _ANSWER */
 bool gpc_dram_idle(const gpc_dram_t *self);
 
 #endif

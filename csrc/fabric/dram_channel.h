@@ -57,12 +57,16 @@ struct gpc_dram_channel {
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
 };
 
+/* dram_queue.c */
 /* Takes request i out of the queue (previous: the one before it by age or GPC_NONE) and counts its wait. */
 void gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i);
 /* Asks for an event of the channel at tick unless an earlier one stands. */
 GPC_MUST_CHECK int gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick);
 /* The read's answer is there at tick. */
 GPC_MUST_CHECK int gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick);
+
+/* Model 0: serves what the pins are free for and asks for the next event. */
+GPC_MUST_CHECK int gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel);
 
 /* Model 1. */
 void gpc_dram_banks_derive(gpc_dram_t *self); /* what follows from the configuration */

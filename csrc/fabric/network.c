@@ -1,78 +1,10 @@
-/* network.c: messages through routers: in at the nodes, from buffer to buffer, out at the nodes. arbiter.c says when.
- *
- * A grant moves a message on: its head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
- * cycles later. With the router's pipeline before its arbitration that is, unloaded, latency cycles a router and flits - 1
- * for the tail.
- *
- * Credits of a buffer are back in the tick of the grant that empties it, or in which the receiver takes the message: since
- * a flit leaves a cycle and new ones come at most as fast and no sooner, the buffer never holds more than it can. With a
- * receiver that takes at once, an output passes a message of n flits every n cycles, however small the buffer. */
+/* network.c: the nodes' side: messages go in and come out there, and a crossbar's banks relay those from core to core. */
 #include "fabric/network.h"
 
 #include <assert.h>
 
 #include "base/errors.h"
 #include "fabric/network_parts.h"
-
-enum { PRIORITY_ARRIVE = 0 };
-
-/* A message's head is in an input buffer from tick on. */
-static int
-enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message, gpc_tick_t tick)
-{
-    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint32_t network = msg->network;
-    gpc_list_t *list = &gpc_network_queue(self, input, network, output)->list;
-
-    msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
-    gpc_list_push(list, self->messages, message);
-    return list->count == 1 ? gpc_network_request(self, input, output, network) : 0;
-}
-
-int
-gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now)
-{
-    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_tick_t period = self->config.clock.period;
-
-    if (wiring->counted) {
-        self->traffic[msg->type].flit_hops += msg->flits;
-    }
-    if (wiring->downstream != GPC_NONE) {
-        uint32_t router = self->parts->inputs[wiring->downstream].router;
-        return enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
-    }
-    uint32_t target = wiring->node * self->config.networks + msg->network;
-    return gpc_wheel_schedule(self->wheel, now + msg->flits * period, GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target,
-                              message);
-}
-
-static int room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output);
-
-/* To an output, which may have waited for them. */
-static inline int
-return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
-{
-    gpc_output_state_t *state = &self->parts->output_states[output];
-    state->credits[network] += flits;
-    state->blocked &= ~(1u << network);
-    return state->waiting ? gpc_network_look_at(self, output, tick) : 0;
-}
-
-/* Whoever feeds the buffer learns it. */
-int
-gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output,
-                      uint32_t flits, gpc_tick_t now)
-{
-    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
-
-    if (wiring->upstream == GPC_NONE) {
-        queue->room += flits;
-        return room_came(self, wiring->node, network, output);
-    }
-    return return_credits(self, wiring->upstream, network, flits, now);
-}
 
 /* ---- relays ------------------------------------------------------------------------------------------------------------- */
 
@@ -107,8 +39,9 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
     uint32_t output = ejection_port(self, node);
 
     *message = gpc_list_pop(list, self->messages);
-    return return_credits(self, output, network, gpc_network_credits_needed(self, gpc_msg_at(self->messages, *message)),
-                          gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+    return gpc_network_return_credits(self, output, network,
+                                      gpc_network_credits_needed(self, gpc_msg_at(self->messages, *message)),
+                                      gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
 static int
@@ -120,7 +53,8 @@ inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message
 
     assert(queue->room >= flits);
     queue->room -= flits;
-    return enter(self, input, output, message, gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+    return gpc_network_enter(self, input, output, message,
+                             gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
 /* Where a relay goes on from its bank. */
@@ -196,6 +130,20 @@ room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t outpu
         }
     }
     return status;
+}
+
+/* Whoever feeds the buffer learns it. */
+int
+gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output,
+                      uint32_t flits, gpc_tick_t now)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+
+    if (wiring->upstream == GPC_NONE) {
+        queue->room += flits;
+        return room_came(self, wiring->node, network, output);
+    }
+    return gpc_network_return_credits(self, wiring->upstream, network, flits, now);
 }
 
 /* ---- the nodes' side ---------------------------------------------------------------------------------------------------- */
@@ -293,19 +241,12 @@ gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_ind
     return status ? status : relay(self, node, network);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------- */
-
 int
-gpc_network_event(gpc_network_t *self, const gpc_event_t *event)
+gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message)
 {
-    if (event->kind == GPC_EVENT_NETWORK_GRANT) {
-        return gpc_network_grant_event(self, event);
-    }
-    gpc_node_t node = (gpc_node_t) (event->target / self->config.networks);
-    uint32_t network = event->target % self->config.networks;
     gpc_list_t *list = &self->parts->node_states[node].ejected[network];
 
-    gpc_list_push(list, self->messages, event->argument);
+    gpc_list_push(list, self->messages, message);
     if (list->count > 1) {
         return 0;
     }

@@ -1,4 +1,4 @@
-/* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{network,arbiter,topology}.c.
+/* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{arbiter,network,buffers,topology}.c.
  *
  * Ports are numbered through the whole network. A node injects by an input port of its router and ejects by an output port. */
 #ifndef GPC_FABRIC_NETWORK_PARTS_H
@@ -134,12 +134,24 @@ gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *m
     return self->parts->routes[router * self->parts->num_nodes + target];
 }
 
-/* arbiter.c */
+/* buffers.c */
+/* The output is to be looked at again, at tick or as soon as it is free. */
 GPC_MUST_CHECK int gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
+/* The first message of a queue is a new one: it asks for its output. */
 GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network);
-GPC_MUST_CHECK int gpc_network_grant_event(gpc_network_t *self, const gpc_event_t *event);
-/* network.c: the message moves on to what the output feeds; `flits` of an input's queue are free again. */
+/* A message's head is in an input buffer from tick on. */
+GPC_MUST_CHECK int gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message,
+                                     gpc_tick_t tick);
+/* The message moves on to what the output feeds. */
 GPC_MUST_CHECK int gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now);
+/* To an output, which may have waited for them. */
+GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
+                                              gpc_tick_t tick);
+
+/* network.c */
+/* The message's last flit is in the node's ejection buffer. */
+GPC_MUST_CHECK int gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message);
+/* `flits` of an input's queue are free again: whoever feeds it learns that. */
 GPC_MUST_CHECK int gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network,
                                          uint32_t output, uint32_t flits, gpc_tick_t now);
 

@@ -128,8 +128,8 @@ begin(const gpc_network_config_t *config)
 static inline void
 run_to(gpc_tick_t tick)
 {
-    gpc_event_t event;
-    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, 0, 0), 0);
+    gpc_event_t event; /* behind all others of the tick */
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, UINT32_MAX, 0), 0);
     while (gpc_wheel_next(&wheel, &event) && event.kind != GPC_EVENT_LAUNCH) {
         CHECK_EQUAL_I64(gpc_network_event(&network, &event), 0);
     }

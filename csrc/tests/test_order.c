@@ -12,7 +12,10 @@ typedef struct {
     gpc_order_traits_t traits;
     gpc_order_t order;
     uint64_t metadata[WARPS];
+    gpc_failure_t failure;
 } rig_t;
+
+static const gpc_controller_type_t type = {.name = "L1"};
 
 static void
 set_up(rig_t *rig, gpc_rule_t rule, gpc_order_traits_t traits)
@@ -22,8 +25,11 @@ set_up(rig_t *rig, gpc_rule_t rule, gpc_order_traits_t traits)
     rig->l1.warp_fields = (uint8_t *) rig->metadata;
     rig->l1.warp_fields_size = sizeof(uint64_t);
     rig->l1.unit_fields = rig->metadata;
+    rig->l1.type = &type;
+    rig->l1.failure = &rig->failure;
     rig->l1s[0] = &rig->l1;
-    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, 1, WARPS, 2, &rig->arena), 0);
+    gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
+    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, &sizes, &rig->arena), 0);
 }
 
 static int
@@ -94,6 +100,126 @@ a_release_waits_for_what_is_older(void)
         CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &waits[i], &until), GPC_ORDER_VERDICT_OLDER_ATOMIC);
         gpc_arena_free(&rig.arena);
     }
+}
+
+static void
+a_synchronisation_access_blocks_its_warp_under_drf_and_hrf(void)
+{
+    static const gpc_rule_t rules[] = {GPC_RULE_DRF, GPC_RULE_HRF};
+    static const gpc_access_t accesses[] = {{GPC_ACCESS_STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU},
+                                            {GPC_ACCESS_STORE, GPC_ORDER_RELAXED, GPC_SCOPE_CTA},
+                                            {GPC_ACCESS_LOAD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU},
+                                            {GPC_ACCESS_ATOMIC, GPC_ORDER_RELAXED, GPC_SCOPE_SYS}};
+    for (size_t i = 0; i < GPC_COUNT_OF(accesses) * GPC_COUNT_OF(rules); i++) {
+        const gpc_access_t *access = &accesses[i / GPC_COUNT_OF(rules)];
+        rig_t rig;
+        set_up(&rig, rules[i % GPC_COUNT_OF(rules)], (gpc_order_traits_t){0});
+        issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK);
+        CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_RELAXED), GPC_ORDER_VERDICT_GO);
+        gpc_order_issued(&rig.order, 0, 0, access);
+        complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK); /* an older data access ends: the warp stays blocked */
+        CHECK(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK) > GPC_ORDER_VERDICT_GO);
+        CHECK(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE) > GPC_ORDER_VERDICT_GO);
+        CHECK_EQUAL_I64(ask(&rig, 1, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE), GPC_ORDER_VERDICT_GO);
+        CHECK_EQUAL_I64(gpc_order_completed(&rig.order, 0, 0, access), 0);
+        issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+        CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE), GPC_ORDER_VERDICT_GO);
+        gpc_arena_free(&rig.arena);
+    }
+}
+
+/* Acquires wait while the warp's metadata is not 0; until 40 when it is 40. */
+static int
+acquire_waits(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    uint64_t marker = ((const uint64_t *) l1->unit_fields)[warp];
+    if (marker == 40) {
+        *until = 40;
+    }
+    return access->order == GPC_ORDER_ACQUIRE && marker ? GPC_HOLD : GPC_OK;
+}
+
+static void
+a_protocol_may_hold_an_access_before_it_issues(void)
+{
+    rig_t rig;
+    gpc_cycle_t until;
+    gpc_access_t acquire = {GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU};
+    gpc_access_t fence = {GPC_ACCESS_FENCE, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU};
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.before = acquire_waits});
+    rig.metadata[0] = 1;
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &acquire, &until), GPC_ORDER_VERDICT_RELEASE);
+    CHECK_EQUAL_U64(until, GPC_NEVER);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &fence, &until),
+                    GPC_ORDER_VERDICT_GO); /* memory accesses only */
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(ask(&rig, 1, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE), GPC_ORDER_VERDICT_GO);
+    rig.metadata[0] = 40;
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &acquire, &until), GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(until, 40);
+    rig.metadata[0] = 0;
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 0, &acquire, &until), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static int
+acquire_refuses(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    (void) l1, (void) warp, (void) scope;
+    return GPC_HOLD;
+}
+
+/* GPC_HOLD here would reach the controller as its action's own refusal. */
+static void
+an_acquire_or_fence_part_that_holds_is_an_error(void)
+{
+    rig_t rig;
+    gpc_access_t acquire = {GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU};
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.acquire = acquire_refuses});
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE);
+    CHECK_EQUAL_I64(gpc_order_completed(&rig.order, 0, 0, &acquire), GPC_ERROR_PROTOCOL);
+    CHECK(strstr(rig.failure.text, "acquire part") != NULL);
+    gpc_arena_free(&rig.arena);
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.fence = acquire_refuses});
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_SC), GPC_ERROR_PROTOCOL);
+    CHECK(strstr(rig.failure.text, "fence part") != NULL);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_warp_touches_no_line_twice_at_once(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
+    CHECK(!gpc_order_minds_lines(&rig.order, 0, 0));
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, 128, 1);
+    gpc_order_touch(&rig.order, 0, 0, 256, 1);
+    CHECK(gpc_order_minds_lines(&rig.order, 0, 0));
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_SAME_LINE);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 384, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 1, 128, 1), GPC_ORDER_VERDICT_GO); /* another warp */
+    gpc_order_let_go(&rig.order, 0, 0, 128, 1);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_clear(&rig.order);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_DRF, (gpc_order_traits_t){.same_word = true});
+    gpc_order_touch(&rig.order, 0, 0, 128, 3);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, 128, 4);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 6), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_let_go(&rig.order, 0, 0, 128, 3);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_arena_free(&rig.arena);
 }
 
 static int
@@ -258,6 +384,11 @@ main(void)
     RUN(one_access_at_a_time_under_sc);
     RUN(weak_accesses_overlap_under_rc_and_fences_wait_for_all);
     RUN(a_release_waits_for_what_is_older);
+    RUN(a_synchronisation_access_blocks_its_warp_under_drf_and_hrf);
+    RUN(a_protocol_may_hold_an_access_before_it_issues);
+    RUN(an_acquire_or_fence_part_that_holds_is_an_error);
+    RUN(a_warp_touches_no_line_twice_at_once);
+    RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
     RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
     RUN(local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart);
     RUN(a_release_part_that_waits_for_a_time_tells_it);

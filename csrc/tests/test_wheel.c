@@ -1,4 +1,4 @@
-/* Does the event wheel keep the exact order (tick, priority, sequence), near and far? */
+/* Does the event wheel keep the exact order (tick, priority, target, kind), near and far, whatever order events were scheduled in? */
 #include "base/errors.h"
 #include "engine/wheel.h"
 #include "harness.h"
@@ -30,19 +30,19 @@ next_name(void)
 }
 
 static void
-of_one_tick_priority_goes_before_sequence(void)
+of_one_tick_priority_goes_before_target(void)
 {
     begin(CAPACITY);
-    add(5, 3, 30);
-    add(5, 0, 1);
-    add(5, 3, 31);
-    add(5, 0, 2);
-    add(4, 3, 0);
-    CHECK_EQUAL_U64(next_name(), 0);
-    CHECK_EQUAL_U64(next_name(), 1);
+    add(5, 3, 1);
+    add(5, 0, 30);
+    add(5, 3, 0);
+    add(5, 0, 31);
+    add(4, 3, 2);
     CHECK_EQUAL_U64(next_name(), 2);
     CHECK_EQUAL_U64(next_name(), 30);
     CHECK_EQUAL_U64(next_name(), 31);
+    CHECK_EQUAL_U64(next_name(), 0);
+    CHECK_EQUAL_U64(next_name(), 1);
     CHECK_EQUAL_U64(next_name(), GPC_NONE);
 }
 
@@ -59,15 +59,60 @@ an_event_at_the_running_tick_with_lower_priority_number_is_next(void)
 }
 
 static void
-a_far_event_comes_before_a_near_one_scheduled_later_for_the_same_tick(void)
+an_event_at_the_running_tick_goes_before_those_of_higher_targets(void)
 {
     begin(CAPACITY);
-    add(100000, 1, 1); /* far now */
+    add(7, 2, 4);
+    add(7, 2, 9);
+    CHECK_EQUAL_U64(next_name(), 4);
+    add(7, 2, 8);
+    add(7, 2, 3);
+    CHECK_EQUAL_U64(next_name(), 3);
+    CHECK_EQUAL_U64(next_name(), 8);
+    CHECK_EQUAL_U64(next_name(), 9);
+}
+
+static void
+far_and_near_events_of_one_tick_are_in_order_of_target(void)
+{
+    begin(CAPACITY);
+    add(100000, 1, 3); /* far now */
+    add(100000, 1, 1);
     add(99990, 1, 0);
     CHECK_EQUAL_U64(next_name(), 0);
     add(100000, 1, 2); /* near by now */
     CHECK_EQUAL_U64(next_name(), 1);
     CHECK_EQUAL_U64(next_name(), 2);
+    CHECK_EQUAL_U64(next_name(), 3);
+}
+
+static void
+schedule(const gpc_event_t *event)
+{
+    CHECK_EQUAL_I64(
+        gpc_wheel_schedule(&wheel, event->tick, event->kind, event->priority, event->target, event->argument), 0);
+}
+
+static void
+of_one_target_kinds_are_in_order_and_equal_kinds_as_scheduled(void)
+{
+    static const gpc_event_t given[] = {
+        {.tick = 9, .kind = GPC_EVENT_TIMER, .target = 6, .argument = 0},
+        {.tick = 9, .kind = GPC_EVENT_DRAM_ANSWER, .target = 6, .argument = 2},
+        {.tick = 9, .kind = GPC_EVENT_DRAM, .target = 6, .argument = 3},
+        {.tick = 9, .kind = GPC_EVENT_DRAM_ANSWER, .target = 6, .argument = 1},
+    };
+    static const uint32_t expected[] = {2, 1, 3, 0}; /* arguments */
+    gpc_event_t event = {0};
+
+    begin(CAPACITY);
+    for (uint32_t i = 0; i < 4; i++) {
+        schedule(&given[i]);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK(gpc_wheel_next(&wheel, &event));
+        CHECK_EQUAL_U64(event.argument, expected[i]);
+    }
 }
 
 static void
@@ -116,8 +161,7 @@ clear_drops_near_and_far_and_keeps_now(void)
 
 typedef struct {
     gpc_tick_t tick;
-    uint64_t sequence;
-    uint32_t name;
+    uint32_t target, name; /* names ascend in the order of scheduling */
     uint8_t priority;
 } reference_t;
 
@@ -138,7 +182,10 @@ goes_first(const reference_t *a, const reference_t *b)
     if (a->tick != b->tick) {
         return a->tick < b->tick;
     }
-    return a->priority != b->priority ? a->priority < b->priority : a->sequence < b->sequence;
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    return a->target != b->target ? a->target < b->target : a->name < b->name;
 }
 
 /* A plain list searched for its first is the oracle. */
@@ -151,8 +198,10 @@ random_events_come_in_the_order_of_a_plain_list(void)
     for (uint32_t name = 0; name < 300000 && wrong == 0; name++) {
         uint64_t reach = random_below(4) == 0 ? 20000 : random_below(3) ? 12 : 2100;
         if (count < 64 && (count == 0 || random_below(2))) {
-            reference_t entry = {gpc_wheel_now(&wheel) + random_below(reach), name, name, (uint8_t) random_below(4)};
-            add(entry.tick, entry.priority, name);
+            reference_t entry = {gpc_wheel_now(&wheel) + random_below(reach), (uint32_t) random_below(8), name,
+                                 (uint8_t) random_below(4)};
+            schedule(&(gpc_event_t){
+                .tick = entry.tick, .priority = entry.priority, .target = entry.target, .argument = name});
             list[count++] = entry;
             continue;
         }
@@ -161,10 +210,54 @@ random_events_come_in_the_order_of_a_plain_list(void)
             first = goes_first(&list[i], &list[first]) ? i : first;
         }
         gpc_event_t event = {0};
-        wrong += !gpc_wheel_next(&wheel, &event) || event.target != list[first].name || event.tick != list[first].tick;
+        wrong +=
+            !gpc_wheel_next(&wheel, &event) || event.argument != list[first].name || event.tick != list[first].tick;
         list[first] = list[--count];
     }
     CHECK_EQUAL_U64(wrong, 0);
+}
+
+/* Events of two ticks, near and far: all targets of all kinds that share a priority. */
+static uint32_t
+make_events(gpc_event_t *events)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 2 * GPC_WHEEL_PRIORITIES * GPC_NUM_EVENT_KINDS * 5; i++) {
+        events[count++] = (gpc_event_t){.tick = i % 2 ? 40 : 4000,
+                                        .priority = (uint8_t) (i / 2 % GPC_WHEEL_PRIORITIES),
+                                        .kind = (uint8_t) (i / 8 % GPC_NUM_EVENT_KINDS),
+                                        .target = i / 8 / GPC_NUM_EVENT_KINDS,
+                                        .argument = i};
+    }
+    return count;
+}
+
+static void
+the_order_of_scheduling_changes_nothing(void)
+{
+    static gpc_event_t events[2 * GPC_WHEEL_PRIORITIES * GPC_NUM_EVENT_KINDS * 5];
+    static uint32_t first[sizeof(events) / sizeof(events[0])];
+    uint32_t count = make_events(events), differ = 0;
+
+    for (uint32_t run = 0; run < 50; run++) {
+        begin(CAPACITY);
+        for (uint32_t i = 0; i < count; i++) {
+            schedule(&events[i]);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            gpc_event_t event = {0};
+            CHECK(gpc_wheel_next(&wheel, &event));
+            first[i] = run == 0 ? event.argument : first[i];
+            differ += event.argument != first[i];
+        }
+        for (uint32_t i = count - 1; i > 0; i--) { /* another order */
+            uint32_t other = (uint32_t) random_below(i + 1);
+            gpc_event_t moved = events[i];
+            events[i] = events[other];
+            events[other] = moved;
+        }
+    }
+    CHECK_EQUAL_U64(differ, 0);
 }
 
 static void
@@ -214,13 +307,16 @@ edges_are_at_or_after_and_strictly_after(void)
 int
 main(void)
 {
-    RUN(of_one_tick_priority_goes_before_sequence);
+    RUN(of_one_tick_priority_goes_before_target);
     RUN(an_event_at_the_running_tick_with_lower_priority_number_is_next);
-    RUN(a_far_event_comes_before_a_near_one_scheduled_later_for_the_same_tick);
+    RUN(an_event_at_the_running_tick_goes_before_those_of_higher_targets);
+    RUN(far_and_near_events_of_one_tick_are_in_order_of_target);
+    RUN(of_one_target_kinds_are_in_order_and_equal_kinds_as_scheduled);
     RUN(now_is_the_tick_of_the_event_taken);
     RUN(one_event_too_many_is_an_error_and_not_taken);
     RUN(clear_drops_near_and_far_and_keeps_now);
     RUN(random_events_come_in_the_order_of_a_plain_list);
+    RUN(the_order_of_scheduling_changes_nothing);
     RUN(a_saved_arena_replays_the_same_events);
     RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);
     RUN(edges_are_at_or_after_and_strictly_after);

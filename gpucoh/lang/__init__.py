@@ -28,6 +28,7 @@ Imports nothing of the rest of the package but :mod:`gpucoh.errors`.
 """
 
 from gpucoh.lang import intrinsics
+from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.kernel import Device, Kernel, device, kernel
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.types import Buffer, BufferType, Scalar, f32, i32, u32
@@ -47,3 +48,4 @@ __all__ = [
     "kernel",
     "u32",
 ]
+__all__ += intrinsics.__all__

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.lang.ir import Block, LocalArray, Operand, Place, Register
+from gpucoh.lang.folding import float_bits
+from gpucoh.lang.ir import Block, Constant, LocalArray, Operand, Place, Register
 from gpucoh.lang.source import SourceUnit
 from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
 
@@ -128,9 +129,6 @@ def describe(value: AnyValue) -> str:
 
 def from_python(value: Any) -> AnyValue:
     """A constant of the surroundings as a value; what is no number stays a :class:`PythonObject`."""
-    from gpucoh.lang.folding import float_bits
-    from gpucoh.lang.ir import Constant
-
     if isinstance(value, np.int32):
         return Value(Constant(int(value) & 0xFFFFFFFF), I32)
     if isinstance(value, np.uint32):

@@ -16,6 +16,7 @@ from gpucoh.litmus.results import HANG, Outcome, Result
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import Verdicts
 from gpucoh.machines import Machine, machine
+from gpucoh.protocols import rule_name
 from gpucoh.units import nearest
 
 RUNS = 1000
@@ -229,8 +230,6 @@ def _judge(test: Test, protocol: str, rule: str, model: str, seen: Observations)
 
 def keeping(rule: str | None) -> list[str]:
     """Ids of the protocols that keep a core rule; all of them for None."""
-    from gpucoh.protocols import rule_name
-
     known = protocols()
     if rule is None:
         return list(known)

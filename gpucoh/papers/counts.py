@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gpucoh.comparison import geometric_mean
+from gpucoh.experiments.comparison import geometric_mean
+from gpucoh.experiments.runner import RunResult
 from gpucoh.papers.claims import Claim
 from gpucoh.papers.drawing import LIFETIMES
-from gpucoh.runner import RunResult
 
 Runs = Mapping[tuple[str, str], RunResult]  # (workload, protocol) -> run
 INVALIDATION_PROTOCOLS = ("mesi", "gpu-vi", "gpu-vini")

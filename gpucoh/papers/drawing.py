@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from gpucoh.comparison import Comparison
-from gpucoh.plots import (
+from gpucoh.experiments.comparison import Comparison
+from gpucoh.protocols import split_options
+from gpucoh.report.plots import (
     CLASS_NAMES,
     PART_NAMES,
     Stack,
@@ -24,7 +25,6 @@ from gpucoh.plots import (
     traffic_figure,
     traffic_stacks,
 )
-from gpucoh.protocols import split_options
 
 GROUPS = {
     "inter": "inter-workgroup communication",

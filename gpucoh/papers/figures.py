@@ -16,7 +16,7 @@ from gpucoh.papers import drawing
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.drawing import LIFETIMES, Panel
 from gpucoh.papers.runs import Bench, missing_protocol, present
-from gpucoh.plots import save
+from gpucoh.report.plots import save
 from gpucoh.units import nearest
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gpucoh.comparison import Comparison, carry_out
 from gpucoh.errors import ConfigError
+from gpucoh.experiments.comparison import Comparison, carry_out
+from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.gpu import resolve
-from gpucoh.runner import Run, RunResult
 from gpucoh.suite import workloads as all_workloads
 
 

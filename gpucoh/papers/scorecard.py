@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpucoh.comparison import geometric_mean, harmonic_mean
+from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
+from gpucoh.experiments.runner import RunResult
 from gpucoh.gpu import protocols, resolve
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.counts import COUNTS, Count
 from gpucoh.papers.runs import Bench, missing_protocol, present
-from gpucoh.runner import RunResult
 
 SIZE = 0.10
 SIDE = 0.01

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 from gpucoh.suite.buffers import ReadOnlyI32
 
@@ -16,20 +16,20 @@ TILE = 16
 
 # Thread t of a tile's block owns column t. The tile fills along its own diagonals, a barrier
 # between two.
-@gpucoh.kernel
+@lang.kernel
 def align_diagonal(
     similarity: ReadOnlyI32,
-    score: gpucoh.Buffer[gpucoh.i32],
-    side: gpucoh.i32,
-    diagonal: gpucoh.i32,
-    first_row: gpucoh.i32,
-    penalty: gpucoh.i32,
+    score: lang.Buffer[lang.i32],
+    side: lang.i32,
+    diagonal: lang.i32,
+    first_row: lang.i32,
+    penalty: lang.i32,
 ) -> None:
     """Fill the tiles of one diagonal; ``score`` has ``side + 1`` rows and columns."""
-    tile = gpucoh.shared(gpucoh.i32, (TILE + 1, TILE + 1))
-    gains = gpucoh.shared(gpucoh.i32, (TILE, TILE))
-    t = gpucoh.thread_id()
-    tile_row = first_row + gpucoh.block_id()
+    tile = lang.shared(lang.i32, (TILE + 1, TILE + 1))
+    gains = lang.shared(lang.i32, (TILE, TILE))
+    t = lang.thread_id()
+    tile_row = first_row + lang.block_id()
     top = tile_row * TILE
     left = (diagonal - tile_row) * TILE
     width = side + 1
@@ -39,14 +39,14 @@ def align_diagonal(
         tile[0, 0] = score[top * width + left]
     tile[0, t + 1] = score[top * width + left + t + 1]
     tile[t + 1, 0] = score[(top + t + 1) * width + left]
-    gpucoh.barrier()
+    lang.barrier()
     for step in range(2 * TILE - 1):
         row = step - t
         if row >= 0 and row < TILE:
             best = tile[row, t] + gains[row, t]
-            best = gpucoh.max(best, tile[row + 1, t] - penalty)
-            tile[row + 1, t + 1] = gpucoh.max(best, tile[row, t + 1] - penalty)
-        gpucoh.barrier()
+            best = lang.max(best, tile[row + 1, t] - penalty)
+            tile[row + 1, t + 1] = lang.max(best, tile[row, t + 1] - penalty)
+        lang.barrier()
     for row in range(TILE):
         score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
 

@@ -13,12 +13,14 @@ This module imports neither the core nor the kernel language; the modules with k
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from gpucoh.errors import ConfigError
 from gpucoh.units import name_of
@@ -42,16 +44,6 @@ PAPERS: dict[str, str] = {
     "D": "DeNovo",
     "S": "STC",
     "Q": "QuickRelease",
-}
-_SWITCH = {
-    "on": True,
-    "true": True,
-    "1": True,
-    "yes": True,
-    "off": False,
-    "false": False,
-    "0": False,
-    "no": False,
 }
 
 
@@ -175,41 +167,46 @@ class Parameter:
             When it is not of the kind or not allowed; ``owner`` (the workload's id) is named in the
             message.
         """
-        parsed = self._convert(value)
-        if parsed is None or not self._within(parsed):
+        reader = _reader(self.kind, self.minimum, self.maximum, self.choices)
+        try:
+            return reader.validate_python(value)
+        except ValidationError:
             raise ConfigError(
                 f"workload {owner}: parameter {self.name} is {value!r}; allowed: {self.allowed()}"
-            )
-        return parsed
+            ) from None
 
-    def _convert(self, value: object) -> Value:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if self.kind == "bool":
-            if isinstance(value, bool):
-                return value
-            return _SWITCH.get(str(value).strip().lower())
-        if self.kind in ("choice", "file"):
-            return str(value) if str(value) else None
-        if isinstance(value, bool):
-            return None
-        try:
-            if self.kind == "float":
-                return float(value)  # type: ignore[arg-type]
-            if isinstance(value, float):
-                return int(value) if value.is_integer() else None
-            return int(value)  # type: ignore[call-overload, no-any-return]
-        except (TypeError, ValueError, OverflowError):
-            return None
 
-    def _within(self, value: Value) -> bool:
-        if self.kind == "choice":
-            return value in self.choices
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            low = -np.inf if self.minimum is None else self.minimum
-            high = np.inf if self.maximum is None else self.maximum
-            return low <= value <= high and abs(value) < np.inf
-        return True
+def _plain(value: object) -> object:
+    """A number as Python's own; a switch is none."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool):
+        raise ValueError("a switch")
+    return plain
+
+
+def _switch(value: object) -> str:
+    return str(value).strip().lower()
+
+
+@functools.cache
+def _reader(
+    kind: Kind, minimum: float | None, maximum: float | None, choices: tuple[str, ...]
+) -> TypeAdapter[Value]:
+    """What makes a given value one of a kind, or refuses it."""
+    meant: Any
+    match kind:
+        case "int":
+            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(_plain)]
+        case "float":
+            finite = Field(ge=minimum, le=maximum, allow_inf_nan=False)
+            meant = Annotated[float, finite, BeforeValidator(_plain)]
+        case "bool":
+            meant = Annotated[bool, BeforeValidator(_switch)]
+        case "choice":
+            meant = Annotated[Literal[choices], BeforeValidator(str)]
+        case "file":
+            meant = Annotated[str, Field(min_length=1), BeforeValidator(str)]
+    return TypeAdapter(meant)
 
 
 @dataclass(frozen=True, kw_only=True)

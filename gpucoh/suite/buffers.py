@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import gpucoh
+from gpucoh import lang
 
 if TYPE_CHECKING:
-    ReadOnlyF32: TypeAlias = gpucoh.Buffer[float]
-    ReadOnlyI32: TypeAlias = gpucoh.Buffer[int]
+    ReadOnlyF32: TypeAlias = lang.Buffer[float]
+    ReadOnlyI32: TypeAlias = lang.Buffer[int]
 else:
-    ReadOnlyF32 = gpucoh.Buffer[gpucoh.f32, "readonly"]
-    ReadOnlyI32 = gpucoh.Buffer[gpucoh.i32, "readonly"]
+    ReadOnlyF32 = lang.Buffer[lang.f32, "readonly"]
+    ReadOnlyI32 = lang.Buffer[lang.i32, "readonly"]

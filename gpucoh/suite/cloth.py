@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -33,35 +33,35 @@ REST = 1.0
 STIFFNESS = 0.0625
 
 
-@gpucoh.kernel
+@lang.kernel
 def relax_cloth(
-    position: gpucoh.Buffer[gpucoh.f32],
-    bend: gpucoh.Buffer[gpucoh.f32],
-    arrived: gpucoh.Buffer[gpucoh.i32],
-    columns: gpucoh.i32,
-    rows: gpucoh.i32,
-    iterations: gpucoh.i32,
+    position: lang.Buffer[lang.f32],
+    bend: lang.Buffer[lang.f32],
+    arrived: lang.Buffer[lang.i32],
+    columns: lang.i32,
+    rows: lang.i32,
+    iterations: lang.i32,
 ) -> None:
     """Move the ends of every constraint towards its rest length; the first row is fixed."""
     target = 0
     words = 3 * rows * columns
-    part = (words + gpucoh.grid_dim() - 1) // gpucoh.grid_dim()
-    low = gpucoh.block_id() * part
-    high_word = gpucoh.min(low + part, words)
+    part = (words + lang.grid_dim() - 1) // lang.grid_dim()
+    low = lang.block_id() * part
+    high_word = lang.min(low + part, words)
     row_words = 3 * columns
     for _ in range(iterations):
-        for word in range(low + gpucoh.thread_id(), high_word, BLOCK):
+        for word in range(low + lang.thread_id(), high_word, BLOCK):
             at_x = word // 3 % columns
             at_y = word // row_words
             if at_x > 0 and at_x < columns - 1 and at_y > 0 and at_y < rows - 1:
                 sides = position[word - 3] + position[word + 3]
                 sides = sides + position[word - row_words] + position[word + row_words]
                 bend[word] = STIFFNESS * (sides - 4.0 * position[word])
-        target += gpucoh.grid_dim()
+        target += lang.grid_dim()
         grid_barrier(arrived, target)
-        for word in range(low + gpucoh.thread_id(), high_word, BLOCK):
+        for word in range(low + lang.thread_id(), high_word, BLOCK):
             position[word] = position[word] + bend[word]
-        target += gpucoh.grid_dim()
+        target += lang.grid_dim()
         grid_barrier(arrived, target)
         for colour in range(4):
             across = colour < 2
@@ -75,10 +75,10 @@ def relax_cloth(
             else:
                 high = (rows - odd) // 2
             count = wide * high
-            share = (count + gpucoh.grid_dim() - 1) // gpucoh.grid_dim()
-            first = gpucoh.block_id() * share
-            last = gpucoh.min(first + share, count)
-            for i in range(first + gpucoh.thread_id(), last, BLOCK):
+            share = (count + lang.grid_dim() - 1) // lang.grid_dim()
+            first = lang.block_id() * share
+            last = lang.min(first + share, count)
+            for i in range(first + lang.thread_id(), last, BLOCK):
                 x = i % wide
                 y = i // wide
                 if across:
@@ -90,14 +90,14 @@ def relax_cloth(
                 dx = position[b] - position[a]
                 dy = position[b + 1] - position[a + 1]
                 dz = position[b + 2] - position[a + 2]
-                length = gpucoh.sqrt(dx * dx + dy * dy + dz * dz)
+                length = lang.sqrt(dx * dx + dy * dy + dz * dz)
                 pull = (length - REST) / length
                 # The share of the first end: half, or nothing where it hangs on the bar.
-                hold = gpucoh.f32(0.5)
+                hold = lang.f32(0.5)
                 if y == 0:
-                    hold = gpucoh.f32(0.0)
+                    hold = lang.f32(0.0)
                     if across:
-                        pull = gpucoh.f32(0.0)
+                        pull = lang.f32(0.0)
                 give = (1.0 - hold) * pull
                 hold = hold * pull
                 position[a] = position[a] + hold * dx
@@ -106,7 +106,7 @@ def relax_cloth(
                 position[b] = position[b] - give * dx
                 position[b + 1] = position[b + 1] - give * dy
                 position[b + 2] = position[b + 2] - give * dz
-            target += gpucoh.grid_dim()
+            target += lang.grid_dim()
             grid_barrier(arrived, target)
 
 

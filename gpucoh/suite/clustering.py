@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
@@ -31,27 +31,27 @@ BLOCK = 128
 # neighbouring words. After the assignment each (cluster, dimension) pair is summed by one thread
 # over the block's points in their order: the sums do not depend on timing, and the second reading
 # of the points is reuse within the block.
-@gpucoh.kernel
+@lang.kernel
 def assign_points(
     points: ReadOnlyF32,
-    centroids: gpucoh.Buffer[gpucoh.f32],
-    membership: gpucoh.Buffer[gpucoh.i32],
-    partial_sums: gpucoh.Buffer[gpucoh.f32],
-    partial_counts: gpucoh.Buffer[gpucoh.i32],
-    count: gpucoh.i32,
-    dimensions: gpucoh.i32,
-    clusters: gpucoh.i32,
+    centroids: lang.Buffer[lang.f32],
+    membership: lang.Buffer[lang.i32],
+    partial_sums: lang.Buffer[lang.f32],
+    partial_counts: lang.Buffer[lang.i32],
+    count: lang.i32,
+    dimensions: lang.i32,
+    clusters: lang.i32,
 ) -> None:
     """Give each point its nearest centroid; sum the block's points of each cluster."""
-    members = gpucoh.shared(gpucoh.i32, BLOCK)
-    thread = gpucoh.thread_id()
-    first = gpucoh.block_id() * BLOCK
+    members = lang.shared(lang.i32, BLOCK)
+    thread = lang.thread_id()
+    first = lang.block_id() * BLOCK
     point = first + thread
     nearest = -1
     if point < count:
-        smallest = gpucoh.f32(0.0)
+        smallest = lang.f32(0.0)
         for cluster in range(clusters):
-            distance = gpucoh.f32(0.0)
+            distance = lang.f32(0.0)
             for dimension in range(dimensions):
                 difference = (
                     points[dimension * count + point] - centroids[cluster * dimensions + dimension]
@@ -62,42 +62,42 @@ def assign_points(
                 nearest = cluster
         membership[point] = nearest
     members[thread] = nearest
-    gpucoh.barrier()
-    here = gpucoh.min(BLOCK, count - first)
+    lang.barrier()
+    here = lang.min(BLOCK, count - first)
     for pair in range(thread, clusters * dimensions, BLOCK):
         cluster = pair // dimensions
         dimension = pair % dimensions
-        total = gpucoh.f32(0.0)
+        total = lang.f32(0.0)
         found = 0
         for j in range(here):
             if members[j] == cluster:
                 total = total + points[dimension * count + first + j]
                 found += 1
-        partial_sums[gpucoh.block_id() * clusters * dimensions + pair] = total
+        partial_sums[lang.block_id() * clusters * dimensions + pair] = total
         if dimension == 0:
-            partial_counts[gpucoh.block_id() * clusters + cluster] = found
+            partial_counts[lang.block_id() * clusters + cluster] = found
 
 
-@gpucoh.kernel
+@lang.kernel
 def update_centroids(
-    centroids: gpucoh.Buffer[gpucoh.f32],
-    partial_sums: gpucoh.Buffer[gpucoh.f32],
-    partial_counts: gpucoh.Buffer[gpucoh.i32],
-    blocks: gpucoh.i32,
-    dimensions: gpucoh.i32,
-    clusters: gpucoh.i32,
+    centroids: lang.Buffer[lang.f32],
+    partial_sums: lang.Buffer[lang.f32],
+    partial_counts: lang.Buffer[lang.i32],
+    blocks: lang.i32,
+    dimensions: lang.i32,
+    clusters: lang.i32,
 ) -> None:
     """Each centroid becomes the mean of its points; one without points stays."""
-    pair = gpucoh.global_id()
+    pair = lang.global_id()
     if pair < clusters * dimensions:
         cluster = pair // dimensions
-        total = gpucoh.f32(0.0)
+        total = lang.f32(0.0)
         found = 0
         for block in range(blocks):
             total = total + partial_sums[block * clusters * dimensions + pair]
             found += partial_counts[block * clusters + cluster]
         if found > 0:
-            centroids[pair] = total / gpucoh.f32(found)
+            centroids[pair] = total / lang.f32(found)
 
 
 def refuse_far_points(path: str, points: NDArray[np.float32]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -23,14 +23,14 @@ from gpucoh.suite.buffers import ReadOnlyI32
 BLOCK = 256
 
 
-@gpucoh.kernel
+@lang.kernel
 def copy_words(
     source: ReadOnlyI32,
-    target: gpucoh.Buffer[gpucoh.i32],
-    words: gpucoh.i32,
+    target: lang.Buffer[lang.i32],
+    words: lang.i32,
 ) -> None:
     """``target[i] = source[i]``."""
-    i = gpucoh.global_id()
+    i = lang.global_id()
     if i < words:
         target[i] = source[i]
 

@@ -7,35 +7,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 
 TILE = 16
 
 
-@gpucoh.kernel
+@lang.kernel
 def speckle_coefficients(
-    image: gpucoh.Buffer[gpucoh.f32],
-    slopes: gpucoh.Buffer[gpucoh.f32],
-    coefficients: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    columns: gpucoh.i32,
-    speckle: gpucoh.f32,
+    image: lang.Buffer[lang.f32],
+    slopes: lang.Buffer[lang.f32],
+    coefficients: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    speckle: lang.f32,
 ) -> None:
     """Differences to the four neighbours, and the diffusion coefficient that follows from them."""
-    tile = gpucoh.shared(gpucoh.f32, (TILE, TILE))
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
-    column = gpucoh.block_id(0) * TILE + x
-    row = gpucoh.block_id(1) * TILE + y
+    tile = lang.shared(lang.f32, (TILE, TILE))
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
+    column = lang.block_id(0) * TILE + x
+    row = lang.block_id(1) * TILE + y
     inside = row < rows and column < columns
     at = row * columns + column
-    value = gpucoh.f32(1.0)
+    value = lang.f32(1.0)
     if inside:
         value = image[at]
     tile[y, x] = value
-    gpucoh.barrier()
+    lang.barrier()
     if inside:
         north = value
         south = value
@@ -60,7 +60,7 @@ def speckle_coefficients(
         denominator = 1.0 + 0.25 * laplacian
         variation = numerator / (denominator * denominator)
         ratio = (variation - speckle) / (speckle * (1.0 + speckle))
-        coefficients[at] = gpucoh.min(gpucoh.max(1.0 / (1.0 + ratio), 0.0), 1.0)
+        coefficients[at] = lang.min(lang.max(1.0 / (1.0 + ratio), 0.0), 1.0)
         area = rows * columns
         slopes[at] = north
         slopes[area + at] = south
@@ -68,28 +68,28 @@ def speckle_coefficients(
         slopes[3 * area + at] = east
 
 
-@gpucoh.kernel
+@lang.kernel
 def diffuse(
-    image: gpucoh.Buffer[gpucoh.f32],
-    slopes: gpucoh.Buffer[gpucoh.f32],
-    coefficients: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    columns: gpucoh.i32,
-    rate: gpucoh.f32,
+    image: lang.Buffer[lang.f32],
+    slopes: lang.Buffer[lang.f32],
+    coefficients: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    rate: lang.f32,
 ) -> None:
     """One step of the diffusion, with the coefficients of the pixel and its south and east ones."""
-    tile = gpucoh.shared(gpucoh.f32, (TILE, TILE))
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
-    column = gpucoh.block_id(0) * TILE + x
-    row = gpucoh.block_id(1) * TILE + y
+    tile = lang.shared(lang.f32, (TILE, TILE))
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
+    column = lang.block_id(0) * TILE + x
+    row = lang.block_id(1) * TILE + y
     inside = row < rows and column < columns
     at = row * columns + column
-    here = gpucoh.f32(0.0)
+    here = lang.f32(0.0)
     if inside:
         here = coefficients[at]
     tile[y, x] = here
-    gpucoh.barrier()
+    lang.barrier()
     if inside:
         below = here
         right = here

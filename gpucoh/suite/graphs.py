@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -31,23 +31,23 @@ UNREACHED = -1
 
 # Two threads may give one vertex the same distance at once, and a third may read it then: relaxed
 # on both sides.
-@gpucoh.kernel
+@lang.kernel
 def bfs_level(
     offsets: ReadOnlyI32,
     columns: ReadOnlyI32,
-    distance: gpucoh.Buffer[gpucoh.i32],
-    more: gpucoh.Buffer[gpucoh.i32],
-    level: gpucoh.i32,
-    vertices: gpucoh.i32,
+    distance: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.i32],
+    level: lang.i32,
+    vertices: lang.i32,
 ) -> None:
     """Visit the neighbours of every vertex of one level; ``more`` says that some were new."""
-    vertex = gpucoh.global_id()
-    if vertex < vertices and gpucoh.load(distance, vertex, order="relaxed") == level:
+    vertex = lang.global_id()
+    if vertex < vertices and lang.load(distance, vertex, order="relaxed") == level:
         for edge in range(offsets[vertex], offsets[vertex + 1]):
             neighbour = columns[edge]
-            if gpucoh.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
-                gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
-                gpucoh.store(more, 0, 1, order="relaxed", scope="gpu")
+            if lang.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
+                lang.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
+                lang.store(more, 0, 1, order="relaxed", scope="gpu")
 
 
 # `visited` is written by the vertex's own thread in the second phase and read by others in the
@@ -55,25 +55,25 @@ def bfs_level(
 # one thread writes. Several threads may set one word of `updating`, `distance` and `more` at once:
 # relaxed. `more` has two slots: that of the next level is cleared in the second phase, when every
 # block has read it for the level before.
-@gpucoh.kernel
+@lang.kernel
 def bfs_masked(
     offsets: ReadOnlyI32,
     columns: ReadOnlyI32,
-    frontier: gpucoh.Buffer[gpucoh.i32],
-    updating: gpucoh.Buffer[gpucoh.i32],
-    visited: gpucoh.Buffer[gpucoh.i32],
-    distance: gpucoh.Buffer[gpucoh.i32],
-    more: gpucoh.Buffer[gpucoh.i32],
-    arrived: gpucoh.Buffer[gpucoh.i32],
-    vertices: gpucoh.i32,
-    limit: gpucoh.i32,
+    frontier: lang.Buffer[lang.i32],
+    updating: lang.Buffer[lang.i32],
+    visited: lang.Buffer[lang.i32],
+    distance: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.i32],
+    arrived: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+    limit: lang.i32,
 ) -> None:
     """Breadth-first search by shared vectors; all blocks meet twice a level; at most ``limit``
     levels.
     """
-    again = gpucoh.shared(gpucoh.i32, 1)
-    stride = gpucoh.grid_dim() * gpucoh.block_dim()
-    first = gpucoh.global_id()
+    again = lang.shared(lang.i32, 1)
+    stride = lang.grid_dim() * lang.block_dim()
+    first = lang.global_id()
     target = 0
     level = 0
     going = 1
@@ -84,30 +84,30 @@ def bfs_masked(
                 for edge in range(offsets[vertex], offsets[vertex + 1]):
                     neighbour = columns[edge]
                     if visited[neighbour] == 0:
-                        gpucoh.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
-                        gpucoh.store(updating, neighbour, 1, order="relaxed", scope="gpu")
-        target += gpucoh.grid_dim()
+                        lang.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
+                        lang.store(updating, neighbour, 1, order="relaxed", scope="gpu")
+        target += lang.grid_dim()
         grid_barrier(arrived, target)
         if first == 0:
-            gpucoh.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
+            lang.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
         for vertex in range(first, vertices, stride):
-            if gpucoh.load(updating, vertex, order="relaxed", scope="gpu") != 0:
+            if lang.load(updating, vertex, order="relaxed", scope="gpu") != 0:
                 updating[vertex] = 0
                 frontier[vertex] = 1
                 visited[vertex] = 1
-                gpucoh.store(more, level % 2, 1, order="relaxed", scope="gpu")
-        target += gpucoh.grid_dim()
+                lang.store(more, level % 2, 1, order="relaxed", scope="gpu")
+        target += lang.grid_dim()
         grid_barrier(arrived, target)
         # An atomic, so that all blocks see one value and leave together even where loads may be
         # stale.
-        if gpucoh.thread_id() == 0:
-            again[0] = gpucoh.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
-        gpucoh.barrier()
+        if lang.thread_id() == 0:
+            again[0] = lang.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
+        lang.barrier()
         level += 1
         going = again[0]
         if level >= limit:
             going = 0
-        gpucoh.barrier()
+        lang.barrier()
 
 
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:

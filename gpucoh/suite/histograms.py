@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -25,34 +25,34 @@ BINS = 256
 BLOCK = 256
 
 
-@gpucoh.kernel
+@lang.kernel
 def count_globally(
     values: ReadOnlyI32,
-    bins: gpucoh.Buffer[gpucoh.i32],
-    count: gpucoh.i32,
+    bins: lang.Buffer[lang.i32],
+    count: lang.i32,
 ) -> None:
     """Every value is one atomic on the bins in memory."""
-    for i in range(gpucoh.global_id(), count, gpucoh.grid_dim() * gpucoh.block_dim()):
-        gpucoh.atomic_add(bins, values[i], 1, order="relaxed", scope="gpu")
+    for i in range(lang.global_id(), count, lang.grid_dim() * lang.block_dim()):
+        lang.atomic_add(bins, values[i], 1, order="relaxed", scope="gpu")
 
 
-@gpucoh.kernel
+@lang.kernel
 def count_by_block(
     values: ReadOnlyI32,
-    bins: gpucoh.Buffer[gpucoh.i32],
-    count: gpucoh.i32,
+    bins: lang.Buffer[lang.i32],
+    count: lang.i32,
 ) -> None:
     """Each block counts in its scratchpad and adds its bins to those in memory."""
-    mine = gpucoh.shared(gpucoh.i32, BINS)
-    thread = gpucoh.thread_id()
+    mine = lang.shared(lang.i32, BINS)
+    thread = lang.thread_id()
     for b in range(thread, BINS, BLOCK):
         mine[b] = 0
-    gpucoh.barrier()
-    for i in range(gpucoh.global_id(), count, gpucoh.grid_dim() * gpucoh.block_dim()):
-        gpucoh.atomic_add(mine, values[i], 1, order="relaxed", scope="cta")
-    gpucoh.barrier()
+    lang.barrier()
+    for i in range(lang.global_id(), count, lang.grid_dim() * lang.block_dim()):
+        lang.atomic_add(mine, values[i], 1, order="relaxed", scope="cta")
+    lang.barrier()
     for b in range(thread, BINS, BLOCK):
-        gpucoh.atomic_add(bins, b, mine[b], order="relaxed", scope="gpu")
+        lang.atomic_add(bins, b, mine[b], order="relaxed", scope="gpu")
 
 
 @dataclass(frozen=True)

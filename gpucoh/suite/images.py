@@ -10,7 +10,7 @@ import numpy as np
 import scipy.ndimage
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 from gpucoh.suite.buffers import ReadOnlyF32
@@ -19,61 +19,61 @@ MAX_RADIUS = 8
 WIDE, HIGH = 32, 8
 
 
-@gpucoh.kernel
+@lang.kernel
 def filter_rows(
     source: ReadOnlyF32,
     weights: ReadOnlyF32,
-    target: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    columns: gpucoh.i32,
-    radius: gpucoh.i32,
+    target: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    radius: lang.i32,
 ) -> None:
     """The filter along the rows; pixels beyond the border are the nearest ones."""
-    tile = gpucoh.shared(gpucoh.f32, (HIGH, WIDE + 2 * MAX_RADIUS))
-    taps = gpucoh.shared(gpucoh.f32, 2 * MAX_RADIUS + 1)
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
+    tile = lang.shared(lang.f32, (HIGH, WIDE + 2 * MAX_RADIUS))
+    taps = lang.shared(lang.f32, 2 * MAX_RADIUS + 1)
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
     if y == 0 and x < 2 * radius + 1:
         taps[x] = weights[x]
-    left = gpucoh.block_id(0) * WIDE
-    row = gpucoh.block_id(1) * HIGH + y
+    left = lang.block_id(0) * WIDE
+    row = lang.block_id(1) * HIGH + y
     if row < rows:
         for i in range(x, WIDE + 2 * radius, WIDE):
-            column = gpucoh.min(gpucoh.max(left + i - radius, 0), columns - 1)
+            column = lang.min(lang.max(left + i - radius, 0), columns - 1)
             tile[y, i] = source[row * columns + column]
-    gpucoh.barrier()
+    lang.barrier()
     if row < rows and left + x < columns:
-        total = gpucoh.f32(0.0)
+        total = lang.f32(0.0)
         for tap in range(2 * radius + 1):
             total = total + taps[tap] * tile[y, x + tap]
         target[row * columns + left + x] = total
 
 
-@gpucoh.kernel
+@lang.kernel
 def filter_columns(
-    source: gpucoh.Buffer[gpucoh.f32],
+    source: lang.Buffer[lang.f32],
     weights: ReadOnlyF32,
-    target: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    columns: gpucoh.i32,
-    radius: gpucoh.i32,
+    target: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    radius: lang.i32,
 ) -> None:
     """The other dimension, along the columns."""
-    tile = gpucoh.shared(gpucoh.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
-    taps = gpucoh.shared(gpucoh.f32, 2 * MAX_RADIUS + 1)
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
+    tile = lang.shared(lang.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
+    taps = lang.shared(lang.f32, 2 * MAX_RADIUS + 1)
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
     if y == 0 and x < 2 * radius + 1:
         taps[x] = weights[x]
-    column = gpucoh.block_id(0) * WIDE + x
-    top = gpucoh.block_id(1) * HIGH
+    column = lang.block_id(0) * WIDE + x
+    top = lang.block_id(1) * HIGH
     if column < columns:
         for i in range(y, HIGH + 2 * radius, HIGH):
-            row = gpucoh.min(gpucoh.max(top + i - radius, 0), rows - 1)
+            row = lang.min(lang.max(top + i - radius, 0), rows - 1)
             tile[i, x] = source[row * columns + column]
-    gpucoh.barrier()
+    lang.barrier()
     if column < columns and top + y < rows:
-        total = gpucoh.f32(0.0)
+        total = lang.f32(0.0)
         for tap in range(2 * radius + 1):
             total = total + taps[tap] * tile[y + tap, x]
         target[(top + y) * columns + column] = total

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -35,28 +35,28 @@ LANES = 32  # words of a ledger line: 128 bytes
 
 
 # The ticket is an atomic, so the true order of the turns is known even where plain loads are stale.
-@gpucoh.kernel
+@lang.kernel
 def keep_ledger(
-    lock: gpucoh.Buffer[gpucoh.i32],
-    clock: gpucoh.Buffer[gpucoh.i32],
-    ledger: gpucoh.Buffer[gpucoh.i32],
+    lock: lang.Buffer[lang.i32],
+    clock: lang.Buffer[lang.i32],
+    ledger: lang.Buffer[lang.i32],
     amounts: ReadOnlyI32,
-    audits: gpucoh.Buffer[gpucoh.i32],
-    tickets: gpucoh.Buffer[gpucoh.i32],
-    turns: gpucoh.i32,
-    pages: gpucoh.i32,
-    pause: gpucoh.i32,
+    audits: lang.Buffer[lang.i32],
+    tickets: lang.Buffer[lang.i32],
+    turns: lang.i32,
+    pages: lang.i32,
+    pause: lang.i32,
 ) -> None:
     """``turns`` turns of every block at the ledger; see the module."""
-    lane = gpucoh.thread_id()
-    block = gpucoh.block_id()
+    lane = lang.thread_id()
+    block = lang.block_id()
     for turn in range(turns):
         entry = block * turns + turn
         amount = amounts[entry]
         if lane == 0:
             lock_acquire(lock, 0)
-            tickets[entry] = gpucoh.atomic_add(clock, 0, 1, order="relaxed", scope="gpu")
-        gpucoh.barrier()
+            tickets[entry] = lang.atomic_add(clock, 0, 1, order="relaxed", scope="gpu")
+        lang.barrier()
         index = ledger[lane]
         total = index
         for page in range(1, pages + 1):
@@ -67,10 +67,10 @@ def keep_ledger(
         else:
             word = (1 + index % pages) * LANES + lane
             ledger[word] = ledger[word] + amount
-        gpucoh.barrier()
+        lang.barrier()
         if lane == 0:
             lock_release(lock, 0)
-        gpucoh.sleep(pause)
+        lang.sleep(pause)
 
 
 def replay(

@@ -7,43 +7,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 from gpucoh.suite.buffers import ReadOnlyF32
 
 TILE = 16
 
 
-@gpucoh.kernel
+@lang.kernel
 def multiply_tiles(
     a: ReadOnlyF32,
     b: ReadOnlyF32,
-    c: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    inner: gpucoh.i32,
-    columns: gpucoh.i32,
+    c: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    inner: lang.i32,
+    columns: lang.i32,
 ) -> None:
     """``c = a @ b``; each block makes one tile of ``c`` from pairs of tiles in the scratchpad."""
-    tile_a = gpucoh.shared(gpucoh.f32, (TILE, TILE))
-    tile_b = gpucoh.shared(gpucoh.f32, (TILE, TILE))
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
-    column = gpucoh.block_id(0) * TILE + x
-    row = gpucoh.block_id(1) * TILE + y
-    total = gpucoh.f32(0.0)
+    tile_a = lang.shared(lang.f32, (TILE, TILE))
+    tile_b = lang.shared(lang.f32, (TILE, TILE))
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
+    column = lang.block_id(0) * TILE + x
+    row = lang.block_id(1) * TILE + y
+    total = lang.f32(0.0)
     for first in range(0, inner, TILE):
-        value_a = gpucoh.f32(0.0)
-        value_b = gpucoh.f32(0.0)
+        value_a = lang.f32(0.0)
+        value_b = lang.f32(0.0)
         if row < rows and first + x < inner:
             value_a = a[row * inner + first + x]
         if first + y < inner and column < columns:
             value_b = b[(first + y) * columns + column]
         tile_a[y, x] = value_a
         tile_b[y, x] = value_b
-        gpucoh.barrier()
+        lang.barrier()
         for k in range(TILE):
             total = total + tile_a[y, k] * tile_b[k, x]
-        gpucoh.barrier()
+        lang.barrier()
     if row < rows and column < columns:
         c[row * columns + column] = total
 

@@ -19,7 +19,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import maximum_flow
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -37,8 +37,8 @@ WIDE, HIGH = 32, 8  # pixels of a tile, and threads of a block
 SIDES = 4  # right, left, down, up: side ^ 1 is the opposite one
 
 
-@gpucoh.device
-def neighbour(side: gpucoh.i32, columns: gpucoh.i32) -> gpucoh.i32:
+@lang.device
+def neighbour(side: lang.i32, columns: lang.i32) -> lang.i32:
     """How far away, in pixels, the neighbour on that side is."""
     step = 1
     if side >= 2:
@@ -48,10 +48,8 @@ def neighbour(side: gpucoh.i32, columns: gpucoh.i32) -> gpucoh.i32:
     return step
 
 
-@gpucoh.device
-def inside(
-    side: gpucoh.i32, x: gpucoh.i32, y: gpucoh.i32, columns: gpucoh.i32, rows: gpucoh.i32
-) -> gpucoh.i32:
+@lang.device
+def inside(side: lang.i32, x: lang.i32, y: lang.i32, columns: lang.i32, rows: lang.i32) -> lang.i32:
     """Whether there is a neighbour on that side."""
     there = 1
     if side == 0 and x == columns - 1:
@@ -68,17 +66,17 @@ def inside(
 # `height` holds two arrays: heights before and after a round; `pushed[side]` is what a pixel pushed
 # over that side in this round, which the neighbour takes. Every word is written by its own pixel's
 # thread alone; neighbours read heights and pushes.
-@gpucoh.kernel
+@lang.kernel
 def push_relabel(
-    excess: gpucoh.Buffer[gpucoh.i32],
-    sink: gpucoh.Buffer[gpucoh.i32],
-    residual: gpucoh.Buffer[gpucoh.i32],
-    height: gpucoh.Buffer[gpucoh.i32],
-    pushed: gpucoh.Buffer[gpucoh.i32],
-    arrived: gpucoh.Buffer[gpucoh.i32],
-    columns: gpucoh.i32,
-    rows: gpucoh.i32,
-    rounds: gpucoh.i32,
+    excess: lang.Buffer[lang.i32],
+    sink: lang.Buffer[lang.i32],
+    residual: lang.Buffer[lang.i32],
+    height: lang.Buffer[lang.i32],
+    pushed: lang.Buffer[lang.i32],
+    arrived: lang.Buffer[lang.i32],
+    columns: lang.i32,
+    rows: lang.i32,
+    rounds: lang.i32,
 ) -> None:
     """``rounds`` rounds of push, pull and relabel over all pixels."""
     pixels = rows * columns
@@ -88,16 +86,16 @@ def push_relabel(
     for turn in range(rounds):
         now = (turn % 2) * pixels
         after = pixels - now
-        for tile in range(gpucoh.block_id(), tiles, gpucoh.grid_dim()):
-            x = tile % across * WIDE + gpucoh.thread_id() % WIDE
-            y = tile // across * HIGH + gpucoh.thread_id() // WIDE
+        for tile in range(lang.block_id(), tiles, lang.grid_dim()):
+            x = tile % across * WIDE + lang.thread_id() % WIDE
+            y = tile // across * HIGH + lang.thread_id() // WIDE
             if x < columns and y < rows:
                 pixel = y * columns + x
                 left = excess[pixel]
                 mine = height[now + pixel]
                 if mine > pixels:
                     left = 0
-                flow = gpucoh.min(left, sink[pixel])
+                flow = lang.min(left, sink[pixel])
                 sink[pixel] = sink[pixel] - flow
                 spent = flow
                 for side in range(SIDES):
@@ -108,15 +106,15 @@ def push_relabel(
                         and residual[edge] > 0
                         and height[now + pixel + neighbour(side, columns)] == mine - 1
                     ):
-                        flow = gpucoh.min(left - spent, residual[edge])
+                        flow = lang.min(left - spent, residual[edge])
                     pushed[edge] = flow
                     spent += flow
                 excess[pixel] = excess[pixel] - spent
-        joins += gpucoh.grid_dim()
+        joins += lang.grid_dim()
         grid_barrier(arrived, joins)
-        for tile in range(gpucoh.block_id(), tiles, gpucoh.grid_dim()):
-            x = tile % across * WIDE + gpucoh.thread_id() % WIDE
-            y = tile // across * HIGH + gpucoh.thread_id() // WIDE
+        for tile in range(lang.block_id(), tiles, lang.grid_dim()):
+            x = tile % across * WIDE + lang.thread_id() % WIDE
+            y = tile // across * HIGH + lang.thread_id() // WIDE
             if x < columns and y < rows:
                 pixel = y * columns + x
                 total = excess[pixel]
@@ -131,14 +129,14 @@ def push_relabel(
                         residual[edge] = room
                         total += flow
                         if room > 0:
-                            lowest = gpucoh.min(lowest, height[now + other] + 1)
+                            lowest = lang.min(lowest, height[now + other] + 1)
                 excess[pixel] = total
                 if sink[pixel] > 0:
                     lowest = 1
                 if total > 0:
-                    mine = gpucoh.max(mine, lowest)
+                    mine = lang.max(mine, lowest)
                 height[after + pixel] = mine
-        joins += gpucoh.grid_dim()
+        joins += lang.grid_dim()
         grid_barrier(arrived, joins)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 from gpucoh.suite.synchronisation import lock_acquire, lock_release
 
@@ -19,26 +19,26 @@ BLOCK = 32
 HALF = 16
 
 
-@gpucoh.kernel
+@lang.kernel
 def spin_mutex_global(
-    lock: gpucoh.Buffer[gpucoh.i32],
-    data: gpucoh.Buffer[gpucoh.i32],
-    iterations: gpucoh.i32,
-    accesses: gpucoh.i32,
+    lock: lang.Buffer[lang.i32],
+    data: lang.Buffer[lang.i32],
+    iterations: lang.i32,
+    accesses: lang.i32,
 ) -> None:
     """Every block: take the one lock, add 1 to ``accesses`` words a thread, give the lock back;
     ``iterations`` times.
     """
-    thread = gpucoh.thread_id()
+    thread = lang.thread_id()
     base = (thread // HALF) * accesses * HALF + thread % HALF
     for _ in range(iterations):
         if thread == 0:
             lock_acquire(lock, 0)
-        gpucoh.barrier()
+        lang.barrier()
         for n in range(accesses - 1, -1, -1):
             word = base + n * HALF
             data[word] = data[word] + 1
-        gpucoh.barrier()
+        lang.barrier()
         if thread == 0:
             lock_release(lock, 0)
 

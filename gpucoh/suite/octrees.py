@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload
 from gpucoh.suite.buffers import ReadOnlyI32
 
@@ -18,8 +18,8 @@ EMPTY, LOCKED = -1, -2
 PATIENCE = 2000
 
 
-@gpucoh.device
-def octant(x: gpucoh.i32, y: gpucoh.i32, z: gpucoh.i32, level: gpucoh.i32) -> gpucoh.i32:
+@lang.device
+def octant(x: lang.i32, y: lang.i32, z: lang.i32, level: lang.i32) -> lang.i32:
     """Octant of a point in the cell whose children differ in bit ``level`` of the coordinates."""
     return ((x >> level) & 1) + 2 * ((y >> level) & 1) + 4 * ((z >> level) & 1)
 
@@ -28,16 +28,16 @@ def octant(x: gpucoh.i32, y: gpucoh.i32, z: gpucoh.i32, level: gpucoh.i32) -> gp
 # locks the entry that it wants to change by compare-and-swap and lets go of it before it tries
 # anything else, so lanes of a warp cannot wait for one another. A new subtree is private until the
 # releasing store of its topmost cell.
-@gpucoh.kernel
+@lang.kernel
 def insert_bodies(
     places: ReadOnlyI32,
-    children: gpucoh.Buffer[gpucoh.i32],
-    cells: gpucoh.Buffer[gpucoh.i32],
-    bodies: gpucoh.i32,
-    capacity: gpucoh.i32,
+    children: lang.Buffer[lang.i32],
+    cells: lang.Buffer[lang.i32],
+    bodies: lang.i32,
+    capacity: lang.i32,
 ) -> None:
     """Insert all bodies into the tree whose root is cell 0."""
-    for body in range(gpucoh.global_id(), bodies, gpucoh.grid_dim() * BLOCK):
+    for body in range(lang.global_id(), bodies, lang.grid_dim() * BLOCK):
         x = places[body]
         y = places[bodies + body]
         z = places[2 * bodies + body]
@@ -46,7 +46,7 @@ def insert_bodies(
         tries = 0
         while tries < PATIENCE:
             slot = 8 * node + octant(x, y, z, level)
-            entry = gpucoh.load(children, slot, order="acquire", scope="gpu")
+            entry = lang.load(children, slot, order="acquire", scope="gpu")
             tries += 1
             if entry >= bodies:
                 node = entry - bodies
@@ -54,7 +54,7 @@ def insert_bodies(
                 tries -= 1
             elif (
                 entry != LOCKED
-                and gpucoh.atomic_cas(children, slot, entry, LOCKED, order="acquire") == entry
+                and lang.atomic_cas(children, slot, entry, LOCKED, order="acquire") == entry
             ):
                 published = body
                 if entry != EMPTY:
@@ -62,20 +62,20 @@ def insert_bodies(
                     oy = places[bodies + entry]
                     oz = places[2 * bodies + entry]
                     lower = level - 1
-                    cell = gpucoh.atomic_add(cells, 0, 1, order="relaxed", scope="gpu")
+                    cell = lang.atomic_add(cells, 0, 1, order="relaxed", scope="gpu")
                     published = bodies + cell
                     mine = octant(x, y, z, lower)
                     other = octant(ox, oy, oz, lower)
                     while mine == other and lower > 0 and cell < capacity - 1:
-                        deeper = gpucoh.atomic_add(cells, 0, 1, order="relaxed", scope="gpu")
-                        gpucoh.store(children, 8 * cell + mine, bodies + deeper, order="relaxed")
+                        deeper = lang.atomic_add(cells, 0, 1, order="relaxed", scope="gpu")
+                        lang.store(children, 8 * cell + mine, bodies + deeper, order="relaxed")
                         cell = deeper
                         lower -= 1
                         mine = octant(x, y, z, lower)
                         other = octant(ox, oy, oz, lower)
-                    gpucoh.store(children, 8 * cell + mine, body, order="relaxed")
-                    gpucoh.store(children, 8 * cell + other, entry, order="relaxed")
-                gpucoh.store(children, slot, published, order="release", scope="gpu")
+                    lang.store(children, 8 * cell + mine, body, order="relaxed")
+                    lang.store(children, 8 * cell + other, entry, order="relaxed")
+                lang.store(children, slot, published, order="release", scope="gpu")
                 tries = PATIENCE
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -40,22 +40,22 @@ CROSSING += (151, 156, 161, 166, 171, 175, 179, 184, 188, 193)
 MOST_CELLS = len(CROSSING)  # of a net
 
 
-@gpucoh.device
-def draw(random: gpucoh.u32) -> gpucoh.u32:
+@lang.device
+def draw(random: lang.u32) -> lang.u32:
     """The number after ``random``: a linear congruential generator."""
-    return gpucoh.u32(random * 1664525 + 1013904223)
+    return lang.u32(random * 1664525 + 1013904223)
 
 
-@gpucoh.device
+@lang.device
 def box_cost(
-    place: gpucoh.Buffer[gpucoh.i32],
+    place: lang.Buffer[lang.i32],
     pins: ReadOnlyI32,
-    first: gpucoh.i32,
-    last: gpucoh.i32,
-    factor: gpucoh.i32,
-    side: gpucoh.i32,
-    swapped: gpucoh.Buffer[gpucoh.i32],
-) -> gpucoh.i32:
+    first: lang.i32,
+    last: lang.i32,
+    factor: lang.i32,
+    side: lang.i32,
+    swapped: lang.Buffer[lang.i32],
+) -> lang.i32:
     """Cost of a net when the cells ``swapped[0]`` and ``swapped[1]`` stand on ``swapped[3]`` and
     ``swapped[2]``.
     """
@@ -70,46 +70,46 @@ def box_cost(
             site = swapped[3]
         if cell == swapped[1]:
             site = swapped[2]
-        left = gpucoh.min(left, site % side)
-        right = gpucoh.max(right, site % side)
-        top = gpucoh.min(top, site // side)
-        bottom = gpucoh.max(bottom, site // side)
+        left = lang.min(left, site % side)
+        right = lang.max(right, site % side)
+        top = lang.min(top, site // side)
+        bottom = lang.max(bottom, site // side)
     return (right - left + bottom - top + 2) * factor
 
 
-@gpucoh.kernel
+@lang.kernel
 def anneal(
     pins: ReadOnlyI32,
     first_pin: ReadOnlyI32,
     factors: ReadOnlyI32,
     nets_of: ReadOnlyI32,
-    place: gpucoh.Buffer[gpucoh.i32],
-    cell_at: gpucoh.Buffer[gpucoh.i32],
-    net_cost: gpucoh.Buffer[gpucoh.i32],
-    net_lock: gpucoh.Buffer[gpucoh.i32],
-    site_lock: gpucoh.Buffer[gpucoh.i32],
-    totals: gpucoh.Buffer[gpucoh.i32],
-    side: gpucoh.i32,
-    reach: gpucoh.i32,
-    moves: gpucoh.i32,
-    temperature: gpucoh.f32,
-    seed: gpucoh.i32,
+    place: lang.Buffer[lang.i32],
+    cell_at: lang.Buffer[lang.i32],
+    net_cost: lang.Buffer[lang.i32],
+    net_lock: lang.Buffer[lang.i32],
+    site_lock: lang.Buffer[lang.i32],
+    totals: lang.Buffer[lang.i32],
+    side: lang.i32,
+    reach: lang.i32,
+    moves: lang.i32,
+    temperature: lang.f32,
+    seed: lang.i32,
 ) -> None:
     """``moves`` moves of every block."""
-    swapped = gpucoh.shared(gpucoh.i32, 4)  # two cells, then their sites
-    state = gpucoh.shared(gpucoh.i32, 3)  # change in cost; no sites to swap; a net was taken
-    thread = gpucoh.thread_id()
-    holder = gpucoh.block_id() + 1
-    random = gpucoh.u32(seed + holder * 40503)
+    swapped = lang.shared(lang.i32, 4)  # two cells, then their sites
+    state = lang.shared(lang.i32, 3)  # change in cost; no sites to swap; a net was taken
+    thread = lang.thread_id()
+    holder = lang.block_id() + 1
+    random = lang.u32(seed + holder * 40503)
     for _ in range(moves):
         random = draw(random)
-        here = gpucoh.i32(random >> 8) % (side * side)
+        here = lang.i32(random >> 8) % (side * side)
         random = draw(random)
-        x = here % side + gpucoh.i32(random >> 8) % (2 * reach + 1) - reach
+        x = here % side + lang.i32(random >> 8) % (2 * reach + 1) - reach
         random = draw(random)
-        y = here // side + gpucoh.i32(random >> 8) % (2 * reach + 1) - reach
-        x = gpucoh.max(0, gpucoh.min(x, side - 1))
-        there = gpucoh.max(0, gpucoh.min(y, side - 1)) * side + x
+        y = here // side + lang.i32(random >> 8) % (2 * reach + 1) - reach
+        x = lang.max(0, lang.min(x, side - 1))
+        there = lang.max(0, lang.min(y, side - 1)) * side + x
         if thread == 0:
             state[0] = 0
             state[1] = 0
@@ -120,23 +120,20 @@ def anneal(
             swapped[3] = there
             held = 0
             if here != there and (
-                gpucoh.atomic_cas(site_lock, here, 0, holder, order="acquire", scope="gpu") == 0
+                lang.atomic_cas(site_lock, here, 0, holder, order="acquire", scope="gpu") == 0
             ):
                 held = 1
-                if (
-                    gpucoh.atomic_cas(site_lock, there, 0, holder, order="acquire", scope="gpu")
-                    == 0
-                ):
+                if lang.atomic_cas(site_lock, there, 0, holder, order="acquire", scope="gpu") == 0:
                     held = 2
                     swapped[0] = cell_at[here]
                     swapped[1] = cell_at[there]
             if held < 2 or swapped[0] == NONE:
                 state[1] = 1
                 if held > 0:
-                    gpucoh.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
+                    lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
                 if held > 1:
-                    gpucoh.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
-        gpucoh.barrier()
+                    lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+        lang.barrier()
         if state[1] == 0:
             cell = swapped[thread // NETS]
             net = NONE
@@ -144,24 +141,24 @@ def anneal(
             if cell != NONE:
                 net = nets_of[cell * NETS + thread % NETS]
             if net != NONE:
-                owner = gpucoh.atomic_cas(net_lock, net, 0, holder, order="acquire", scope="gpu")
+                owner = lang.atomic_cas(net_lock, net, 0, holder, order="acquire", scope="gpu")
                 if owner == 0:
                     mine = 1
                 elif owner != holder:
-                    gpucoh.atomic_or(state, 2, 1, order="relaxed", scope="cta")
-            gpucoh.barrier()
+                    lang.atomic_or(state, 2, 1, order="relaxed", scope="cta")
+            lang.barrier()
             cost = 0
             if mine == 1 and state[2] == 0:
                 cost = box_cost(
                     place, pins, first_pin[net], first_pin[net + 1], factors[net], side, swapped
                 )
-                gpucoh.atomic_add(state, 0, cost - net_cost[net], order="relaxed", scope="cta")
-            gpucoh.barrier()
+                lang.atomic_add(state, 0, cost - net_cost[net], order="relaxed", scope="cta")
+            lang.barrier()
             random = draw(random)
-            chance = gpucoh.f32(random >> 8) * (1.0 / 16777216.0)
+            chance = lang.f32(random >> 8) * (1.0 / 16777216.0)
             change = state[0]
             accepted = state[2] == 0 and (
-                change <= 0 or chance < gpucoh.exp(-gpucoh.f32(change) / temperature)
+                change <= 0 or chance < lang.exp(-lang.f32(change) / temperature)
             )
             if accepted and mine == 1:
                 net_cost[net] = cost
@@ -172,19 +169,19 @@ def anneal(
                     cell_at[here] = swapped[1]
                     if swapped[1] != NONE:
                         place[swapped[1]] = here
-                    gpucoh.atomic_add(totals, COST, change, order="relaxed", scope="gpu")
-                    gpucoh.atomic_add(totals, ACCEPTED, 1, order="relaxed", scope="gpu")
+                    lang.atomic_add(totals, COST, change, order="relaxed", scope="gpu")
+                    lang.atomic_add(totals, ACCEPTED, 1, order="relaxed", scope="gpu")
                 elif state[2] == 0:
-                    gpucoh.atomic_add(totals, REFUSED, 1, order="relaxed", scope="gpu")
+                    lang.atomic_add(totals, REFUSED, 1, order="relaxed", scope="gpu")
                 else:
-                    gpucoh.atomic_add(totals, GIVEN_UP, 1, order="relaxed", scope="gpu")
-            gpucoh.barrier()
+                    lang.atomic_add(totals, GIVEN_UP, 1, order="relaxed", scope="gpu")
+            lang.barrier()
             if mine == 1:
-                gpucoh.atomic_exch(net_lock, net, 0, order="release", scope="gpu")
+                lang.atomic_exch(net_lock, net, 0, order="release", scope="gpu")
             if thread == 0:
-                gpucoh.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
-                gpucoh.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
-        gpucoh.barrier()
+                lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
+                lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+        lang.barrier()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -22,31 +22,31 @@ from gpucoh.suite.base import (
 BLOCK = 256
 
 
-@gpucoh.kernel
+@lang.kernel
 def sum_blocks(
-    source: gpucoh.Buffer[gpucoh.i32],
-    partial: gpucoh.Buffer[gpucoh.i32],
-    words: gpucoh.i32,
+    source: lang.Buffer[lang.i32],
+    partial: lang.Buffer[lang.i32],
+    words: lang.i32,
 ) -> None:
     """Each block sums ``2 * BLOCK`` words into one of ``partial``, as a tree in the scratchpad."""
-    sums = gpucoh.shared(gpucoh.i32, BLOCK)
-    thread = gpucoh.thread_id()
-    i = gpucoh.block_id() * (2 * BLOCK) + thread
+    sums = lang.shared(lang.i32, BLOCK)
+    thread = lang.thread_id()
+    i = lang.block_id() * (2 * BLOCK) + thread
     value = 0
     if i < words:
         value = source[i]
     if i + BLOCK < words:
         value += source[i + BLOCK]
     sums[thread] = value
-    gpucoh.barrier()
+    lang.barrier()
     width = BLOCK // 2
     while width > 0:
         if thread < width:
             sums[thread] = sums[thread] + sums[thread + width]
-        gpucoh.barrier()
+        lang.barrier()
         width = width >> 1
     if thread == 0:
-        partial[gpucoh.block_id()] = sums[0]
+        partial[lang.block_id()] = sums[0]
 
 
 @dataclass(frozen=True)

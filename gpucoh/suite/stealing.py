@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -38,75 +38,73 @@ TOPS = 256  # an age is a tag times TOPS, plus the slot of the oldest task
 NOTHING, FINISHED, GAVE_UP = 0, -1, -2  # what stands for a task's count where there is no task
 
 
-@gpucoh.device
-def copy_task(
-    tasks: gpucoh.Buffer[gpucoh.i32], slot: gpucoh.i32, task: gpucoh.Buffer[gpucoh.i32]
-) -> None:
+@lang.device
+def copy_task(tasks: lang.Buffer[lang.i32], slot: lang.i32, task: lang.Buffer[lang.i32]) -> None:
     """Copy a slot's words to the block's scratchpad; a slot may be written meanwhile, then the
     compare-and-swap after it fails.
     """
     for word in range(WORDS):
-        task[word] = gpucoh.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
+        task[word] = lang.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
 
 
 # The age is read by an atomic: it must be at least as new as any that a thief has acted on, which
 # a load after a fence is not where writes are not atomic (TC-Weak).
-@gpucoh.device
+@lang.device
 def take_own(
-    ages: gpucoh.Buffer[gpucoh.i32],
-    bottoms: gpucoh.Buffer[gpucoh.i32],
-    tasks: gpucoh.Buffer[gpucoh.i32],
-    task: gpucoh.Buffer[gpucoh.i32],
-) -> gpucoh.i32:
+    ages: lang.Buffer[lang.i32],
+    bottoms: lang.Buffer[lang.i32],
+    tasks: lang.Buffer[lang.i32],
+    task: lang.Buffer[lang.i32],
+) -> lang.i32:
     """Take the newest task of the block's own deque; 1 when there was one."""
-    block = gpucoh.block_id()
+    block = lang.block_id()
     found = 0
-    slot = gpucoh.load(bottoms, block, order="relaxed", scope="gpu") - 1
+    slot = lang.load(bottoms, block, order="relaxed", scope="gpu") - 1
     if slot >= 0:
-        gpucoh.store(bottoms, block, slot, order="relaxed", scope="gpu")
-        gpucoh.fence(order="sc", scope="gpu")
+        lang.store(bottoms, block, slot, order="relaxed", scope="gpu")
+        lang.fence(order="sc", scope="gpu")
         copy_task(tasks, block * SLOTS + slot, task)
-        age = gpucoh.atomic_add(ages, block, 0, order="relaxed", scope="gpu")
+        age = lang.atomic_add(ages, block, 0, order="relaxed", scope="gpu")
         top = age % TOPS
         found = 1
         if slot <= top:
-            gpucoh.store(bottoms, block, 0, order="relaxed", scope="gpu")
+            lang.store(bottoms, block, 0, order="relaxed", scope="gpu")
             fresh = age - top + TOPS
             if (
                 slot < top
-                or gpucoh.atomic_cas(ages, block, age, fresh, order="acq_rel", scope="gpu") != age
+                or lang.atomic_cas(ages, block, age, fresh, order="acq_rel", scope="gpu") != age
             ):
                 found = 0
-                gpucoh.atomic_exch(ages, block, fresh, order="release", scope="gpu")
+                lang.atomic_exch(ages, block, fresh, order="release", scope="gpu")
     return found
 
 
-@gpucoh.device
+@lang.device
 def steal(
-    ages: gpucoh.Buffer[gpucoh.i32],
-    bottoms: gpucoh.Buffer[gpucoh.i32],
-    tasks: gpucoh.Buffer[gpucoh.i32],
-    task: gpucoh.Buffer[gpucoh.i32],
-    victim: gpucoh.i32,
-) -> gpucoh.i32:
+    ages: lang.Buffer[lang.i32],
+    bottoms: lang.Buffer[lang.i32],
+    tasks: lang.Buffer[lang.i32],
+    task: lang.Buffer[lang.i32],
+    victim: lang.i32,
+) -> lang.i32:
     """Take the oldest task of another block's deque; 1 when that succeeded."""
     found = 0
-    age = gpucoh.load(ages, victim, order="acquire", scope="gpu")
+    age = lang.load(ages, victim, order="acquire", scope="gpu")
     top = age % TOPS
-    if gpucoh.load(bottoms, victim, order="acquire", scope="gpu") > top:
+    if lang.load(bottoms, victim, order="acquire", scope="gpu") > top:
         copy_task(tasks, victim * SLOTS + top, task)
-        if gpucoh.atomic_cas(ages, victim, age, age + 1, order="acq_rel", scope="gpu") == age:
+        if lang.atomic_cas(ages, victim, age, age + 1, order="acq_rel", scope="gpu") == age:
             found = 1
     return found
 
 
-@gpucoh.device
+@lang.device
 def octant_of(
-    records: gpucoh.Buffer[gpucoh.i32],
-    at: gpucoh.i32,
-    particles: gpucoh.i32,
-    bit: gpucoh.i32,
-) -> gpucoh.i32:
+    records: lang.Buffer[lang.i32],
+    at: lang.i32,
+    particles: lang.i32,
+    bit: lang.i32,
+) -> lang.i32:
     """Octant of the particle at word ``at``, in the cell whose children differ in ``bit``."""
     x = (records[at] >> bit) & 1
     y = (records[at + particles] >> bit) & 1
@@ -116,28 +114,28 @@ def octant_of(
 
 # `records` holds two arrays of records, FIELDS x particles each; a cell of level l lies in array
 # l % 2. `progress` counts the particles that have come to a leaf, and the cells that were cut.
-@gpucoh.kernel
+@lang.kernel
 def partition_octree(
-    records: gpucoh.Buffer[gpucoh.i32],
-    ages: gpucoh.Buffer[gpucoh.i32],
-    bottoms: gpucoh.Buffer[gpucoh.i32],
-    tasks: gpucoh.Buffer[gpucoh.i32],
-    progress: gpucoh.Buffer[gpucoh.i32],
-    cells: gpucoh.Buffer[gpucoh.i32],
-    impatient: gpucoh.Buffer[gpucoh.i32],
-    particles: gpucoh.i32,
-    leaf: gpucoh.i32,
-    capacity: gpucoh.i32,
-    patience: gpucoh.i32,
+    records: lang.Buffer[lang.i32],
+    ages: lang.Buffer[lang.i32],
+    bottoms: lang.Buffer[lang.i32],
+    tasks: lang.Buffer[lang.i32],
+    progress: lang.Buffer[lang.i32],
+    cells: lang.Buffer[lang.i32],
+    impatient: lang.Buffer[lang.i32],
+    particles: lang.i32,
+    leaf: lang.i32,
+    capacity: lang.i32,
+    patience: lang.i32,
 ) -> None:
     """Take tasks and cut their cells until every particle is in a leaf."""
-    task = gpucoh.shared(gpucoh.i32, WORDS)
-    counts = gpucoh.shared(gpucoh.i32, 8)
-    begins = gpucoh.shared(gpucoh.i32, 8)
-    slots = gpucoh.shared(gpucoh.i32, 9)
-    thread = gpucoh.thread_id()
-    block = gpucoh.block_id()
-    blocks = gpucoh.grid_dim()
+    task = lang.shared(lang.i32, WORDS)
+    counts = lang.shared(lang.i32, 8)
+    begins = lang.shared(lang.i32, 8)
+    slots = lang.shared(lang.i32, 9)
+    thread = lang.thread_id()
+    block = lang.block_id()
+    blocks = lang.grid_dim()
     victim = block
     count = NOTHING
     while count >= NOTHING:
@@ -150,14 +148,14 @@ def partition_octree(
                 if victim != block:
                     found = steal(ages, bottoms, tasks, task, victim)
                 looks += 1
-                settled = gpucoh.load(progress, 0, order="relaxed", scope="gpu")
+                settled = lang.load(progress, 0, order="relaxed", scope="gpu")
             if found == 0:
                 task[1] = FINISHED
                 if settled < particles:
                     task[1] = GAVE_UP
         if thread < 8:
             counts[thread] = 0
-        gpucoh.barrier()
+        lang.barrier()
         begin = task[0]
         count = task[1]
         level = task[2]
@@ -169,11 +167,11 @@ def partition_octree(
             bit = LEVELS - 1 - level
             for i in range(thread, count, BLOCK):
                 octant = octant_of(records, source + i, particles, bit)
-                gpucoh.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
-            gpucoh.barrier()
+                lang.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
+            lang.barrier()
             if thread == 0:
                 place = begin
-                free = gpucoh.load(bottoms, block, order="relaxed", scope="gpu")
+                free = lang.load(bottoms, block, order="relaxed", scope="gpu")
                 for octant in range(8):
                     begins[octant] = place
                     place += counts[octant]
@@ -181,36 +179,36 @@ def partition_octree(
                     if counts[octant] > leaf and level + 1 < LEVELS and free < SLOTS:
                         free += 1
                 slots[8] = free
-            gpucoh.barrier()
+            lang.barrier()
             if thread < 8 and slots[thread + 1] > slots[thread]:
                 slot = WORDS * (block * SLOTS + slots[thread])
-                gpucoh.store(tasks, slot, begins[thread], order="relaxed", scope="gpu")
-                gpucoh.store(tasks, slot + 1, counts[thread], order="relaxed", scope="gpu")
-                gpucoh.store(tasks, slot + 2, level + 1, order="relaxed", scope="gpu")
-                gpucoh.store(tasks, slot + 3, 8 * task[3] + thread, order="relaxed", scope="gpu")
-            gpucoh.barrier()
+                lang.store(tasks, slot, begins[thread], order="relaxed", scope="gpu")
+                lang.store(tasks, slot + 1, counts[thread], order="relaxed", scope="gpu")
+                lang.store(tasks, slot + 2, level + 1, order="relaxed", scope="gpu")
+                lang.store(tasks, slot + 3, 8 * task[3] + thread, order="relaxed", scope="gpu")
+            lang.barrier()
             for i in range(thread, count, BLOCK):
                 octant = octant_of(records, source + i, particles, bit)
-                place = gpucoh.atomic_add(begins, octant, 1, order="relaxed", scope="cta")
+                place = lang.atomic_add(begins, octant, 1, order="relaxed", scope="cta")
                 for word in range(FIELDS):
                     records[target + word * particles + place] = records[
                         source + word * particles + i
                     ]
-            gpucoh.barrier()
+            lang.barrier()
             if thread == 0:
-                gpucoh.store(bottoms, block, slots[8], order="release", scope="gpu")
+                lang.store(bottoms, block, slots[8], order="release", scope="gpu")
                 done = 0
                 for octant in range(8):
                     if slots[octant + 1] == slots[octant]:
                         done += counts[octant]
-                cell = gpucoh.atomic_add(progress, 1, 1, order="relaxed", scope="gpu")
+                cell = lang.atomic_add(progress, 1, 1, order="relaxed", scope="gpu")
                 if cell < capacity:
                     for word in range(WORDS):
                         cells[WORDS * cell + word] = task[word]
-                gpucoh.atomic_add(progress, 0, done, order="relaxed", scope="gpu")
-        gpucoh.barrier()
+                lang.atomic_add(progress, 0, done, order="relaxed", scope="gpu")
+        lang.barrier()
     if count == GAVE_UP:
-        gpucoh.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
+        lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite import inputs
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
 from gpucoh.suite.buffers import ReadOnlyF32
@@ -19,48 +19,48 @@ AMBIENT = 80.0
 # Each block loads a tile with a halo of `steps` cells, makes `steps` time steps in the scratchpad,
 # each valid one cell further in, and writes the inner cells. At the border of the chip a missing
 # neighbour is the cell itself.
-@gpucoh.kernel
+@lang.kernel
 def hotspot(
     power: ReadOnlyF32,
-    source: gpucoh.Buffer[gpucoh.f32],
-    target: gpucoh.Buffer[gpucoh.f32],
-    rows: gpucoh.i32,
-    columns: gpucoh.i32,
-    steps: gpucoh.i32,
-    rate: gpucoh.f32,
-    across: gpucoh.f32,
-    down: gpucoh.f32,
-    out: gpucoh.f32,
+    source: lang.Buffer[lang.f32],
+    target: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    steps: lang.i32,
+    rate: lang.f32,
+    across: lang.f32,
+    down: lang.f32,
+    out: lang.f32,
 ) -> None:
     """``steps`` time steps of the temperature field ``source`` into ``target``."""
-    tile = gpucoh.shared(gpucoh.f32, (TILE, TILE))
-    x = gpucoh.thread_id(0)
-    y = gpucoh.thread_id(1)
+    tile = lang.shared(lang.f32, (TILE, TILE))
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
     inner = TILE - 2 * steps
-    column = gpucoh.block_id(0) * inner + x - steps
-    row = gpucoh.block_id(1) * inner + y - steps
+    column = lang.block_id(0) * inner + x - steps
+    row = lang.block_id(1) * inner + y - steps
     inside = row >= 0 and row < rows and column >= 0 and column < columns
-    temperature = gpucoh.f32(0.0)
-    heat = gpucoh.f32(0.0)
+    temperature = lang.f32(0.0)
+    heat = lang.f32(0.0)
     if inside:
         temperature = source[row * columns + column]
         heat = power[row * columns + column]
     tile[y, x] = temperature
-    gpucoh.barrier()
+    lang.barrier()
     for step in range(steps):
         if inside and x > step and x < TILE - 1 - step and y > step and y < TILE - 1 - step:
-            north = tile[y - gpucoh.min(row, 1), x]
-            south = tile[y + gpucoh.min(rows - 1 - row, 1), x]
-            west = tile[y, x - gpucoh.min(column, 1)]
-            east = tile[y, x + gpucoh.min(columns - 1 - column, 1)]
+            north = tile[y - lang.min(row, 1), x]
+            south = tile[y + lang.min(rows - 1 - row, 1), x]
+            west = tile[y, x - lang.min(column, 1)]
+            east = tile[y, x + lang.min(columns - 1 - column, 1)]
             twice = temperature + temperature
             flow = heat + (north + south - twice) * down
             flow = flow + (east + west - twice) * across
             flow = flow + (AMBIENT - temperature) * out
             temperature = temperature + rate * flow
-        gpucoh.barrier()
+        lang.barrier()
         tile[y, x] = temperature
-        gpucoh.barrier()
+        lang.barrier()
     if inside and x >= steps and x < TILE - steps and y >= steps and y < TILE - steps:
         target[row * columns + column] = temperature
 

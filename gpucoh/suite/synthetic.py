@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -63,8 +63,8 @@ PRESETS: dict[str, dict[str, float]] = {
 }
 
 
-@gpucoh.device
-def place(line: gpucoh.i32, lane: gpucoh.i32, mixed: gpucoh.i32) -> gpucoh.i32:
+@lang.device
+def place(line: lang.i32, lane: lang.i32, mixed: lang.i32) -> lang.i32:
     """Word of a lane of a warp's line, where the lines of ``1 << mixed`` warps are interleaved word
     by word.
     """
@@ -76,40 +76,40 @@ def place(line: gpucoh.i32, lane: gpucoh.i32, mixed: gpucoh.i32) -> gpucoh.i32:
 # `table` entries are line * 4 + kind. `barrier_kind` 0: none but the block's own, 1: of the core's
 # blocks, 2: of blocks that follow one another, which are on different cores. The three kinds of
 # barrier differ in the scope of their atomics.
-@gpucoh.kernel
+@lang.kernel
 def run_phases(
     table: ReadOnlyI32,
-    data: gpucoh.Buffer[gpucoh.i32],
-    counters: gpucoh.Buffer[gpucoh.i32],
-    sums: gpucoh.Buffer[gpucoh.i32],
-    arrived: gpucoh.Buffer[gpucoh.i32],
-    lines: gpucoh.i32,
-    sharing: gpucoh.i32,
-    phases: gpucoh.i32,
-    period: gpucoh.i32,
-    spread: gpucoh.i32,
-    shift: gpucoh.i32,
-    mixed: gpucoh.i32,
-    barrier_kind: gpucoh.i32,
+    data: lang.Buffer[lang.i32],
+    counters: lang.Buffer[lang.i32],
+    sums: lang.Buffer[lang.i32],
+    arrived: lang.Buffer[lang.i32],
+    lines: lang.i32,
+    sharing: lang.i32,
+    phases: lang.i32,
+    period: lang.i32,
+    spread: lang.i32,
+    shift: lang.i32,
+    mixed: lang.i32,
+    barrier_kind: lang.i32,
 ) -> None:
     """``phases`` phases of ``period`` accesses a warp; see the module."""
-    entries = gpucoh.shared(gpucoh.i32, TABLE)
-    thread = gpucoh.thread_id()
+    entries = lang.shared(lang.i32, TABLE)
+    thread = lang.thread_id()
     lane = thread % LANES
-    block = gpucoh.block_id()
-    for i in range(thread, TABLE, gpucoh.block_dim()):
+    block = lang.block_id()
+    for i in range(thread, TABLE, lang.block_dim()):
         entries[i] = table[block * TABLE + i]
     group = block // sharing
     member = block % sharing
     if barrier_kind == 1:
-        group = block % (gpucoh.grid_dim() // sharing)
-        member = block // (gpucoh.grid_dim() // sharing)
-    warps = sharing * (gpucoh.block_dim() // LANES)
-    own = member * (gpucoh.block_dim() // LANES) + thread // LANES
+        group = block % (lang.grid_dim() // sharing)
+        member = block // (lang.grid_dim() // sharing)
+    warps = sharing * (lang.block_dim() // LANES)
+    own = member * (lang.block_dim() // LANES) + thread // LANES
     region = lines * LANES
     step = (thread // LANES) * WARP_STRIDE
     total = 0
-    gpucoh.barrier()
+    lang.barrier()
     for phase in range(phases):
         writing = (2 * group + phase % 2) * region
         reading = (2 * group + (phase + 1) % 2) * region
@@ -127,25 +127,21 @@ def run_phases(
             else:
                 word = (group * COUNTER_LINES + line % COUNTER_LINES) * LANES + lane
                 if barrier_kind == 1:
-                    gpucoh.atomic_add(counters, word, 1, order="relaxed", scope="cu")
+                    lang.atomic_add(counters, word, 1, order="relaxed", scope="cu")
                 else:
-                    gpucoh.atomic_add(counters, word, 1, order="relaxed", scope="gpu")
-        gpucoh.barrier()
+                    lang.atomic_add(counters, word, 1, order="relaxed", scope="gpu")
+        lang.barrier()
         target = (phase + 1) * sharing
         if thread == 0 and barrier_kind == 1:
-            gpucoh.atomic_add(arrived, group * LANES, 1, order="release", scope="cu")
-            while (
-                gpucoh.atomic_add(arrived, group * LANES, 0, order="acquire", scope="cu") < target
-            ):
+            lang.atomic_add(arrived, group * LANES, 1, order="release", scope="cu")
+            while lang.atomic_add(arrived, group * LANES, 0, order="acquire", scope="cu") < target:
                 pass
         if thread == 0 and barrier_kind == 2:
-            gpucoh.atomic_add(arrived, group * LANES, 1, order="release", scope="gpu")
-            while (
-                gpucoh.atomic_add(arrived, group * LANES, 0, order="acquire", scope="gpu") < target
-            ):
+            lang.atomic_add(arrived, group * LANES, 1, order="release", scope="gpu")
+            while lang.atomic_add(arrived, group * LANES, 0, order="acquire", scope="gpu") < target:
                 pass
-        gpucoh.barrier()
-    sums[gpucoh.global_id()] = total
+        lang.barrier()
+    sums[lang.global_id()] = total
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-import gpucoh
+from gpucoh import lang
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -31,29 +31,29 @@ WEIGHTS = tuple(np.float32(w) for w in (-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 
 W0, W1, W2, W3, W4 = (float(w) for w in WEIGHTS)
 
 
-@gpucoh.kernel
+@lang.kernel
 def laplace_step(
-    source: gpucoh.Buffer[gpucoh.f32],
-    target: gpucoh.Buffer[gpucoh.f32],
-    nx: gpucoh.i32,
-    ny: gpucoh.i32,
-    nz: gpucoh.i32,
+    source: lang.Buffer[lang.f32],
+    target: lang.Buffer[lang.f32],
+    nx: lang.i32,
+    ny: lang.i32,
+    nz: lang.i32,
 ) -> None:
     """One Jacobi step. A block keeps a tile of the plane in the scratchpad and goes up plane by
     plane.
     """
-    plane = gpucoh.shared(gpucoh.f32, (HIGH + 2, WIDE + 2))
-    tx = gpucoh.thread_id(0)
-    ty = gpucoh.thread_id(1)
-    x = gpucoh.block_id(0) * WIDE + tx
-    y = gpucoh.block_id(1) * HIGH + ty
+    plane = lang.shared(lang.f32, (HIGH + 2, WIDE + 2))
+    tx = lang.thread_id(0)
+    ty = lang.thread_id(1)
+    x = lang.block_id(0) * WIDE + tx
+    y = lang.block_id(1) * HIGH + ty
     inside = x < nx and y < ny
     inner = x > 0 and x < nx - 1 and y > 0 and y < ny - 1
     at = y * nx + x
     area = nx * ny
-    below = gpucoh.f32(0.0)
-    here = gpucoh.f32(0.0)
-    above = gpucoh.f32(0.0)
+    below = lang.f32(0.0)
+    here = lang.f32(0.0)
+    above = lang.f32(0.0)
     if inside:
         here = source[at]
         above = source[area + at]
@@ -72,12 +72,12 @@ def laplace_step(
                 plane[0, tx + 1] = source[at - nx]
             if ty == HIGH - 1 and y < ny - 1:
                 plane[HIGH + 1, tx + 1] = source[at + nx]
-        gpucoh.barrier()
+        lang.barrier()
         if inner:
             total = plane[ty + 1, tx] + plane[ty + 1, tx + 2]
             total = total + plane[ty, tx + 1] + plane[ty + 2, tx + 1]
             target[at] = (total + below + above) / 6.0
-        gpucoh.barrier()
+        lang.barrier()
 
 
 def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.float32]:
@@ -128,34 +128,34 @@ class Laplace:
 # its neighbours, `before` is read and replaced by the next one, each cell by its own thread; then
 # they change roles. Cells at the edge of a block's range are read by other blocks in the step
 # after: the grid barrier orders that.
-@gpucoh.kernel
+@lang.kernel
 def wave_steps(
-    fields: gpucoh.Buffer[gpucoh.f32],
-    arrive: gpucoh.Buffer[gpucoh.i32],
-    leave: gpucoh.Buffer[gpucoh.i32],
-    nx: gpucoh.i32,
-    ny: gpucoh.i32,
-    nz: gpucoh.i32,
-    steps: gpucoh.i32,
-    courant: gpucoh.f32,
-    patience: gpucoh.i32,
+    fields: lang.Buffer[lang.f32],
+    arrive: lang.Buffer[lang.i32],
+    leave: lang.Buffer[lang.i32],
+    nx: lang.i32,
+    ny: lang.i32,
+    nz: lang.i32,
+    steps: lang.i32,
+    courant: lang.f32,
+    patience: lang.i32,
 ) -> None:
     """All time steps; the blocks divide the cells and meet after each."""
     wide = nx + 2 * REACH
     area = wide * (ny + 2 * REACH)
     size = area * (nz + 2 * REACH)
     cells = nx * ny * nz
-    share = (cells + gpucoh.grid_dim() - 1) // gpucoh.grid_dim()
-    first = gpucoh.block_id() * share
-    last = gpucoh.min(first + share, cells)
-    stuck = gpucoh.shared(gpucoh.i32, 1)
-    if gpucoh.thread_id() == 0:
+    share = (cells + lang.grid_dim() - 1) // lang.grid_dim()
+    first = lang.block_id() * share
+    last = lang.min(first + share, cells)
+    stuck = lang.shared(lang.i32, 1)
+    if lang.thread_id() == 0:
         stuck[0] = 0
     step = 0
     while step < steps:
         now = (step % 2) * size
         before = size - now
-        for cell in range(first + gpucoh.thread_id(), last, gpucoh.block_dim()):
+        for cell in range(first + lang.thread_id(), last, lang.block_dim()):
             x = cell % nx
             y = cell // nx % ny
             z = cell // (nx * ny)
@@ -177,10 +177,10 @@ def wave_steps(
         step += 1
         if flag_barrier(arrive, leave, step, patience) >= patience:
             stuck[0] = 1
-        gpucoh.barrier()
+        lang.barrier()
         if stuck[0] != 0:
             step = steps
-        gpucoh.barrier()
+        lang.barrier()
 
 
 def reference_wave(

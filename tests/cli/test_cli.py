@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 import gpucoh
-from gpucoh import tables
 from gpucoh.cli import call
+from gpucoh.report import tables
 
 TINY = ("--scale", "tiny")
 

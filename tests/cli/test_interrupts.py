@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.experiments.interrupts import interruptible
 from gpucoh.files import results_folder, whole_file
-from gpucoh.interrupts import interruptible
 
 # 0.2 s on a machine that does nothing else; tests may share theirs.
 AT_ONCE = 1.0

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import gpucoh
-from gpucoh.comparison import geometric_mean, harmonic_mean
-from gpucoh.plots import energy_stacks
+from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
+from gpucoh.report.plots import energy_stacks
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}

@@ -7,10 +7,10 @@ import pytest
 
 import gpucoh
 from gpucoh.machines import LARGEST_CLOCK_LCM_HZ, Machine
-from gpucoh.presets import PRESETS
+from gpucoh.machines.presets import PRESETS
 
 FERMI = gpucoh.machine("fermi")
-HEADER = Path(__file__).parents[2] / "csrc" / "gpu.h"
+HEADER = Path(__file__).parents[2] / "csrc" / "base" / "machine.h"
 
 
 def header_fields():

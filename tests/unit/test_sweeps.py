@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh import results, sweeps
-from gpucoh.results import Results, as_frame
-from gpucoh.runner import Run
-from gpucoh.sweeps import key_of, read_sweep
+from gpucoh.experiments import results, sweeps
+from gpucoh.experiments.results import Results, as_frame
+from gpucoh.experiments.runner import Run
+from gpucoh.experiments.sweeps import key_of, read_sweep
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": protocol, "scale": "tiny", "seed": seed}
@@ -180,7 +180,10 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     )
     out = tmp_path / "r.parquet"
     program = (
-        "import signal, sys; from gpucoh import results, sweeps, cli; results.FLUSH_SECONDS = 0\n"
+        "import signal, sys\n"
+        "from gpucoh.cli import commands as cli\n"
+        "from gpucoh.experiments import results, sweeps\n"
+        "results.FLUSH_SECONDS = 0\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = sweeps.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"

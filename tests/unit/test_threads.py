@@ -12,7 +12,7 @@ from gpucoh.suite import inputs
 def image_or_figures(i):
     if i % 2:
         return inputs.read_image(None)
-    from gpucoh import plots
+    from gpucoh.report import plots
     return plots
 
 sys.setswitchinterval(1e-5)

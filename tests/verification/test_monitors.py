@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.runner import Run
+from gpucoh.experiments.runner import Run
 
 SMALL_L2 = {"l2_kib": 4, "l2_ways": 2, "l1_kib": 4}
 SCARCE = SMALL_L2 | {"l1_mshrs": 4, "l2_mshrs": 4}

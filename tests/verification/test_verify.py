@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.allowed import allowed_outcomes
 from gpucoh.errors import ConfigError
-from gpucoh.small_programs import every_program, fenced, parse, shapes, without_fences
-from gpucoh.verification import explore, verify
+from gpucoh.verify.axioms import allowed_outcomes
+from gpucoh.verify.explorer import explore, verify
+from gpucoh.verify.programs import every_program, fenced, parse, shapes, without_fences
 
 MUTANTS = Path(__file__).parents[2] / "tools" / "mutants.py"
 

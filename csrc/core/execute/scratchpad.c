@@ -1,5 +1,9 @@
 /* scratchpad.c: loads, stores and atomics of a block's scratchpad: in program order, done at issue, timed by latency and banks. */
-#include "core/execute/registers.h"
+#include "cache/rmw.h"
+#include "core/execute/execute.h"
+#include "core/memory/load_store.h"
+#include "core/registers.h"
+#include "core/where.h"
 
 static int
 fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)

@@ -1,70 +1,33 @@
-/* sync.c: fences, barriers and the end of lanes, and the question to order.c that these and memory accesses ask. */
-#include "core/execute/registers.h"
+/* sync.c: fences and barriers. */
+#include "core/execute/execute.h"
+#include "core/memory/load_store.h"
+#include "core/memory/order.h"
+#include "core/registers.h"
+#include "core/where.h"
 
-static gpc_stall_t
-stall_of(const gpc_decoded_t *d, int verdict)
+bool
+gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t slot)
 {
-    if (d->access.kind == GPC_ACCESS_EXIT) {
-        return GPC_STALL_drain;
-    }
-    if (verdict == GPC_ORDER_VERDICT_TIME) {
-        return GPC_STALL_time;
-    }
-    if (verdict == GPC_ORDER_VERDICT_RELEASE || d->access.kind == GPC_ACCESS_FENCE ||
-        (d->access.kind != GPC_ACCESS_BARRIER && d->access.order >= GPC_ORDER_RELEASE)) {
-        return GPC_STALL_fence;
-    }
-    return GPC_STALL_memory_order;
-}
-
-/* Asks again when something of the warp has completed, or at `until`. */
-static int
-block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until)
-{
-    x->warp->verdict = (uint8_t) verdict;
-    if (until != GPC_NEVER && until <= x->now) {
-        until = x->now + 1;
-    }
-    return gpc_core_block_warp(x, GPC_WARP_WAITS_ORDER, stall_of(d, verdict), until);
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    return block->warps != 0 && (block->warps & ~self->parts->cores[core].waits_barrier) == 0;
 }
 
 int
-gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d)
+gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
 {
-    gpc_cycle_t until = GPC_NEVER;
-    int verdict = gpc_order_may_issue(x->cores->order, x->core_index, x->warp_index, &d->access, &until);
-    if (verdict == GPC_ORDER_VERDICT_GO && x->cores->watch != NULL) {
-        return x->cores->watch->ordered(x->cores->watch->watcher, x->core_index, x->warp_index, &d->access);
-    }
-    if (verdict <= 0) {
-        return verdict; /* GO is 0 */
-    }
-    return block_for_order(x, d, verdict, until);
-}
-
-_Static_assert(GPC_ORDER_VERDICT_GO == 0, "a verdict of zero is GO");
-
-static int
-issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
-{
-    gpc_warp_t *warp = x->warp;
-    if (warp->top.lanes == warp->live) {
-        int status = gpc_core_ask_order(x, d);
-        if (status != GPC_ISSUED) {
-            return status;
-        }
-    }
-    gpc_warp_end_lanes(x);
-    if (warp->live != 0) {
-        return GPC_ISSUED;
-    }
-    uint32_t slot = warp->block;
-    gpc_core_warp_ended(x);
-    if (gpc_core_block(x->cores, x->core_index, slot)->resident &&
-        gpc_core_block_stuck(x->cores, x->core_index, slot)) {
-        return gpc_core_fail_barrier(x->cores, x->core_index, slot);
-    }
-    return GPC_ISSUED;
+    const gpc_block_t *block = gpc_core_block(self, core, slot);
+    const gpc_warp_t *warp =
+        gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
+    const gpc_order_barrier_t *barrier =
+        &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
+    char where[160];
+    return gpc_fail(
+        self->failure, GPC_ERROR_BARRIER,
+        "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
+        "and every other warp of the block has ended or waits at a barrier",
+        gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where), (unsigned) warp->barrier,
+        block->coordinates[0], block->coordinates[1], block->coordinates[2], (unsigned) warp->index, barrier->arrived,
+        barrier->expected);
 }
 
 static int
@@ -120,8 +83,8 @@ release_warps(const gpc_issue_t *x, uint64_t released)
     }
 }
 
-static int
-issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
+int
+gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     uint32_t threads = 0, expected = 0, id = gpc_operand_word(x, &d->a);
@@ -141,7 +104,7 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits,
                                &released, &until);
     if (status > 0) {
-        return block_for_order(x, d, status, until);
+        return gpc_core_block_for_order(x, d, status, until);
     }
     if (status < 0) {
         return fail_at_barrier(
@@ -156,7 +119,6 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     x->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;
-    gpc_warp_go_to(x, warp->top.pc + 1);
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
         warp->reason = GPC_STALL_barrier;
@@ -172,18 +134,11 @@ issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 }
 
 int
-gpc_core_issue_sync(gpc_issue_t *x, const gpc_decoded_t *d)
+gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    if (d->group == GPC_GROUP_EXIT) {
-        return issue_exit(x, d);
-    }
-    if (d->group == GPC_GROUP_BARRIER) {
-        return issue_barrier(x, d);
-    }
     int status = gpc_core_ask_order(x, d);
     if (status == GPC_ISSUED) {
         x->statistics->fences++;
-        gpc_warp_go_to(x, x->warp->top.pc + 1);
     }
     return status;
 }

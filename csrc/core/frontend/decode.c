@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/parts.h"
+#include "core/execute/alu.h"
+#include "core/frontend/frontend.h"
 
 static gpc_operand_t
 decode_operand(uint16_t operand, uint32_t lanes)

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
 #include "core/execute/alu.h"
-#include "core/parts.h"
+#include "core/state.h"
 
 static const char *const names[GPC_NUM_OPCODES] = {
 #define X(name, operands, text) [GPC_OP_##name] = #name,

@@ -2,7 +2,7 @@
  * and the entry below it, which stands there with all their lanes, goes on.
  *
  * Every entry above another has fewer lanes than it or shares its lanes with one sibling, so that 2 * lanes entries suffice. */
-#include "core/parts.h"
+#include "core/frontend/frontend.h"
 
 static gpc_stack_entry_t *
 stack_of(const gpc_issue_t *x)

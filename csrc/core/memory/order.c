@@ -13,18 +13,39 @@ gpc_order_verdict_text(gpc_order_verdict_t verdict)
     return verdict < GPC_NUM_ORDER_VERDICTS ? texts[verdict] : "?";
 }
 
+static int
+init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
+{
+    if (!self->traits->same_line && !self->traits->same_word) {
+        return 0;
+    }
+    self->touched = GPC_ARENA_TAKE(arena, (size_t) sizes->cores * sizes->warps, gpc_index_t);
+    return gpc_pool_init(&self->touches, arena, sizes->cores * sizes->requests, sizeof(gpc_order_touch_t));
+}
+
 int
 gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
-               uint32_t cores, uint32_t warps, uint32_t blocks, gpc_arena_t *arena)
+               const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
 {
-    *self = (gpc_order_t){.rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
-    self->warp = GPC_ARENA_TAKE(arena, (size_t) cores * warps, gpc_order_warp_t);
-    self->barrier = GPC_ARENA_TAKE(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, gpc_order_barrier_t);
+    size_t warps = (size_t) sizes->cores * sizes->warps;
+    size_t barriers = (size_t) sizes->cores * sizes->blocks * GPC_NAMED_BARRIERS;
+    *self = (gpc_order_t){.rule = rule,
+                          .traits = traits,
+                          .l1s = l1s,
+                          .cores = sizes->cores,
+                          .warps = sizes->warps,
+                          .blocks = sizes->blocks};
+    self->warp = GPC_ARENA_TAKE(arena, warps, gpc_order_warp_t);
+    self->barrier = GPC_ARENA_TAKE(arena, barriers, gpc_order_barrier_t);
     if (traits->join) {
         self->joined_size = l1s[0]->warp_fields_size;
-        self->joined = gpc_arena_take(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, self->joined_size);
+        self->joined = gpc_arena_take(arena, barriers, self->joined_size);
     }
-    return self->warp && self->barrier && (self->joined || !traits->join) ? 0 : GPC_ERROR_MEMORY;
+    if (init_touches(self, sizes, arena) || arena->failed) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_order_clear(self);
+    return 0;
 }
 
 void
@@ -32,6 +53,12 @@ gpc_order_clear(gpc_order_t *self)
 {
     memset(self->warp, 0, (size_t) self->cores * self->warps * sizeof(*self->warp));
     memset(self->barrier, 0, (size_t) self->cores * self->blocks * GPC_NAMED_BARRIERS * sizeof(*self->barrier));
+    if (self->touched) {
+        for (size_t i = 0; i < (size_t) self->cores * self->warps; i++) {
+            self->touched[i] = GPC_NONE;
+        }
+        *self->touches.state = (gpc_pool_state_t){.free = GPC_NONE};
+    }
 }
 
 static gpc_order_warp_t *
@@ -77,6 +104,21 @@ older(const gpc_order_warp_t *warp)
     return warp->outstanding[GPC_ACCESS_ATOMIC] ? GPC_ORDER_VERDICT_OLDER_ATOMIC : GPC_ORDER_VERDICT_GO;
 }
 
+/* Nothing of the warp issues while the access is outstanding. Under drf and hrf a synchronisation access, relaxed ones included, is
+ * ordered before every later access; under rc only an acquire is. */
+static bool
+blocks(const gpc_order_t *self, const gpc_access_t *access)
+{
+    bool ordered = self->rule == GPC_RULE_DRF || self->rule == GPC_RULE_HRF;
+    return has_acquire(access) || (ordered && access->order != GPC_ORDER_WEAK);
+}
+
+static int
+verdict_of_hold(gpc_cycle_t until)
+{
+    return until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+}
+
 static int
 release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc_cycle_t *until)
 {
@@ -85,9 +127,34 @@ release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc
     }
     int status = self->traits->release(self->l1s[core], (uint16_t) warp, scope, until);
     if (status == GPC_HOLD) {
-        return *until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+        return verdict_of_hold(*until);
     }
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* The protocol's own condition of a load, store or atomic. */
+static int
+before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    if (!self->traits->before || access->kind >= GPC_ACCESS_FENCE) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    int status = self->traits->before(self->l1s[core], (uint16_t) warp, access, until);
+    if (status == GPC_HOLD) {
+        return verdict_of_hold(*until);
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+}
+
+/* Who called would take a HOLD for the refusal of an action: an acquire or fence part that is called has been called once and for all. */
+static int
+never_waits(gpc_controller_t *l1, const char *part, int status)
+{
+    return status <= 0
+               ? status
+               : gpc_fail(l1->failure, GPC_ERROR_PROTOCOL,
+                          "%s %u: the %s part of a warp's order returned %d; only `before` and `release` may wait",
+                          l1->type->name, l1->index, part, status);
 }
 
 static int
@@ -96,7 +163,7 @@ acquire_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     if (!self->traits->acquire || is_local(self, scope)) {
         return GPC_OK;
     }
-    return self->traits->acquire(self->l1s[core], (uint16_t) warp, scope);
+    return never_waits(self->l1s[core], "acquire", self->traits->acquire(self->l1s[core], (uint16_t) warp, scope));
 }
 
 /* A fence: the release part has been done; the acquire part and the protocol's own addition. */
@@ -105,7 +172,7 @@ end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
     int status = acquire_part(self, core, warp, scope);
     if (status == GPC_OK && self->traits->fence) {
-        status = self->traits->fence(self->l1s[core], (uint16_t) warp, scope);
+        status = never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
     }
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
 }
@@ -115,21 +182,22 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
 {
     const gpc_order_warp_t *state = warp_at(self, core, warp);
     int verdict = older(state);
-    bool is_sync = access->kind >= GPC_ACCESS_FENCE;
 
     *until = GPC_NEVER;
-    if (verdict != GPC_ORDER_VERDICT_GO && (state->acquiring || self->rule == GPC_RULE_SC || has_release(access))) {
+    if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || has_release(access))) {
         return verdict;
     }
-    if (!has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
-        return GPC_ORDER_VERDICT_GO;
+    verdict = before_part(self, core, warp, access, until);
+    if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
+        return verdict;
     }
     uint8_t scope = access->kind == GPC_ACCESS_EXIT ? GPC_SCOPE_SYS : access->scope;
     verdict = release_part(self, core, warp, scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return verdict;
     }
-    bool fences = access->kind == GPC_ACCESS_FENCE || (!is_sync && access->order == GPC_ORDER_SC);
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
     return fences ? end_of_fence(self, core, warp, scope) : GPC_ORDER_VERDICT_GO;
 }
 
@@ -138,7 +206,7 @@ gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_acce
 {
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]++;
-    state->acquiring |= has_acquire(access);
+    state->blocked |= blocks(self, access);
 }
 
 int
@@ -146,17 +214,66 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
 {
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]--;
-    if (!has_acquire(access)) {
-        return GPC_OK;
+    if (blocks(self, access)) {
+        state->blocked = false; /* no second one could issue meanwhile */
     }
-    state->acquiring = false; /* no second acquire could issue meanwhile */
-    return acquire_part(self, core, warp, access->scope);
+    return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
 
 bool
 gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
     return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
+}
+
+/* ---- lines and words that a warp has an access outstanding to ----------------------------------------------------------------- */
+
+static gpc_order_touch_t *
+touch_at(const gpc_order_t *self, gpc_index_t i)
+{
+    return (gpc_order_touch_t *) gpc_pool_at(&self->touches, i);
+}
+
+int
+gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    if (!self->touched) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    gpc_index_t i = self->touched[(size_t) core * self->warps + warp];
+    for (; i != GPC_NONE; i = touch_at(self, i)->next) {
+        const gpc_order_touch_t *older = touch_at(self, i);
+        if (older->line == line && (self->traits->same_line || (older->mask & mask))) {
+            return GPC_ORDER_VERDICT_SAME_LINE;
+        }
+    }
+    return GPC_ORDER_VERDICT_GO;
+}
+
+void
+gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    if (self->touched) {
+        gpc_index_t *newest = &self->touched[(size_t) core * self->warps + warp];
+        gpc_index_t i = gpc_pool_take(&self->touches); /* there is one for every request */
+        *touch_at(self, i) = (gpc_order_touch_t){.next = *newest, .mask = mask, .line = line};
+        *newest = i;
+    }
+}
+
+void
+gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_index_t *link = self->touched ? &self->touched[(size_t) core * self->warps + warp] : NULL;
+    for (; link && *link != GPC_NONE; link = &touch_at(self, *link)->next) {
+        const gpc_order_touch_t *touch = touch_at(self, *link);
+        if (touch->line == line && (touch->mask & mask)) {
+            gpc_index_t i = *link;
+            *link = touch->next;
+            gpc_pool_give(&self->touches, i);
+            return;
+        }
+    }
 }
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------------------- */

@@ -1,11 +1,8 @@
-/* memory_unit.c: the load-store queue and the way back: a warp's load, store or atomic becomes line requests (coalescer.c), which
- * go to the L1 port one a cycle, and whose answers come to registers.
+/* queue.c: the load-store queue: line requests wait in it, in order, and go to the L1 port one a cycle.
  *
  * Nothing here can wait for ever on itself: a warp waits for places that only older accesses hold, and they need none. */
-#include <inttypes.h>
-#include <string.h>
-
-#include "core/execute/registers.h"
+#include "core/memory/load_store.h"
+#include "core/waking.h"
 
 bool
 gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
@@ -17,9 +14,8 @@ gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
            accesses->state->in_use < accesses->capacity;
 }
 
-/* Those that waited for room are ready again. */
-static int
-wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
+int
+gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
@@ -29,96 +25,6 @@ wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
     core->waits_queue = 0;
     return gpc_core_ask_turn(self, core_index, self->hooks.now(self->hooks.world));
 }
-
-static void
-count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t lines)
-{
-    statistics->memory_instructions++;
-    switch (d->access.kind) {
-        case GPC_ACCESS_LOAD:
-            statistics->loads += lines;
-            statistics->load_instructions++;
-            break;
-        case GPC_ACCESS_STORE:
-            statistics->stores += lines;
-            statistics->store_instructions++;
-            break;
-        default:
-            statistics->atomics += lines;
-            break;
-    }
-}
-
-static void
-set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t width, gpc_cycle_t at)
-{
-    for (uint32_t i = 0; i < width; i++) {
-        gpc_operand_t part = gpc_operand_next(x, *destination, i);
-        gpc_set_ready_at(x, &part, at);
-    }
-}
-
-int
-gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
-{
-    int status = gpc_core_ask_order(x, d);
-    if (status != GPC_ISSUED) {
-        return status;
-    }
-    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
-    gpc_index_t i = gpc_pool_take(&x->parts->accesses[x->core_index]);
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
-    access->next = GPC_NONE;
-    access->issued = access->done_at = x->now;
-    access->destination = d->destination;
-    access->access = d->access;
-    access->width = d->width;
-    access->warp = (uint8_t) x->warp_index;
-    access->live = true;
-    status = x->cores->watch == NULL ? gpc_core_coalesce_line(x, d, lanes, i) : 0; /* who watches is told addresses */
-    if (status == 0) {
-        gpc_address_t addresses[GPC_MAX_LANES];
-        status = gpc_core_find_addresses(x, d, lanes, addresses);
-        status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
-        if (status == 0 && x->cores->watch != NULL) {
-            status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
-        }
-    }
-    if (status < 0) {
-        return status;
-    }
-    x->core->queued++;
-    x->warp->outstanding++;
-    count_access(x->statistics, d, access->remaining);
-    set_destination(x, &d->destination, d->width, GPC_NEVER);
-    gpc_order_issued(x->cores->order, x->core_index, x->warp_index, &d->access);
-    return GPC_ISSUED;
-}
-
-int
-gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
-              const gpc_address_t *addresses, const uint32_t *words)
-{
-    const gpc_core_watch_t *watch = x->cores->watch;
-    const gpc_core_event_t event = {.core = x->core_index,
-                                    .warp = x->warp_index,
-                                    .pc = x->warp->top.pc,
-                                    .access = d->access,
-                                    .width = d->width,
-                                    .lanes = lanes,
-                                    .name = name,
-                                    .addresses = addresses,
-                                    .words = words};
-    return watch->accessed(watch->watcher, &event);
-}
-
-gpc_index_t
-gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
-{
-    return ((const gpc_core_request_t *) gpc_pool_at(&self->parts->requests[core], request->access))->access;
-}
-
-/* ---- the L1 port ---------------------------------------------------------------------------------------------------------- */
 
 int
 gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
@@ -150,7 +56,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     core->held = status == GPC_OFFER_LAST;
     if (last) {
         core->queued--;
-        return wake_queue_waiters(self, core_index);
+        return gpc_core_wake_queue_waiters(self, core_index);
     }
     return 0;
 }
@@ -172,228 +78,4 @@ gpc_cores_kick(gpc_cores_t *self, uint32_t core_index, bool at_edge)
         status = gpc_core_ask_turn(self, core_index, now + 1);
     }
     return status;
-}
-
-/* ---- the way back --------------------------------------------------------------------------------------------------------- */
-
-static void
-deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, const uint32_t *words)
-{
-    const gpc_operand_t *to = &access->destination;
-    if (to->kind == GPC_VECTOR && access->straight) {
-        gpc_write_lanes(x, to, gpc_all_lanes(x), words + access->word[0]);
-        return;
-    }
-    if (to->kind == GPC_VECTOR && access->one_word) {
-        gpc_write_word(x, to, gpc_all_lanes(x), words[access->word[0]]);
-        return;
-    }
-    for (uint32_t i = 0; i < access->width; i++) {
-        if (to->kind == GPC_UNIFORM) {
-            x->uniforms[to->number + i] = words[access->word[0] + i];
-            continue;
-        }
-        gpc_operand_t part = gpc_operand_next(x, *to, i);
-        uint32_t *registers = gpc_vector_for_write(x, &part, lanes);
-        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-            uint32_t l = gpc_lowest_bit(left);
-            registers[l] = words[access->word[l] + i];
-        }
-    }
-}
-
-/* The same for the masked words only: a controller over words may complete a request in parts. */
-static void
-deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
-              const uint32_t *words)
-{
-    const gpc_operand_t *to = &access->destination;
-    for (uint32_t i = 0; i < access->width; i++) {
-        if (to->kind == GPC_UNIFORM && (mask >> (access->word[0] + i) & 1) != 0) {
-            x->uniforms[to->number + i] = words[access->word[0] + i];
-        }
-        if (to->kind != GPC_VECTOR) {
-            continue;
-        }
-        gpc_operand_t part = gpc_operand_next(x, *to, i);
-        uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* which lanes is found below */
-        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-            uint32_t l = gpc_lowest_bit(left);
-            if ((mask >> (access->word[l] + i) & 1) != 0) {
-                registers[l] = words[access->word[l] + i];
-            }
-        }
-    }
-}
-
-static void
-deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_lane_list_t *list)
-{
-    const gpc_operand_t *to = &access->destination;
-    if (to->kind == GPC_NO_OPERAND) {
-        return;
-    }
-    if (to->kind == GPC_UNIFORM) {
-        x->uniforms[to->number] = list->count ? list->old[list->count - 1] : x->uniforms[to->number];
-        return;
-    }
-    uint32_t *registers = gpc_vector_for_write(x, to, 0);
-    for (uint32_t n = 0; n < list->count; n++) {
-        registers[list->lane[n]] = list->old[n];
-    }
-}
-
-/* The access is complete, now. */
-static int
-retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
-{
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], i);
-    gpc_core_statistics_t *statistics = &self->statistics[core_index];
-    uint32_t w = access->warp;
-    gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
-    gpc_access_t completed = access->access;
-    uint64_t latency = access->done_at - access->issued;
-    if (completed.kind == GPC_ACCESS_LOAD) {
-        statistics->load_latency_cycles += latency;
-    } else if (completed.kind == GPC_ACCESS_STORE) {
-        statistics->store_latency_cycles += latency;
-    }
-    warp->outstanding--;
-    access->live = false;
-    gpc_pool_give(&self->parts->accesses[core_index], i);
-    int status = gpc_order_completed(self->order, core_index, w, &completed);
-    if (warp->state == GPC_WARP_WAITS_ORDER) {
-        gpc_core_wake(self, core_index, w, now, now);
-    }
-    return status ? status : wake_queue_waiters(self, core_index);
-}
-
-/* Into the list of those due, which is in order of time; latencies differ little, so that the end is nearly always right. */
-static void
-add_due(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_pool_t *pool = &self->parts->accesses[core_index];
-    gpc_core_access_t *access = gpc_pool_at(pool, i);
-    access->next = GPC_NONE;
-    if (core->due_head == GPC_NONE) {
-        core->due_head = core->due_tail = i;
-        return;
-    }
-    gpc_core_access_t *tail = gpc_pool_at(pool, core->due_tail);
-    if (tail->done_at <= access->done_at) {
-        tail->next = i;
-        core->due_tail = i;
-        return;
-    }
-    gpc_index_t *link = &core->due_head;
-    gpc_core_access_t *at = gpc_pool_at(pool, *link);
-    while (at->done_at <= access->done_at) {
-        link = &at->next;
-        at = gpc_pool_at(pool, *link);
-    }
-    access->next = *link;
-    *link = i;
-}
-
-int
-gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_pool_t *pool = &self->parts->accesses[core_index];
-    while (core->due_head != GPC_NONE) {
-        gpc_index_t i = core->due_head;
-        const gpc_core_access_t *access = gpc_pool_at(pool, i);
-        if (access->done_at > now) {
-            return 0;
-        }
-        core->due_head = access->next;
-        int status = retire(self, core_index, i, now);
-        if (status != 0) {
-            return status;
-        }
-    }
-    return 0;
-}
-
-/* All words of the access are here: its registers may be used from done_at on. */
-static int
-finish_access(gpc_issue_t *x, gpc_index_t i)
-{
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
-    if (access->destination.kind != GPC_NO_OPERAND) {
-        set_destination(x, &access->destination, access->width, access->done_at);
-        if (x->warp->state == GPC_WARP_WAITS_REGISTER) {
-            gpc_core_settle(x);
-        }
-    }
-    if (access->done_at <= x->now) {
-        return retire(x->cores, x->core_index, i, x->now);
-    }
-    add_due(x->cores, x->core_index, i);
-    return gpc_core_ask_turn(x->cores, x->core_index, access->done_at);
-}
-
-static int
-fail_twice(const gpc_cores_t *self, uint32_t core_index, const gpc_msg_t *msg)
-{
-    return gpc_fail(self->failure, GPC_ERROR_CONSERVATION,
-                    "core %u: a request for line 0x%" PRIx64 " was completed twice", core_index, msg->line);
-}
-
-/* The message's words into the registers. Whether those were the last of the request. */
-static bool
-deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_t *request, const gpc_msg_t *msg,
-        const uint32_t *words)
-{
-    request->missing &= ~msg->mask;
-    if (access->access.kind == GPC_ACCESS_LOAD && request->words == msg->mask) {
-        deliver_load(x, access, request->lanes, words);
-    } else if (access->access.kind == GPC_ACCESS_LOAD) {
-        deliver_words(x, access, request->lanes, msg->mask, words);
-    } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
-        deliver_atomic(x, access, gpc_lane_list_at(x->cores->lane_lists, msg->lanes));
-    }
-    return request->missing == 0;
-}
-
-int
-gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words,
-                   gpc_cycle_t delay)
-{
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    const gpc_pool_t *requests = &self->parts->requests[core_index];
-    gpc_index_t request_index = msg->access;
-    gpc_core_request_t *request = gpc_pool_at(requests, request_index);
-    gpc_index_t access_index = request->access;
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], access_index);
-    gpc_issue_t x;
-    gpc_issue_init(&x, self, core_index, access->warp, self->hooks.now(self->hooks.world));
-    if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
-        return fail_twice(self, core_index, msg);
-    }
-    bool done = deliver(&x, access, request, msg, words);
-    if (msg->lanes != GPC_NONE) {
-        gpc_pool_give(self->lane_lists, msg->lanes);
-    }
-    if (access->done_at < x.now + delay) {
-        access->done_at = x.now + delay;
-    }
-    if (!done && request->name == message) {
-        request->parked =
-            message; /* its index is the request's name: nobody else may get it before all words are here */
-        gpc_msg_at(self->messages, message)->lanes = GPC_NONE;
-        return 0;
-    }
-    gpc_pool_give(self->messages, message);
-    if (!done) {
-        return 0;
-    }
-    if (request->parked != GPC_NONE) {
-        gpc_pool_give(self->messages, request->parked);
-    }
-    gpc_pool_give(requests, request_index);
-    x.core->in_flight--;
-    int status = --access->remaining == 0 ? finish_access(&x, access_index) : 0;
-    return status ? status : wake_queue_waiters(self, core_index);
 }

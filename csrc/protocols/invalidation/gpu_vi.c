@@ -246,7 +246,7 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t way;
-        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        uint8_t state = gpc_state_at(cores[i], line, 0, &way);
         if (gpc_is_among(vi_watched.copies, state) && !(sharers && gpc_nodeset_has(sharers, cores[i]->node))) {
             return gpc_violated(cores[i], line, "every copy is listed",
                                 "L1 %u has a copy, and bank %u does not list it", cores[i]->index, bank->index);
@@ -256,11 +256,11 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
 }
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    return vi_check_listed(cores, num_cores, bank, line,
-                           way == GPC_NONE ? NULL : &vi_l2_line_at(bank, 0, way)->sharers);
+    gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+                           way == GPC_NONE ? NULL : &vi_l2_line_at(units->bank, 0, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vi = {

@@ -398,11 +398,11 @@ static const gpc_controller_type_t vini_l2 = {
 };
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[DIRECTORY], line);
-    return vi_check_listed(cores, num_cores, bank, line,
-                           way == GPC_NONE ? NULL : &vini_directory_line_at(bank, DIRECTORY, way)->sharers);
+    gpc_index_t way = gpc_tags_find(&units->bank->arrays[DIRECTORY], line);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+                           way == GPC_NONE ? NULL : &vini_directory_line_at(units->bank, DIRECTORY, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vini = {

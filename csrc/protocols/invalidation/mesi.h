@@ -54,8 +54,7 @@ bool mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way);
 
 /* For monitors. Whoever has a copy is listed; of an owned line only the owner has one, and it has not forgotten that it owns it. */
 extern const gpc_watched_t mesi_watched;
-GPC_MUST_CHECK int mesi_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank,
-                                gpc_address_t line);
+GPC_MUST_CHECK int mesi_monitor(const gpc_units_t *units, gpc_address_t line);
 
 /* ---- the L2's line, which the host's accesses see too ------------------------------------------------------------------ */
 

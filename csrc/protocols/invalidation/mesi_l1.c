@@ -405,21 +405,23 @@ const gpc_watched_t mesi_watched = {.promise = GPC_PROMISE_FRESH,
                                     .owners = 1u << L1_E | 1u << L1_M};
 
 int
-mesi_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+mesi_monitor(const gpc_units_t *units, gpc_address_t line)
 {
+    gpc_controller_t *bank = units->bank;
     bool owned, at_work = gpc_mshr_find(&bank->mshrs, line) != GPC_NONE;
     const gpc_nodeset_t *list = mesi_l2_list(bank, line, &owned);
 
-    for (uint32_t i = 0; i < num_cores && !at_work; i++) {
+    for (uint32_t i = 0; i < units->num_cores && !at_work; i++) {
+        gpc_controller_t *core = units->cores[i];
         gpc_index_t way;
-        uint8_t state = gpc_l1_state(cores[i], line, &way);
+        uint8_t state = gpc_state_at(core, line, 0, &way);
         bool listed = list && (list->bits[i / 64] >> (i % 64) & 1);
         if (gpc_is_among(mesi_watched.copies, state) && !listed) {
-            return gpc_violated(cores[i], line, "every copy is listed",
-                                "L1 %u has a copy, and bank %u does not list it", i, bank->index);
+            return gpc_violated(core, line, "every copy is listed", "L1 %u has a copy, and bank %u does not list it", i,
+                                bank->index);
         }
         if (listed && owned && !gpc_is_among(mesi_watched.owners | 1u << L1_M_I, state)) {
-            return gpc_violated(cores[i], line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
+            return gpc_violated(core, line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
         }
     }
     return GPC_OK;

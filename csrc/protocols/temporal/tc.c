@@ -109,7 +109,7 @@ GPC_SHARED_ACTION(tc_act_request_line, "GETS for the load, which is then pending
 {
     gpc_count(x, load_misses);
     gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
-    msg->flags = x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS;
+    msg->flags |= x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS;
     return gpc_send_and_wait(x, msg);
 }
 
@@ -315,7 +315,7 @@ tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_control
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t copy;
-        uint8_t state = gpc_l1_state(cores[i], line, &copy);
+        uint8_t state = gpc_state_at(cores[i], line, 0, &copy);
         copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && tc_lease(cores[i], copy) >= now;
     }
     return copies < 2 ? GPC_OK

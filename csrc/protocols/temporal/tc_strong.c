@@ -333,9 +333,9 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
                                       .leased = tc_leased};
 
 static int
-monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    return tc_check_private(cores, num_cores, bank, line, L2_P);
+    return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
 }
 
 const gpc_protocol_t gpc_protocol_tc_strong = {

@@ -36,7 +36,6 @@ tcw_bumps(const gpc_controller_t *unit)
 }
 
 extern const gpc_controller_type_t tcw_l1, tcw_l2;
-GPC_MUST_CHECK int tcw_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank,
-                               gpc_address_t line);
+GPC_MUST_CHECK int tcw_monitor(const gpc_units_t *units, gpc_address_t line);
 
 #endif

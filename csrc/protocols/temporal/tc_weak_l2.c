@@ -278,8 +278,10 @@ const gpc_controller_type_t tcw_l2 = {
 };
 
 int
-tcw_monitor(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line)
+tcw_monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    return tcw_bumps(bank) ? tc_check_private(cores, num_cores, bank, line, L2_P)
-                           : GPC_OK; /* as printed, P does not mean that */
+    if (!tcw_bumps(units->bank)) {
+        return GPC_OK; /* as printed, P does not mean that */
+    }
+    return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
 }

@@ -7,11 +7,13 @@ import pytest
 
 from gpucoh.lang import isa
 
-HEADER = Path(__file__).parents[3] / "csrc" / "core" / "isa.h"
+CSRC = Path(__file__).parents[3] / "csrc"
+HEADER = CSRC / "core" / "isa.h"
+HEADERS = (HEADER, CSRC / "base" / "rules.h", CSRC / "base" / "atomics.h")
 
 
 def names(macro: str) -> list[str]:
-    text = HEADER.read_text()
+    text = "\n".join(header.read_text() for header in HEADERS)
     body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*)", text).group(1)
     return re.findall(r"\bX\((\w+)", re.sub(r'"[^"]*"', '""', body))
 

@@ -1,0 +1,33 @@
+/* arithmetic.c: an arithmetic instruction over a warp's lanes: once where all operands are even, else lane by lane. */
+#include "core/execute/execute.h"
+#include "core/registers.h"
+
+void
+gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_lanes_t active = x->warp->top.lanes;
+    bool uniform = d->destination.kind == GPC_UNIFORM;
+    if (uniform || (active == gpc_all_lanes(x) && gpc_operand_even(x, &d->a) && gpc_operand_even(x, &d->b) &&
+                    gpc_operand_even(x, &d->c))) {
+        uint32_t word = d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
+        if (uniform) {
+            x->uniforms[d->destination.number] = word;
+        } else {
+            gpc_write_word(x, &d->destination, active, word);
+        }
+        return;
+    }
+    uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES], result[GPC_MAX_LANES];
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
+    const uint32_t *b = d->b.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->b, room_b);
+    const uint32_t *c = d->c.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->c, room_c);
+    d->alu.all(result, a, b, c);
+    if (x->lanes > GPC_ALU_LANES) {
+        d->alu.all(result + GPC_ALU_LANES, a + GPC_ALU_LANES, b + GPC_ALU_LANES, c + GPC_ALU_LANES);
+    }
+    if (active == gpc_all_lanes(x) && gpc_lanes_even(result, x->lanes)) { /* a warp's number, of its threads' */
+        gpc_write_word(x, &d->destination, active, result[0]);
+    } else {
+        gpc_write_lanes(x, &d->destination, active, result);
+    }
+}

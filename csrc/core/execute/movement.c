@@ -1,0 +1,172 @@
+/* movement.c: data movement between lanes, special registers and arrays of registers. */
+#include <string.h>
+
+#include "core/execute/execute.h"
+#include "core/registers.h"
+#include "core/where.h"
+
+gpc_lanes_t
+gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand)
+{
+    gpc_lanes_t bits = 0;
+    if (gpc_operand_even(x, operand)) {
+        return gpc_operand_word(x, operand) != 0 ? x->warp->top.lanes : 0;
+    }
+    const uint32_t *a = x->vectors + operand->offset;
+    for (uint32_t half = 0; half < x->lanes; half += 32) {
+        uint32_t part = 0;
+        for (uint32_t l = 0; l < 32; l++) {
+            part |= (uint32_t) (a[half + l] != 0) << l;
+        }
+        bits |= (gpc_lanes_t) part << half;
+    }
+    return bits & x->warp->top.lanes;
+}
+
+static uint32_t
+even_special(const gpc_issue_t *x, uint32_t which)
+{
+    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
+    const gpc_launch_t *launch = &x->launch->launch;
+    switch (which) {
+        case GPC_SPECIAL_BLOCK_X:
+        case GPC_SPECIAL_BLOCK_Y:
+        case GPC_SPECIAL_BLOCK_Z:
+            return block->coordinates[which - GPC_SPECIAL_BLOCK_X];
+        case GPC_SPECIAL_BLOCK_DIM_X:
+        case GPC_SPECIAL_BLOCK_DIM_Y:
+        case GPC_SPECIAL_BLOCK_DIM_Z:
+            return launch->block[which - GPC_SPECIAL_BLOCK_DIM_X];
+        case GPC_SPECIAL_GRID_DIM_X:
+        case GPC_SPECIAL_GRID_DIM_Y:
+        case GPC_SPECIAL_GRID_DIM_Z:
+            return launch->grid[which - GPC_SPECIAL_GRID_DIM_X];
+        case GPC_SPECIAL_WARP:
+            return x->warp->index;
+        case GPC_SPECIAL_CORE:
+            return x->core_index;
+        default:
+            return (uint32_t) x->now; /* CLOCK */
+    }
+}
+
+/* Whether the register is the same in all of a warp's lanes. */
+static bool
+is_even_special(uint32_t which)
+{
+    return which > GPC_SPECIAL_THREAD_Z && which != GPC_SPECIAL_LANE;
+}
+
+static void
+special_lanes(const gpc_issue_t *x, uint32_t which, uint32_t *result)
+{
+    if (which <= GPC_SPECIAL_THREAD_Z) {
+        memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->lanes, x->lanes * sizeof *result);
+        return;
+    }
+    for (uint32_t l = 0; l < x->lanes; l++) {
+        result[l] = l;
+    }
+}
+
+static uint32_t
+vote(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_lanes_t yes = gpc_core_lanes_not_zero(x, &d->a);
+    switch (d->opcode) {
+        case GPC_OP_ANY:
+            return yes != 0;
+        case GPC_OP_ALL:
+            return yes == x->warp->top.lanes;
+        default:
+            return (uint32_t) ((d->flags & GPC_FLAG_HIGH) != 0 ? yes >> 32 : yes);
+    }
+}
+
+/* What is one word for all lanes. */
+static void
+move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
+{
+    if (d->destination.kind == GPC_UNIFORM) {
+        x->uniforms[d->destination.number] = word;
+    } else {
+        gpc_write_word(x, &d->destination, x->warp->top.lanes, word);
+    }
+}
+
+void
+gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t result[GPC_MAX_LANES], room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES];
+    switch (d->opcode) {
+        case GPC_OP_LANES:
+            memcpy(result, x->launch->launch.constants + d->immediate, x->lanes * sizeof *result);
+            break;
+        case GPC_OP_SPECIAL:
+            if (is_even_special(d->immediate)) {
+                move_word(x, d, even_special(x, d->immediate));
+                return;
+            }
+            special_lanes(x, d->immediate, result);
+            break;
+        case GPC_OP_SHUFFLE: {
+            const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
+            const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
+            for (uint32_t l = 0; l < x->lanes; l++) {
+                result[l] = a[b[l] & (x->lanes - 1)];
+            }
+            break;
+        }
+        default: /* ANY ALL BALLOT */
+            move_word(x, d, vote(x, d));
+            return;
+    }
+    gpc_write_lanes(x, &d->destination, x->warp->top.lanes, result);
+}
+
+static int
+fail_local(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
+{
+    char where[160], who[120];
+    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+                    "%s: index %d is out of bounds of a local array of %u words: %s",
+                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
+                    gpc_core_who(x, lane, who, sizeof who));
+}
+
+/* Indexed registers: any of the array may be meant, so that all of it must be ready. */
+int
+gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_cycle_t ready = 0;
+    for (uint32_t i = 0; i < d->local_words; i++) {
+        gpc_cycle_t at = gpc_ready_at(x, d->immediate + i);
+        ready = at > ready ? at : ready;
+    }
+    if (ready > x->now) {
+        return gpc_core_block_warp(x, ready == GPC_NEVER ? GPC_WARP_WAITS_REGISTER : GPC_WARP_WAITS_TIME,
+                                   GPC_STALL_scoreboard, ready);
+    }
+    uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES];
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
+    const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
+    uint32_t *array = x->vectors + (size_t) d->immediate * x->lanes;
+    uint32_t *to = d->opcode == GPC_OP_LOCAL_LOAD ? gpc_vector_for_write(x, &d->destination, x->warp->top.lanes) : NULL;
+    for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left);
+        if (a[l] >= d->local_words) {
+            return fail_local(x, l, a[l], d->local_words);
+        }
+        if (to != NULL) {
+            to[l] = array[(size_t) a[l] * x->lanes + l];
+        } else {
+            array[(size_t) a[l] * x->lanes + l] = b[l];
+        }
+    }
+    if (d->opcode == GPC_OP_LOCAL_STORE) {
+        for (uint32_t i = 0; i < d->local_words; i++) {
+            gpc_set_entry_ready_at(x, d->immediate + i, x->now + d->latency);
+        }
+    }
+    return GPC_ISSUED;
+}

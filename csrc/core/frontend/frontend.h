@@ -1,0 +1,22 @@
+/* frontend.h: from a launch to the instruction that a warp issues. */
+#ifndef GPC_CORE_FRONTEND_FRONTEND_H
+#define GPC_CORE_FRONTEND_FRONTEND_H
+
+#include "core/state.h"
+
+/* decode.c */
+GPC_MUST_CHECK int gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *launch, gpc_core_launch_t **out);
+void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL too */
+
+/* issue.c: carry out the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
+GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
+
+/* warp.c: the reconvergence stack. */
+void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
+void gpc_warp_go_to(gpc_issue_t *x, uint32_t pc);
+void gpc_warp_end_lanes(gpc_issue_t *x); /* the active ones; the warp goes on with others if there are any */
+
+/* dispatch.c */
+void gpc_core_warp_ended(gpc_issue_t *x);
+
+#endif

@@ -1,0 +1,189 @@
+/* registers.h: how instructions read and write a warp's registers.
+ *
+ * A vector register whose lanes all have one word (a loop's counter, what a warp has read from one place) is even: a bit of the
+ * warp says so, and the word alone is kept, in `evens`; its place in `vectors` is stale. So most arithmetic of a warp is that
+ * of one lane, and a warp's hot registers are a line or two of the host's cache instead of two lines each. Nobody outside
+ * this file needs to know: who reads asks for lanes or for a word, who writes says which lanes. */
+#ifndef GPC_CORE_REGISTERS_H
+#define GPC_CORE_REGISTERS_H
+
+#include <string.h>
+
+#include "core/waking.h"
+
+static inline gpc_lanes_t
+gpc_all_lanes(const gpc_issue_t *x)
+{
+    return x->lanes == 64 ? UINT64_MAX : UINT32_MAX;
+}
+
+static inline void
+gpc_fill_lanes(uint32_t *to, uint32_t word, uint32_t lanes)
+{
+    uint32_t half = 0;
+    do { /* a warp has 32 or 64 lanes */
+        for (uint32_t l = 0; l < 32; l++) {
+            to[half + l] = word;
+        }
+        half += 32;
+    } while (half < lanes);
+}
+
+static inline bool
+gpc_is_even(const gpc_issue_t *x, uint32_t vector)
+{
+    return vector < GPC_EVEN_REGISTERS && (x->warp->even >> vector & 1u) != 0;
+}
+
+/* Whether every lane of the operand has gpc_operand_word. */
+static inline bool
+gpc_operand_even(const gpc_issue_t *x, const gpc_operand_t *operand)
+{
+    return operand->kind != GPC_VECTOR || gpc_is_even(x, operand->number);
+}
+
+/* The lanes of an operand, as a vector; room is used where it is none yet. */
+static inline const uint32_t *
+gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *room)
+{
+    uint32_t word = 0;
+    if (operand->kind == GPC_VECTOR) {
+        if (!gpc_is_even(x, operand->number)) {
+            return x->vectors + operand->offset;
+        }
+        word = x->evens[operand->number];
+    } else if (operand->kind == GPC_CONSTANT) {
+        return x->launch->spread + operand->offset;
+    } else if (operand->kind == GPC_UNIFORM) {
+        word = x->uniforms[operand->number];
+    }
+    gpc_fill_lanes(room, word, x->lanes);
+    return room;
+}
+
+/* The operand `words` behind this one: the rest of a wide value. */
+static inline gpc_operand_t
+gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
+{
+    operand.number += words;
+    operand.offset += words * x->lanes;
+    return operand;
+}
+
+/* A uniform register's or constant's word; of a vector operand lane 0's. */
+static inline uint32_t
+gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
+{
+    switch (operand->kind) {
+        case GPC_VECTOR:
+            return gpc_is_even(x, operand->number) ? x->evens[operand->number] : x->vectors[operand->offset];
+        case GPC_UNIFORM:
+            return x->uniforms[operand->number];
+        case GPC_CONSTANT:
+            return x->launch->launch.constants[operand->number];
+        default:
+            return 0;
+    }
+}
+
+/* A vector register of which these lanes are about to be written. */
+static inline uint32_t *
+gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lanes_t lanes)
+{
+    uint32_t *to = x->vectors + operand->offset;
+    if (gpc_is_even(x, operand->number)) {
+        if (lanes != gpc_all_lanes(x)) {
+            gpc_fill_lanes(to, x->evens[operand->number], x->lanes);
+        }
+        x->warp->even &= ~(UINT64_C(1) << operand->number);
+    }
+    return to;
+}
+
+/* Result words into those lanes of a vector register. */
+static inline void
+gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, const uint32_t *result)
+{
+    uint32_t *to = gpc_vector_for_write(x, destination, lanes);
+    if (lanes == gpc_all_lanes(x)) {
+        memcpy(to, result, x->lanes * sizeof *to);
+        return;
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        to[l] = result[l];
+    }
+}
+
+/* Whether all lanes have one word; over 32 lanes at once, so that it becomes vector instructions. */
+static inline bool
+gpc_lanes_even(const uint32_t *words, uint32_t lanes)
+{
+    uint32_t differ = 0, half = 0;
+    do {
+        for (uint32_t l = 0; l < 32; l++) {
+            differ |= words[half + l] ^ words[0];
+        }
+        half += 32;
+    } while (half < lanes);
+    return differ == 0;
+}
+
+/* One word into those lanes of a vector register. */
+static inline void
+gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, uint32_t word)
+{
+    uint32_t number = destination->number;
+    if (lanes == gpc_all_lanes(x) && number < GPC_EVEN_REGISTERS && (x->launch->may_be_even >> number & 1u) != 0) {
+        x->warp->even |= UINT64_C(1) << number;
+        x->evens[number] = word;
+        return;
+    }
+    uint32_t *to = gpc_vector_for_write(x, destination, lanes);
+    for (; lanes != 0; lanes &= lanes - 1) {
+        to[gpc_lowest_bit(lanes)] = word;
+    }
+}
+
+/* ---- the scoreboard: the first cycle in which a register may be used ------------------------------------------------------ */
+
+/* Kept in 32 bits from the core's base on; the base moves on when they are used up. */
+static inline gpc_cycle_t
+gpc_ready_at(const gpc_issue_t *x, uint32_t entry)
+{
+    uint32_t at = x->scoreboard[entry];
+    return at == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + at;
+}
+
+static inline void
+gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
+{
+    if (at == GPC_NEVER) {
+        x->scoreboard[entry] = GPC_SCOREBOARD_NEVER;
+        return;
+    }
+    if (at - x->core->scoreboard_base >= GPC_SCOREBOARD_NEVER) {
+        gpc_core_rebase_scoreboards(x->cores, x->core_index, x->now);
+    }
+    x->scoreboard[entry] = (uint32_t) (at - x->core->scoreboard_base);
+}
+
+static inline void
+gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t at)
+{
+    if (operand->kind != GPC_NO_OPERAND) {
+        gpc_set_entry_ready_at(x, gpc_scoreboard_entry(x->launch, operand), at);
+    }
+}
+
+/* All `width` words of a wide value. */
+static inline void
+gpc_core_set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t width, gpc_cycle_t at)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        gpc_operand_t part = gpc_operand_next(x, *destination, i);
+        gpc_set_ready_at(x, &part, at);
+    }
+}
+
+#endif

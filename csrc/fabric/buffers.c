@@ -1,0 +1,94 @@
+/* buffers.c: messages enter buffers, ask for outputs and move on; credits come back. arbiter.c says when.
+ *
+ * A grant moves a message on: its head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
+ * cycles later. With the router's pipeline before its arbitration that is, unloaded, latency cycles a router and flits - 1
+ * for the tail.
+ *
+ * Credits of a buffer are back in the tick of the grant that empties it, or in which the receiver takes the message: since
+ * a flit leaves a cycle and new ones come at most as fast and no sooner, the buffer never holds more than it can. With a
+ * receiver that takes at once, an output passes a message of n flits every n cycles, however small the buffer. */
+#include "fabric/network_parts.h"
+
+enum { PRIORITY_ARRIVE = 0, PRIORITY_GRANT = 3 };
+
+/* The output is to be looked at again, at tick or as soon as it is free. */
+int
+gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+
+    tick = tick > state->busy_until ? tick : state->busy_until;
+    if (state->wake <= tick) {
+        return 0;
+    }
+    state->wake = tick;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
+}
+
+static inline void
+note_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+    uint32_t bit = self->parts->outputs[output].bit;
+
+    gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
+    gpc_network_wants(self, input, network)[bit / 64] |= UINT64_C(1) << (bit % 64);
+    self->parts->output_states[output].waiting++;
+    self->parts->input_states[input].waiting++;
+}
+
+/* The first message of a queue is a new one: it asks for its output. */
+int
+gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
+
+    note_request(self, input, output, network);
+    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream will see to it */
+        return gpc_network_look_at(self, state->streams_to, state->busy_until);
+    }
+    return gpc_network_look_at(self, output, ready);
+}
+
+/* A message's head is in an input buffer from tick on. */
+int
+gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message, gpc_tick_t tick)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    uint32_t network = msg->network;
+    gpc_list_t *list = &gpc_network_queue(self, input, network, output)->list;
+
+    msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
+    gpc_list_push(list, self->messages, message);
+    return list->count == 1 ? gpc_network_request(self, input, output, network) : 0;
+}
+
+int
+gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_tick_t period = self->config.clock.period;
+
+    if (wiring->counted) {
+        self->traffic[msg->type].flit_hops += msg->flits;
+    }
+    if (wiring->downstream != GPC_NONE) {
+        uint32_t router = self->parts->inputs[wiring->downstream].router;
+        return gpc_network_enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
+    }
+    uint32_t target = wiring->node * self->config.networks + msg->network;
+    return gpc_wheel_schedule(self->wheel, now + msg->flits * period, GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target,
+                              message);
+}
+
+/* To an output, which may have waited for them. */
+int
+gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    state->credits[network] += flits;
+    state->blocked &= ~(1u << network);
+    return state->waiting ? gpc_network_look_at(self, output, tick) : 0;
+}

@@ -1,0 +1,30 @@
+/* dram_fixed.c: model 0 of a DRAM channel: a fixed latency behind the pins. */
+#include "fabric/dram_channel.h"
+
+/* Serves what the pins are free for. A line holds them for its transfer; the answer comes `latency` after it began. */
+int
+gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
+{
+    const gpc_dram_config_t *config = &self->config;
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_tick_t now = gpc_wheel_now(self->wheel);
+
+    if (state->head == GPC_NONE) {
+        return 0;
+    }
+    if (state->pins_free > now) {
+        return gpc_dram_wake(self, channel, state->pins_free);
+    }
+    uint32_t cycles = (config->line_bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
+    gpc_index_t message = gpc_dram_request_at(self, channel, state->head)->message;
+    gpc_dram_leave(self, channel, GPC_NONE, state->head);
+    state->pins_free = now + cycles * config->clock.period;
+    self->statistics[channel].busy_cycles += cycles;
+    if (message != GPC_NONE) {
+        int status = gpc_dram_answer_at(self, channel, message, now + config->latency);
+        if (status) {
+            return status;
+        }
+    }
+    return state->head == GPC_NONE ? 0 : gpc_dram_wake(self, channel, state->pins_free);
+}

@@ -1,0 +1,42 @@
+/* dram_queue.c: how a request leaves a channel's queue, and the events that its model asks for. */
+#include "fabric/dram_channel.h"
+
+enum { PRIORITY = 0 }; /* what memory brings at a tick is there for who acts at it */
+
+int
+gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
+{
+    if (self->state[channel].wake <= tick) {
+        return 0;
+    }
+    self->state[channel].wake = tick;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, GPC_NONE);
+}
+
+int
+gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
+{
+    self->state[channel].answers++;
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, PRIORITY, channel, message);
+}
+
+void
+gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+
+    if (previous == GPC_NONE) {
+        state->head = request->next;
+    } else {
+        gpc_dram_request_at(self, channel, previous)->next = request->next;
+    }
+    if (state->tail == i) {
+        state->tail = previous;
+    }
+    request->next = state->free;
+    state->free = i;
+    state->waiting--;
+    self->statistics[channel].queue_cycles +=
+        (gpc_wheel_now(self->wheel) - request->accepted) / self->config.clock.period;
+}

@@ -1,0 +1,356 @@
+/* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries act by
+ * themselves, and do they wait for transactions? One controller with a table over each kind of object. */
+#include "base/arena.h"
+#include "controller/protocol.h"
+#include "harness.h"
+
+/* ---- the prototype --------------------------------------------------------------------------------------------------- */
+
+#define MESSAGES(X, P) X(P, GET, REQ, 0, 8, 0, false, "") X(P, PUT, ST, 0, 8, 4, false, "") X(P, ACK, ST, 1, 8, 0, false, "")
+GPC_MESSAGES(MSG, MESSAGES)
+
+enum { LINES, UNIT, BUFFER }; /* tables */
+enum { A = 0x1000, B = 0x1040 };
+
+typedef struct {
+    gpc_cycle_t now;
+    uint32_t completed, sent;
+    uint8_t sent_type;
+    gpc_address_t line; /* of the last entry step */
+    uint8_t state;      /* of the unit table's last step */
+} world_t;
+
+static world_t *
+world_of(const gpc_step_t *x)
+{
+    return x->unit->world;
+}
+
+#define LINE_STATES(X) X(L_I, STABLE, "") X(L_T, TRANSIENT_CACHE, "")
+#define LINE_EVENTS(X) X(L_LOAD, "") X(L_ACK, "")
+GPC_FSM(L, LINE_STATES, LINE_EVENTS)
+
+static gpc_event_id_t
+line_classify(const gpc_step_t *x)
+{
+    return x->cause == MSG_ACK ? L_ACK : L_LOAD;
+}
+
+GPC_ACTION(act_keep_pending, "")
+{
+    return gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_complete_pending, "")
+{
+    gpc_index_t i;
+    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+        int status = gpc_complete(x, i, NULL, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {
+    [L_I] = {[L_LOAD] = GO(L_T, act_keep_pending)},
+    [L_T] = {[L_LOAD] = HOLD_LINE, [L_ACK] = GO(L_I, act_complete_pending)},
+};
+
+#define UNIT_STATES(X) X(U_CLOSED, STABLE, "atomics wait") X(U_OPEN, STABLE, "atomics complete")
+#define UNIT_EVENTS(X) X(U_ATOMIC, "") X(U_TIMER, "")
+GPC_FSM(U, UNIT_STATES, UNIT_EVENTS)
+
+static gpc_event_id_t
+unit_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_TIMER ? U_TIMER : U_ATOMIC;
+}
+
+GPC_ACTION(act_complete, "")
+{
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+static const gpc_cell_t unit_cells[U_NUM_STATES][U_NUM_EVENTS] = {
+    [U_CLOSED] = {[U_ATOMIC] = HOLD_QUEUE, [U_TIMER] = GO(U_OPEN)},
+    [U_OPEN] = {[U_ATOMIC] = GO(U_OPEN, act_complete), [U_TIMER] = GO(U_CLOSED)},
+};
+
+#define ENTRY_STATES(X) X(E_FREE, STABLE, "") X(E_OPEN, STABLE, "") X(E_SENT, TRANSIENT_COHERENCE, "")
+#define ENTRY_EVENTS(X) X(E_STORE, "") X(E_DRAIN, "") X(E_PUT, "")
+GPC_FSM(E, ENTRY_STATES, ENTRY_EVENTS)
+
+static gpc_event_id_t
+entry_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_REPLAY ? E_DRAIN : x->cause == GPC_MSG_STORE ? E_STORE : E_PUT;
+}
+
+GPC_ACTION(act_note, "")
+{
+    world_of(x)->line = x->line;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_send, "")
+{
+    gpc_msg_t *msg = gpc_new_request(x, MSG_PUT);
+    msg->mask = 1;
+    return gpc_send(x, msg);
+}
+
+static const gpc_cell_t entry_cells[E_NUM_STATES][E_NUM_EVENTS] = {
+    [E_OPEN] = {[E_STORE] = GO(E_OPEN, act_note), [E_DRAIN] = GO(E_SENT, act_note, act_send)},
+    [E_SENT] = {[E_PUT] = GO(E_FREE, act_note)},
+};
+
+static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L, line_cells, line_classify)};
+static const gpc_table_t over_unit = {GPC_TABLE("L1.unit", OVER_UNIT, U, unit_cells, unit_classify)};
+static const gpc_table_t buffer = {GPC_TABLE("L1.buffer", OVER_ENTRIES, E, entry_cells, entry_classify)};
+
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    switch (msg->type) {
+        case GPC_MSG_ATOMIC:
+        case GPC_MSG_TIMER:
+            return UNIT;
+        case GPC_MSG_STORE:
+        case MSG_PUT: /* of another core, to the entry of the line */
+            return BUFFER;
+        default:
+            return LINES;
+    }
+}
+
+static uint32_t
+four(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return 4;
+}
+
+#define NO_FIELDS(FIELD)
+GPC_DESCRIBE(prototype, entry, NO_FIELDS)
+
+static const gpc_controller_type_t type = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&lines, &over_unit, &buffer},
+    .arrays = {{.name = "tags", .has_data = true}},
+    .parts = {{.name = "buffer", .entry = prototype_entry_described, .capacity = four}},
+    .route = route,
+};
+static const gpc_protocol_t protocol = {.id = "prototype",
+                                        .controllers = {&type},
+                                        .messages = MSG_info,
+                                        .num_messages = GPC_COUNT_OF(MSG_info),
+                                        .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
+
+/* ---- a world with this controller alone -------------------------------------------------------------------------------- */
+
+static gpc_cycle_t
+now_port(const void *world)
+{
+    return ((const world_t *) world)->now;
+}
+
+static int
+send_port(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    ((world_t *) world)->sent++;
+    ((world_t *) world)->sent_type = gpc_msg_at(from->messages, message)->type;
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+static int
+complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    (void) words, (void) hit;
+    ((world_t *) world)->completed++;
+    gpc_free_message(l1, message);
+    return GPC_OK;
+}
+
+static const gpc_ports_t ports = {.now = now_port, .send = send_port, .complete = complete_port};
+static const gpc_machine_t machine = {.cores = 2,
+                                      .warps_per_core = 2,
+                                      .l1_bytes = 128,
+                                      .l1_ways = 2,
+                                      .l1_mshrs = 2,
+                                      .line_bytes = 64,
+                                      .flit_bytes = 32,
+                                      .partitions = 1,
+                                      .interleave_bytes = 64};
+
+typedef struct {
+    gpc_arena_t arena;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure;
+    gpc_controller_t unit;
+    int64_t options[GPC_MAX_OPTIONS];
+    world_t world;
+} bench_t;
+
+static void
+begin(bench_t *self)
+{
+    memset(self, 0, sizeof(*self));
+    gpc_failure_clear(&self->failure);
+    gpc_arena_init(&self->arena, 1 << 16);
+    int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&self->lane_lists, &self->arena, 4, sizeof(gpc_lane_list_t));
+    self->unit = (gpc_controller_t){.protocol = &protocol,
+                                    .options = self->options,
+                                    .machine = &machine,
+                                    .ports = &ports,
+                                    .world = &self->world,
+                                    .messages = &self->messages,
+                                    .lane_lists = &self->lane_lists,
+                                    .failure = &self->failure};
+    status |= gpc_controller_init(&self->unit, &type, &self->arena);
+    CHECK_EQUAL_I64(status, GPC_OK);
+}
+
+static void
+end(bench_t *self)
+{
+    gpc_arena_free(&self->arena);
+}
+
+static gpc_index_t
+message(bench_t *self, uint8_t its_type, gpc_address_t line)
+{
+    gpc_index_t i = gpc_pool_take(&self->messages);
+    *gpc_msg_at(&self->messages, i) = (gpc_msg_t){.next = GPC_NONE,
+                                                  .type = its_type,
+                                                  .network = its_type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : 1,
+                                                  .mask = 1,
+                                                  .line = line,
+                                                  .lanes = GPC_NONE,
+                                                  .request = i};
+    return i;
+}
+
+static int
+take(bench_t *self, uint8_t its_type, gpc_address_t line)
+{
+    return gpc_controller_take(&self->unit, message(self, its_type, line));
+}
+
+static gpc_index_t
+open_entry(bench_t *self, gpc_address_t line)
+{
+    gpc_part_t *part = &self->unit.parts[0];
+    gpc_index_t entry = gpc_part_take(part, line);
+    part->states[entry] = E_OPEN;
+    return entry;
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------------------ */
+
+static void
+a_replayed_request_goes_to_the_unit_table_that_route_names(void)
+{
+    bench_t bench;
+    begin(&bench);
+    bench.unit.unit_states[UNIT] = U_OPEN;
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed, 1);
+    end(&bench);
+}
+
+static void
+a_replayed_request_that_a_unit_table_holds_stays_first(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_LOAD, A));
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 2);
+    CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, bench.unit.replay->head)->type, GPC_MSG_ATOMIC);
+    end(&bench);
+}
+
+static void
+a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_index_t older = open_entry(&bench, A), newer = open_entry(&bench, A);
+    bench.unit.parts[0].states[newer] = E_SENT;
+    CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.line, A);
+    CHECK_EQUAL_U64(bench.unit.parts[0].states[older], E_OPEN);
+    CHECK_EQUAL_U64(bench.unit.parts[0].states[newer], E_FREE);
+    end(&bench);
+}
+
+static void
+a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it(void)
+{
+    bench_t bench;
+    begin(&bench);
+    CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_ERROR_PROTOCOL);
+    CHECK(strstr(bench.failure.text, "L1.buffer") != NULL);
+    CHECK(strstr(bench.failure.text, "E_FREE") != NULL);
+    end(&bench);
+}
+
+static void
+a_line_step_by_another_table_parks_its_message_on_the_line(void)
+{
+    bench_t bench;
+    begin(&bench);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
+    gpc_index_t second = message(&bench, GPC_MSG_LOAD, A);
+    CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, LINES, GPC_MSG_LOAD, A, 1, second), GPC_OK);
+    CHECK_EQUAL_U64(gpc_mshr_at(&bench.unit.mshrs, gpc_mshr_find(&bench.unit.mshrs, A))->waiters.count, 1);
+    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1);
+    end(&bench);
+}
+
+static void
+a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
+{
+    bench_t bench;
+    begin(&bench);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER), GPC_OK);
+    CHECK_EQUAL_U64(bench.unit.unit_states[UNIT], U_OPEN);
+    end(&bench);
+}
+
+/* ---- entries that act ---------------------------------------------------------------------------------------------------- */
+
+static void
+an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_index_t entry = open_entry(&bench, B);
+    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, BUFFER, 0, entry, GPC_MSG_REPLAY, GPC_NONE), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.line, B);
+    CHECK_EQUAL_U64(bench.world.sent, 1);
+    CHECK_EQUAL_U64(bench.world.sent_type, MSG_PUT);
+    end(&bench);
+}
+
+int
+main(void)
+{
+    RUN(a_replayed_request_that_a_unit_table_holds_stays_first);
+    RUN(a_line_step_by_another_table_parks_its_message_on_the_line);
+    RUN(a_unit_timer_reaches_its_table_although_table_0_is_over_lines);
+    RUN(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it);
+    RUN(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line);
+    RUN(a_replayed_request_goes_to_the_unit_table_that_route_names);
+    RUN(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request);
+    return harness_end();
+}

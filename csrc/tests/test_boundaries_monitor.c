@@ -1,0 +1,297 @@
+/* test_boundaries_monitor.c: do monitors see what protocols of later papers are made of: words with states of their own, steps of
+ * tables over the unit and over entries, stores that are accepted before they are performed? */
+#include "base/arena.h"
+#include "check/monitor.h"
+#include "tests/harness.h"
+
+/* ---- a protocol whose L1s own words, with a unit and a part --------------------------------------------------------------------- */
+
+#define WORD_STATES(X) X(WORD_I, STABLE, "") X(WORD_V, STABLE, "") X(WORD_O, STABLE, "")
+#define UNIT_STATES(X) X(UNIT_RUN, STABLE, "")
+#define ANY_EVENTS(X) X(ANY, "")
+#define UNIT_EVENTS(X) X(UNIT_TOLD, "")
+GPC_FSM(WORD, WORD_STATES, ANY_EVENTS)
+GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
+
+static gpc_event_id_t
+only_event(const gpc_step_t *x)
+{
+    (void) x;
+    return 0;
+}
+
+static const gpc_cell_t word_cells[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
+    [WORD_I] = {[ANY] = GO(WORD_I)}, [WORD_V] = {[ANY] = GO(WORD_V)}, [WORD_O] = {[ANY] = GO(WORD_O)}};
+static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {[UNIT_RUN] = {[UNIT_TOLD] = GO(UNIT_RUN)}};
+static const gpc_table_t words = {GPC_TABLE("words", OVER_WORDS, WORD, word_cells, only_event)};
+static const gpc_table_t entries = {GPC_TABLE("entries", OVER_ENTRIES, UNIT, unit_cells, only_event)};
+static const gpc_table_t unit = {GPC_TABLE("unit", OVER_UNIT, UNIT, unit_cells, only_event)};
+
+static uint32_t
+two(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return 2;
+}
+
+static const gpc_controller_type_t l1_type = {.name = "L1",
+                                              .position = GPC_AT_CORE,
+                                              .tables = {&words, &unit, &entries},
+                                              .arrays = {{.name = "tags", .has_data = true}},
+                                              .parts = {{.name = "buffer", .capacity = two}}};
+static const gpc_controller_type_t bank_type = {
+    .name = "L2", .position = GPC_AT_BANK, .tables = {&words}, .arrays = {{.name = "tags", .has_data = true}}};
+
+/* What the protocol's own monitor was told last. */
+typedef struct {
+    uint32_t calls;
+    gpc_address_t line;
+    bool has_bank, has_global;
+} told_t;
+
+typedef struct {
+    gpc_arena_t arena;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure;
+    gpc_machine_t machine;
+    gpc_protocol_t protocol;
+    gpc_watched_t watched;
+    int64_t options[GPC_MAX_OPTIONS];
+    gpc_controller_t units[3]; /* two L1s and a bank */
+    gpc_controller_t *l1s[2];
+    gpc_monitor_t *monitor;
+    gpc_watch_t watch;
+    told_t told;
+} bench_t;
+
+static gpc_cycle_t
+now_port(const void *world)
+{
+    (void) world;
+    return 10;
+}
+
+static const gpc_ports_t ports = {.now = now_port};
+
+static int
+own_monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    bench_t *self = units->cores[0]->world;
+    self->told = (told_t){self->told.calls + 1, line, units->bank != NULL, units->global != NULL};
+    return GPC_OK;
+}
+
+static int
+on_stepped(void *watcher, gpc_controller_t *at, gpc_address_t line)
+{
+    return gpc_monitor_stepped(((bench_t *) watcher)->monitor, at, line);
+}
+
+enum { LINE = 0x1000, WORDS = 4 };
+
+static void
+begin(bench_t *self, gpc_promise_t promise)
+{
+    memset(self, 0, sizeof(*self));
+    gpc_arena_init(&self->arena, 1 << 16);
+    self->machine = (gpc_machine_t){.cores = 2,
+                                    .warps_per_core = 2,
+                                    .l1_bytes = 32,
+                                    .l1_ways = 2,
+                                    .l1_mshrs = 2,
+                                    .l2_bytes = 32,
+                                    .l2_ways = 2,
+                                    .l2_mshrs = 2,
+                                    .line_bytes = 4 * WORDS,
+                                    .flit_bytes = 32,
+                                    .partitions = 1,
+                                    .interleave_bytes = 64};
+    self->watched = (gpc_watched_t){.promise = promise,
+                                    .readable = 1u << WORD_V | 1u << WORD_O,
+                                    .copies = 1u << WORD_V | 1u << WORD_O,
+                                    .owners = 1u << WORD_O,
+                                    .bank_words = 1u << WORD_V};
+    self->protocol = (gpc_protocol_t){
+        .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &self->watched, .monitor = own_monitor};
+    self->watch = (gpc_watch_t){.watcher = self, .stepped = on_stepped};
+    int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&self->lane_lists, &self->arena, 2, sizeof(gpc_lane_list_t));
+    for (uint32_t i = 0; i < 3; i++) {
+        self->units[i] = (gpc_controller_t){.protocol = &self->protocol,
+                                            .options = self->options,
+                                            .machine = &self->machine,
+                                            .ports = &ports,
+                                            .world = self,
+                                            .messages = &self->messages,
+                                            .lane_lists = &self->lane_lists,
+                                            .failure = &self->failure,
+                                            .node = (gpc_node_t) i,
+                                            .index = i % 2,
+                                            .monitors = &self->watch};
+        status |= gpc_controller_init(&self->units[i], i < 2 ? &l1_type : &bank_type, &self->arena);
+        self->l1s[i % 2] = &self->units[i % 2];
+    }
+    gpc_monitored_t about = {.protocol = &self->protocol,
+                             .machine = &self->machine,
+                             .l1s = self->l1s,
+                             .banks = &self->units[2],
+                             .messages = &self->messages,
+                             .lane_lists = &self->lane_lists};
+    status |= gpc_monitor_create(&about, &self->monitor);
+    CHECK_EQUAL_I64(status, 0);
+}
+
+static void
+end(bench_t *self)
+{
+    gpc_monitor_free(self->monitor);
+    gpc_arena_free(&self->arena);
+}
+
+/* The line in the unit's array; each word in the state of its letter, with the value given. */
+static void
+place(bench_t *self, uint32_t at, const char *states, const uint32_t *values)
+{
+    gpc_tags_t *tags = &self->units[at].arrays[0];
+    gpc_tags_place(tags, 0, LINE, 0);
+    for (uint32_t word = 0; word < WORDS; word++) {
+        gpc_tags_word_states(tags, 0)[word] = states[word] == 'O' ? WORD_O : states[word] == 'V' ? WORD_V : WORD_I;
+        gpc_tags_words(tags, 0)[word] = values[word];
+    }
+}
+
+static const uint32_t right[WORDS] = {7, 8, 9, 10}, wrong_at_2[WORDS] = {7, 8, 99, 10};
+
+static void
+know_memory(bench_t *self)
+{
+    CHECK_EQUAL_I64(gpc_monitor_host_wrote(self->monitor, LINE, WORDS, right), 0);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+two_l1s_may_own_different_words_of_a_line(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_FRESH);
+    know_memory(&bench);
+    place(&bench, 0, "OI O", right);
+    place(&bench, 1, "IOII", right);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    end(&bench);
+}
+
+static void
+two_owners_of_one_word_are_told(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING); /* whatever loads may return */
+    know_memory(&bench);
+    place(&bench, 0, "OIIO", right);
+    place(&bench, 1, "IOIO", right);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    CHECK(strstr(bench.failure.text, "may write word 3, and 2 L1s have copies") != NULL);
+    end(&bench);
+}
+
+static void
+words_that_may_not_be_read_are_not_compared(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_FRESH);
+    know_memory(&bench);
+    place(&bench, 0, "VVIV", wrong_at_2);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    place(&bench, 0, "VVVV", wrong_at_2);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    CHECK(strstr(bench.failure.text, "0x63 in word 2") != NULL);
+    end(&bench);
+}
+
+static void
+what_an_owner_has_is_current_whatever_loads_may_return(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    know_memory(&bench);
+    place(&bench, 0, "VVVO", wrong_at_2); /* a valid word may be old */
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    place(&bench, 0, "VVOO", wrong_at_2);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    end(&bench);
+}
+
+static void
+a_bank_is_compared_in_the_words_that_it_has(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    know_memory(&bench);
+    place(&bench, 2, "VVOV", wrong_at_2); /* word 2 is elsewhere */
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[2], LINE), GPC_OK);
+    place(&bench, 2, "VVVV", wrong_at_2);
+    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[2], LINE), GPC_ERROR_INVARIANT);
+    end(&bench);
+}
+
+static gpc_index_t
+store(bench_t *self, gpc_mask_t mask, uint32_t value)
+{
+    gpc_index_t i = gpc_pool_take(&self->messages);
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+    *msg = (gpc_msg_t){
+        .next = GPC_NONE, .type = GPC_MSG_STORE, .mask = mask, .line = LINE, .lanes = GPC_NONE, .request = i};
+    for (uint32_t word = 0; word < WORDS; word++) {
+        msg->data[word] = value;
+    }
+    return i;
+}
+
+static void
+a_write_beside_another_l1s_words_is_right(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_FRESH);
+    know_memory(&bench);
+    place(&bench, 1, "IIVI", right);
+    gpc_index_t i = store(&bench, 3, 5);
+    CHECK_EQUAL_I64(gpc_monitor_performed(bench.monitor, &bench.units[0], gpc_msg_at(&bench.messages, i), 0), GPC_OK);
+    i = store(&bench, 6, 6);
+    CHECK_EQUAL_I64(gpc_monitor_performed(bench.monitor, &bench.units[0], gpc_msg_at(&bench.messages, i), 0),
+                    GPC_ERROR_INVARIANT);
+    end(&bench);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+steps_of_units_and_entries_are_watched(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    gpc_controller_t *l1 = &bench.units[0];
+    CHECK_EQUAL_I64(gpc_controller_unit(l1, 1, GPC_MSG_KERNEL_BEGIN, GPC_NONE), GPC_OK);
+    CHECK_EQUAL_U64(bench.told.calls, 1);
+    CHECK_EQUAL_U64(bench.told.line, GPC_NEVER);
+    CHECK(!bench.told.has_bank && !bench.told.has_global);
+    gpc_index_t entry = gpc_part_take(&l1->parts[0], LINE);
+    CHECK_EQUAL_I64(gpc_controller_entry(l1, 2, 0, entry, GPC_MSG_STORE, store(&bench, 1, 5)), GPC_OK);
+    CHECK_EQUAL_U64(bench.told.calls, 2);
+    CHECK_EQUAL_U64(bench.told.line, LINE);
+    CHECK(bench.told.has_bank);
+    end(&bench);
+}
+
+int
+main(void)
+{
+    RUN(two_l1s_may_own_different_words_of_a_line);
+    RUN(two_owners_of_one_word_are_told);
+    RUN(words_that_may_not_be_read_are_not_compared);
+    RUN(what_an_owner_has_is_current_whatever_loads_may_return);
+    RUN(a_bank_is_compared_in_the_words_that_it_has);
+    RUN(a_write_beside_another_l1s_words_is_right);
+    RUN(steps_of_units_and_entries_are_watched);
+    return harness_end();
+}

@@ -1,0 +1,44 @@
+"""The C core, or what stands in for it where the package was not built, so that the kernel language works alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gpucoh.errors import Error
+
+try:
+    from gpucoh._core import (
+        GPU,
+        VERSION,
+        Snapshot,
+        describe_protocol,
+        explore,
+        isa,
+        machine_fields,
+        protocol_ids,
+    )
+except ImportError as error:
+    VERSION = "not built"
+    _reason = error
+
+    def __getattr__(name: str) -> Any:
+        place = Path(__file__).parent
+        if any(place.glob("_core*.so")) or any(place.glob("_core*.pyd")):
+            raise Error(f"the simulator's core in {place} cannot be loaded: {_reason}") from None
+        raise Error(
+            f"the simulator's core is not built in {place}: make develop builds it there; or pip install . and run "
+            "gpucoh, or python -m gpucoh from another folder"
+        )
+
+
+__all__ = [
+    "GPU",
+    "VERSION",
+    "Snapshot",
+    "describe_protocol",
+    "explore",
+    "isa",
+    "machine_fields",
+    "protocol_ids",
+]

@@ -1,0 +1,230 @@
+"""The command of the random tester: ``gpucoh fuzz``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+from tqdm import tqdm
+
+from gpucoh.errors import ConfigError
+from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
+from gpucoh.protocols import split_list
+from gpucoh.report import tables
+
+#: With --save a protocol is left alone only after so many failures.
+FAILURES_SAVED = 20
+#: Lines of a trace that are printed; JSON has all.
+TRACE_LINES = 60
+
+
+def register(
+    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
+) -> None:
+    """Add the command to the program."""
+
+    @app.command("fuzz")
+    def fuzz_command(
+        protocol: Annotated[
+            list[str],
+            typer.Option("-p", "--protocol", help="Protocols: repeat, comma lists, all."),
+        ],
+        consistency: Annotated[
+            str | None,
+            typer.Option(
+                "-c",
+                "--consistency",
+                help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's; with -p all every one that is kept.",
+            ),
+        ] = None,
+        ops: Annotated[
+            int | None,
+            typer.Option(
+                "--ops",
+                help="Memory operations (a lane's load, store or atomic) for each protocol. Default: 100000; with "
+                "--seconds no limit.",
+            ),
+        ] = None,
+        seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same runs.")] = 0,
+        seconds: Annotated[
+            float | None,
+            typer.Option("--seconds", help="End after so long, all protocols together."),
+        ] = None,
+        save: Annotated[
+            Path | None,
+            typer.Option(
+                "--save",
+                help="Append each failure to this file as one line of JSON, at once; go on.",
+            ),
+        ] = None,
+        shrink: Annotated[
+            bool, typer.Option(help="Look for the shortest program that fails (20 s at most).")
+        ] = True,
+        as_json: Annotated[
+            bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+        ] = False,
+    ) -> None:
+        """Run random programs that are free of data races, and check every value that they read.
+
+        A program is made of episodes: a warp waits for others (acquire), loads and stores, and lets others go on
+        (release), over flags, racing counters and data that are mixed on the same lines. Caches, buffers, latencies,
+        orders, scopes and options of the protocol vary. A failure is made as short as possible and printed with what
+        happened to its line: every step of the tables, every message. Coverage is told as cells of each table that
+        were entered of those that can be.
+
+        Exit status 1 when a protocol fails that promises a memory model (no-coh promises none).
+
+        Examples:
+
+          gpucoh fuzz -p tc-weak
+
+          gpucoh fuzz -p all --ops 20000
+
+          gpucoh fuzz -p no-coh                 see it fail, and how
+
+          gpucoh fuzz -p all --seconds 3600 --seed 7 --save failures.jsonl
+        """
+        names = _names(protocol)
+        wanted = ops if ops is not None else None if seconds is not None else DEFAULT_OPS
+        with _Progress(len(names), wanted, enabled=not as_json) as progress:
+
+            def found(report: Report) -> None:
+                if save is not None:
+                    _append(save, report)
+
+            reports = fuzz_many(
+                names, consistency, ops=wanted, seconds=seconds, seed=seed, shrink=shrink,
+                failures=1 if save is None else FAILURES_SAVED, every_rule=len(names) > 1, progress=progress.step,
+                found=found,
+            )  # fmt: skip
+        if as_json:
+            told = [report.to_dict() for report in reports]
+            print_json(told if len(names) > 1 else told[0])
+        else:
+            _print(console(), reports)
+        if any(report.failures and report.counts for report in reports):
+            raise typer.Exit(1)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    parts = [name for item in given for name in split_list(item)]
+    names = [one for name in parts for one in (all_protocols() if name == "all" else [name])]
+    if not names:
+        raise ConfigError("-p names no protocol; ids, or all")
+    return names
+
+
+def _append(path: Path, report: Any) -> None:
+    """The newest failure, safely on disk before anything else happens."""
+    line = {
+        "protocol": report.protocol,
+        "consistency": report.consistency,
+        "seed": report.seed,
+        "failure": report.failures[-1],
+    }
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ConfigError(f"--save {path}: {error.strerror or error}") from None
+
+
+class _Progress:
+    """A bar of operations, on a terminal only."""
+
+    def __init__(self, protocols: int, ops: int | None, *, enabled: bool) -> None:
+        self.done: dict[tuple[str, str], int] = {}
+        self.bar: Any = None
+        if enabled and sys.stderr.isatty():
+            total = None if ops is None else ops * protocols
+            self.bar = tqdm(total=total, unit="op", unit_scale=True, leave=False, file=sys.stderr)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def step(self, report: Any) -> None:
+        """After each round of a protocol."""
+        if self.bar is None:
+            return
+        key = report.protocol, report.consistency
+        self.bar.set_postfix_str(" ".join(key))
+        self.bar.update(report.ops - self.done.get(key, 0))
+        self.done[key] = report.ops
+
+
+def _print(console: Console, reports: Sequence[Any]) -> None:
+    rows = []
+    for report in reports:
+        covered = "  ".join(
+            f"{name} {len(table.visited)}/{len(table.reachable)}"
+            for name, table in report.coverage.items()
+        )
+        verdict = "" if not report.failures else "failed" if report.counts else "failed (promises nothing)"  # fmt: skip
+        rows.append(
+            [
+                Text(report.protocol),
+                report.consistency,
+                report.model,
+                str(report.ops),
+                str(report.episodes),
+                covered,
+                verdict or "well",
+            ]
+        )
+    columns = ["protocol", "rule", "model", "operations", "episodes", "cells entered", ""]
+    console.print(tables.plain_table(columns, rows, right=(3, 4)))
+    for report in reports:
+        _print_gaps(console, report)
+    for report in reports:
+        for failure in report.failures:
+            _print_failure(console, report, failure)
+
+
+def _print_gaps(console: Console, report: Any) -> None:
+    """Cells that should have been entered and were not, or the other way round."""
+    if report.failures:
+        return
+    for name, table in report.coverage.items():
+        gaps = {"not entered": table.missed, "listed as unreachable, entered": table.surprises}
+        for word, cells in gaps.items():
+            if cells:
+                told = ", ".join(" ".join(cell) for cell in cells[:12])
+                more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
+                text = f"{report.protocol} {report.consistency} {name}, {word}: {told}{more}"
+                console.print(text, markup=False, highlight=False)
+
+
+def _print_failure(console: Console, report: Any, failure: dict[str, Any]) -> None:
+    def say(text: str, style: str = "") -> None:
+        console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+    say("")
+    say(f"{failure['protocol']} {report.consistency}: {failure['kind']}", "bold")
+    say(failure["text"])
+    machine = " ".join(f"{name}={value}" for name, value in failure["machine"].items())
+    say(f"seed {report.seed}, round {failure['round']}; machine fermi with {machine}")
+    say(
+        f"shortest program found ({failure['episodes']} episodes, {failure['ops']} operations; lane:location@offset):"
+    )
+    for line in failure["program"]:
+        say("  " + line)
+    if failure["trace"]:
+        say("what happened to its line, with the values of the word in question:")
+        trace = failure["trace"]
+        if len(trace) > TRACE_LINES:
+            trace = [*trace[: TRACE_LINES // 3], "...", *trace[-TRACE_LINES // 3 * 2 :]]
+        for line in trace:
+            say("  " + line)

@@ -1,0 +1,317 @@
+"""The command ``gpucoh litmus``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from gpucoh.errors import ConfigError
+from gpucoh.gpu import protocols, resolve
+from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, run_test
+from gpucoh.litmus.results import HANG
+from gpucoh.litmus.runner import RUNS, keeping, unsupported
+from gpucoh.machines import Machine, machine
+from gpucoh.protocols import split_list
+from gpucoh.report import tables
+from gpucoh.report.bars import runs_bar
+
+DEFAULT_PROTOCOL = "tc-weak"
+#: So many results or fewer are shown with their histograms.
+FEW = 6
+WRONG, BAD_INPUT = 1, 2
+
+
+def register(
+    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
+) -> None:
+    """Add the command to the program."""
+
+    @app.command("litmus")
+    def litmus_command(
+        names: Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="[NAME|FILE.litmus|DIR ...]",
+                help="Built-in tests, files, folders of files; without: all built-in tests.",
+            ),
+        ] = None,
+        protocol: Annotated[
+            list[str] | None,
+            typer.Option(
+                "-p",
+                "--protocol",
+                help=f"Protocols: repeat, comma lists, all. Default: {DEFAULT_PROTOCOL}.",
+            ),
+        ] = None,
+        consistency: Annotated[
+            str | None,
+            typer.Option(
+                "-c",
+                "--consistency",
+                help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's for the protocol.",
+            ),
+        ] = None,
+        machine_id: Annotated[
+            str, typer.Option("-m", "--machine", help="A preset's id or a TOML file.")
+        ] = "fermi",
+        runs: Annotated[
+            int, typer.Option("--runs", help="Runs of each test under each protocol.")
+        ] = RUNS,
+        seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same runs.")] = 0,
+        list_them: Annotated[
+            bool, typer.Option("--list", help="Only list the tests and what they say.")
+        ] = False,
+        jobs: Annotated[
+            int | None,
+            typer.Option("--jobs", "-j", help="Tests at once. Default: one a processor."),
+        ] = None,
+        as_json: Annotated[
+            bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+        ] = False,
+    ) -> None:
+        """Run litmus tests: small racing programs that show which memory model a protocol keeps.
+
+        Every test runs many times under varied timing: placement of its threads, first cycles, layout of its
+        variables, copies in caches, stress, cache sizes. "observed": a state that the condition speaks of was seen
+        (forall: one that violates it). "allowed": the memory model that the protocol promises under the core rule
+        allows it. "ok": nothing was seen that the model forbids. Exit status 1 when something was; 2 when no test
+        could be read or is modelled.
+
+        Examples:
+
+          gpucoh litmus MP SB IRIW+fences -p tc-weak           with histograms
+
+          gpucoh litmus -p all --runs 2000                     the built-in set, a table
+
+          gpucoh litmus mytests/ one.litmus -p mesi -c sc --json
+
+          gpucoh litmus --list
+        """
+        tests, unread = _gather(names)
+        if list_them:
+            if not tests:
+                raise ConfigError(f"no test to list: {unread[0][1]}")
+            if as_json:
+                print_json(_listed(tests, unread))
+            else:
+                _print_list(console(), tests, unread)
+            return
+        wanted = _protocols(protocol, consistency)
+        given = machine(machine_id)
+        if runs < 1:
+            raise ConfigError(f"runs = {runs} is out of range: at least 1")
+        if seed < 0:
+            raise ConfigError(f"seed = {seed} is out of range: at least 0")
+        workers = _workers(jobs)
+        pairs = [(test, name) for test in tests for name in wanted]
+        results = _unread_results(unread, wanted, consistency)
+        with runs_bar(len(pairs), enabled=not as_json) as report:
+            results += _carry_out(pairs, consistency, given, runs, seed, workers, report)
+        if as_json:
+            print_json([item.to_dict() for item in results])
+        else:
+            _print_results(console(), results)
+        _finish(results)
+
+
+# ---- what to run
+
+
+def _gather(names: Sequence[str] | None) -> tuple[list[Test], list[tuple[str, str]]]:
+    """The tests, and (name, reason) of what could not be read."""
+    tests: list[Test] = []
+    unread: list[tuple[str, str]] = []
+    for name in _expand(names):
+        try:
+            tests.append(find(name))
+        except UnsupportedError as error:
+            unread.append((str(name), str(error)))
+    return tests, unread
+
+
+def _expand(names: Sequence[str] | None) -> Iterator[str | Path]:
+    if not names:
+        yield from builtins()
+        return
+    for name in names:
+        if not name:
+            raise ConfigError(
+                "a test's name is empty; gpucoh litmus --list lists the built-in ones"
+            )
+        if name not in builtins() and Path(name).is_dir():
+            found = sorted(Path(name).rglob("*.litmus"))
+            if not found:
+                raise ConfigError(f"folder {name} holds no .litmus file")
+            yield from found
+        else:
+            yield name
+
+
+def _protocols(given: Sequence[str] | None, consistency: str | None) -> list[str]:
+    names = [name for item in given or [DEFAULT_PROTOCOL] for name in split_list(item)]
+    out: list[str] = []
+    for name in names:
+        if name == "all":
+            out += keeping(consistency)
+        else:
+            resolve(name).rule(consistency)
+            out.append(name)
+    if not out:
+        known = ", ".join(protocols())
+        raise ConfigError(f"no protocol to run: {known}, or all")
+    return list(dict.fromkeys(out))
+
+
+def _workers(jobs: int | None) -> int:
+    if jobs is None:
+        return os.cpu_count() or 1
+    if jobs < 1:
+        raise ConfigError(f"jobs = {jobs} is not a whole number of at least 1")
+    return jobs
+
+
+def _unread_results(
+    unread: Sequence[tuple[str, str]], wanted: Sequence[str], consistency: str | None
+) -> list[Result]:
+    out = []
+    for name, reason in unread:
+        for protocol in wanted:
+            choice = resolve(protocol)
+            rule = choice.rule(consistency)
+            out.append(unsupported(name, protocol, rule, choice.protocol.model(rule), reason))
+    return out
+
+
+def _carry_out(
+    pairs: Sequence[tuple[Test, str]],
+    consistency: str | None,
+    given: Machine,
+    runs: int,
+    seed: int,
+    workers: int,
+    report: Callable[[str], None],
+) -> list[Result]:
+    """All results in order; Ctrl-C lets the tests under way end at their next launch."""
+    stop = threading.Event()
+
+    def one(test: Test, protocol: str) -> Result:
+        result = run_test(
+            test, protocol, consistency, machine=given, runs=runs, seed=seed, stop=stop
+        )
+        report(f"{test.name} {protocol}")
+        return result
+
+    pool = ThreadPoolExecutor(workers)
+    futures: list[Future[Result]] = [pool.submit(one, *pair) for pair in pairs]
+    try:
+        return [future.result() for future in futures]
+    finally:
+        stop.set()
+        # Nothing is under way but after Ctrl-C: who pressed it does not wait for the launches to end.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finish(results: Sequence[Result]) -> None:
+    """The exit status."""
+    if results and all(item.status == "unsupported" for item in results):
+        first = results[0]
+        more = len({item.test for item in results}) - 1
+        told = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
+        sys.stderr.write(f"gpucoh: no test was run: {' '.join(told.split())}\n")
+        raise typer.Exit(BAD_INPUT)
+    if not all(item.ok for item in results):
+        raise typer.Exit(WRONG)
+
+
+# ---- what is printed
+
+
+def _listed(tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """What ``--list --json`` prints; as with results, what cannot be read has a reason."""
+    known = [
+        {"test": test.name, "text": test.text, "condition": str(test.condition), "reason": ""}
+        for test in tests
+    ]
+    return known + [
+        {"test": name, "text": "", "condition": "", "reason": reason} for name, reason in unread
+    ]
+
+
+def _print_list(out: Console, tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> None:
+    rows = [[Text(test.name), Text(test.text, overflow="fold")] for test in tests]
+    rows += [
+        [Text(name), Text(f"unsupported: {reason}", overflow="fold")] for name, reason in unread
+    ]
+    out.print(tables.plain_table(["test", "what it asks"], rows))
+
+
+def _print_results(out: Console, results: Sequence[Result]) -> None:
+    if len(results) <= FEW:
+        for item in results:
+            _print_histogram(out, item)
+        return
+    rows = [_row(item) for item in results]
+    columns = ["test", "protocol", "model", "ok", "observed", "allowed", "runs", "outcomes", ""]
+    out.print(tables.plain_table(columns, rows, right=(6, 7)))
+    ran = [item for item in results if item.status != "unsupported"]
+    bad = [item for item in ran if not item.ok]
+    told = f"{len(ran)} run, {len(bad)} with forbidden outcomes"
+    skipped = len(results) - len(ran)
+    out.print(told + (f", {skipped} unsupported" if skipped else ""), highlight=False)
+    for item in bad:
+        _print_histogram(out, item)
+
+
+def _row(item: Result) -> list[Any]:
+    if item.status == "unsupported":
+        return [Text(item.test), Text(item.protocol), item.model, "-", "", "", "", "",
+                Text(item.reason)]  # fmt: skip
+    note = "hangs" if item.status == HANG else item.reason
+    if not note and any(outcome.state == HANG for outcome in item.outcomes):
+        note = f"{item.outcomes[-1].count} hung"
+    return [
+        Text(item.test),
+        Text(item.protocol),
+        item.model,
+        "ok" if item.ok else Text("FORBIDDEN", style="bold red"),
+        "yes" if item.observed else "no",
+        "yes" if item.allowed else "no",
+        str(item.runs),
+        str(len(item.outcomes)),
+        Text(note),
+    ]
+
+
+def _print_histogram(out: Console, item: Result) -> None:
+    """One result as herd and litmus7 print theirs: the states with their counts, then the verdict."""
+    title = f"Test {item.test} {item.protocol} {item.consistency} ({item.model})"
+    out.print(Text(title, style="bold"))
+    if item.status == "unsupported":
+        out.print(Text(f"  unsupported: {item.reason}"))
+        out.print()
+        return
+    width = max([len(str(outcome.count)) for outcome in item.outcomes] or [1])
+    for outcome in item.outcomes:
+        sign = "*>" if outcome.matches else ":>"
+        line = Text(f"  {outcome.count:>{width}} {sign} {outcome.state or '(no value)'}")
+        if not outcome.allowed:
+            line.append("   forbidden", style="bold red")
+        out.print(line)
+    for state in item.forbidden[:5]:
+        out.print(Text(f"  forbidden: {state}", style="red"))
+    if item.reason:
+        out.print(Text(f"  stopped: {item.reason}", style="red"))
+    seen = "observed" if item.observed else "not observed"
+    may = "allowed" if item.allowed else "forbidden"
+    out.print(Text(f"  {item.condition}: {seen} in {item.runs} runs, {may} by {item.model}"))
+    out.print(Text("  Ok" if item.ok else "  No", style="bold green" if item.ok else "bold red"))
+    out.print()

@@ -1,0 +1,151 @@
+"""The commands about papers: ``gpucoh reproduce`` and ``gpucoh scorecard``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from gpucoh.errors import ConfigError
+from gpucoh.files import results_folder
+from gpucoh.report import tables
+from gpucoh.suite import SCALES
+
+ScaleOption = Annotated[str, typer.Option("--scale", help="Size of the input: tiny, small, paper.")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+]
+
+
+def register(
+    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
+) -> None:
+    """Add the commands to the program."""
+
+    @app.command("reproduce")
+    def reproduce_command(
+        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc")],
+        figure: Annotated[
+            str | None, typer.Argument(metavar="[FIGURE]", help="One figure: 7a, 8. Default: all.")
+        ] = None,
+        scale: ScaleOption = "small",
+        jobs: JobsOption = None,
+        out: Annotated[
+            Path | None, typer.Option("--out", help="Folder. Default: ./figures/PAPER.")
+        ] = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Draw a paper's figures from runs of our own: figure files, CSV and JSON.
+
+        Same groups of workloads, baselines and means as the paper's. Exit status 1 when a run that counts was wrong.
+
+        Examples:
+
+          gpucoh reproduce tc 7a
+
+          gpucoh reproduce tc --scale tiny --out tc
+        """
+        from gpucoh.papers import load, reproduce
+        from gpucoh.papers.figures import chosen
+
+        paper, specs = load(paper_id), chosen(paper_id, figure)
+        folder = out or Path("figures") / paper_id
+        with results_folder(folder):
+            drawn = reproduce(paper, specs, _bench(paper.machine, scale, jobs, not as_json), folder)
+        if as_json:
+            print_json(drawn)
+        else:
+            for item in drawn:
+                _print_figure(console(), item)
+        if any(item["wrong"] for item in drawn):
+            raise typer.Exit(1)
+
+    @app.command("scorecard")
+    def scorecard_command(
+        paper_id: Annotated[
+            str | None, typer.Argument(metavar="[PAPER]", help="Default: all.")
+        ] = None,
+        scale: ScaleOption = "small",
+        jobs: JobsOption = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Set every claim of a paper beside what is measured here: the paper's value, ours, agree or not.
+
+        Examples:
+
+          gpucoh scorecard tc
+        """
+        from gpucoh.papers import load, papers, scorecard
+
+        verdicts = []
+        for name in papers() if paper_id is None else (paper_id,):
+            paper = load(name)
+            verdicts += scorecard(paper, _bench(paper.machine, scale, jobs, not as_json))
+        if as_json:
+            print_json([verdict.to_dict() for verdict in verdicts])
+            return
+        rows = [
+            [
+                v.id,
+                v.figure,
+                v.measure,
+                Text(f"{v.subject} / {v.baseline}" if v.baseline else v.subject),
+                v.claimed if not isinstance(v.claimed, float) else f"{v.claimed:.2f}",
+                "-" if v.measured is None else f"{v.measured:.2f}",
+                v.agrees.replace("_", " "),
+                Text(v.reason),
+            ]
+            for v in verdicts
+        ]
+        columns = ["claim", "figure", "measure", "of", "paper", "here", "agrees", ""]
+        console().print(tables.plain_table(columns, rows, right=(4, 5)))
+        counts = {word: sum(v.agrees == word for v in verdicts) for word in _WORDS}
+        told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
+        sys.stdout.write(f"{len(verdicts)} claims: {told}\n")
+
+
+_WORDS = ("size", "direction", "no", "not_measured")
+
+
+def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
+    from gpucoh.papers.runs import Bench
+
+    if scale not in SCALES:
+        raise ConfigError(f"scale {scale!r} is not one of {', '.join(SCALES)}")
+    number = (os.cpu_count() or 1) if jobs is None else jobs
+    if number < 1:
+        raise ConfigError(f"jobs = {jobs} is not a whole number of at least 1")
+    return Bench(machine=machine, scale=scale, jobs=number, progress=progress)
+
+
+def _print_figure(console: Console, item: dict[str, Any]) -> None:
+    console.print(f"figure {item['figure']}: {item['title']}", style="bold", highlight=False)
+    console.print(f"relative to {item['baseline']}", markup=False, highlight=False)
+    rows = [
+        [
+            row["group"],
+            Text(row["protocol"]),
+            *(_ratio(row[name]) for name in ("speedup_harmonic", "traffic", "energy")),
+        ]
+        for row in item["means"]
+    ]
+    columns = ["workloads", "protocol", "speedup (harmonic)", "traffic", "energy"]
+    console.print(tables.plain_table(columns, rows, right=(2, 3, 4)))
+    for word in ("left_out", "wrong"):
+        if item[word]:
+            console.print(f"{word.replace('_', ' ')}: {', '.join(item[word])}", markup=False)
+    console.print(f"written: {item['files'][0]}", markup=False)
+    console.print()
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,1 @@
+"""Runs of workloads: one run, matrices, sweeps, and the files of their results."""

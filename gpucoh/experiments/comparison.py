@@ -1,0 +1,281 @@
+"""A matrix of runs: every workload under every protocol, and what they come to."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpucoh.errors import ConfigError
+from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.machines import Machine
+from gpucoh.protocols import split_options
+from gpucoh.report.bars import runs_bar
+from gpucoh.suite import workload as find_workload
+from gpucoh.units import name_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+# What `gpucoh compare` runs when it is told nothing: real algorithms that finish in under a minute together.
+DEFAULT_WORKLOADS = ("bfs", "hsp", "reduction", "stn", "bh", "fg-share")
+DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "mesi", "gpu-vi", "tc-weak", "ideal")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of a matrix.
+
+    Attributes
+    ----------
+    runs : tuple of RunResult
+        In order of workload, then protocol.
+    baseline : str
+        The protocol that speedup, traffic and energy are relative to.
+    """
+
+    runs: tuple[RunResult, ...]
+    baseline: str
+
+    @property
+    def workloads(self) -> list[str]:
+        """The workloads, in order."""
+        return list(dict.fromkeys(run.workload for run in self.runs))
+
+    @property
+    def protocols(self) -> list[str]:
+        """The protocols as asked for, in order."""
+        return list(dict.fromkeys(run.protocol for run in self.runs))
+
+    @property
+    def failures(self) -> list[RunResult]:
+        """Runs that are wrong although their model promises something."""
+        return [run for run in self.runs if run.counts_as_failure]
+
+    def run(self, workload: str, protocol: str) -> RunResult:
+        """One run of the matrix.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such run.
+        """
+        for item in self.runs:
+            if (item.workload, item.protocol) == (workload, protocol):
+                return item
+        raise ConfigError(f"no run of {workload!r} under {protocol!r} in this comparison")
+
+    def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
+        base = self.run(run.workload, self.baseline)
+        energy, base_energy = _total_energy(run), _total_energy(base)
+        return {
+            "speedup": _ratio(base.cycles, run.cycles),
+            "traffic": _ratio(run.stats.flits(), base.stats.flits()),
+            "energy": _ratio(energy, base_energy),
+        }
+
+    @property
+    def summary(self) -> list[dict[str, Any]]:
+        """One entry a run: workload, protocol, and speedup, traffic (flits) and energy relative to the baseline."""
+        return [
+            {"workload": run.workload, "protocol": run.protocol, **self._against_baseline(run)}
+            for run in self.runs
+        ]
+
+    def means(self) -> list[dict[str, Any]]:
+        """One entry a protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
+
+        Only workloads with right answers, here and under the baseline, are in a mean; ``workloads`` counts them.
+        """
+        out = []
+        for protocol in self.protocols:
+            rows = [
+                self._against_baseline(run)
+                for run in self.runs
+                if run.protocol == protocol
+                and run.correct is not False
+                and self.run(run.workload, self.baseline).correct is not False
+            ]
+            speedups = [row["speedup"] for row in rows if row["speedup"]]
+            out.append(
+                {
+                    "protocol": protocol,
+                    "workloads": len(rows),
+                    "speedup_harmonic": harmonic_mean(speedups),
+                    "speedup": geometric_mean(speedups),
+                    "traffic": geometric_mean([row["traffic"] for row in rows if row["traffic"]]),
+                    "energy": geometric_mean([row["energy"] for row in rows if row["energy"]]),
+                }
+            )
+        return out
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a run, tidy: what was run, the verdict, counters as columns (``l1_load_hits`` ..), and ratios."""
+        rows = []
+        for run, relative in zip(self.runs, self.summary, strict=True):
+            ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
+            rows.append(run.row() | ratios)
+        import pandas as pd  # here: it is large, and a run alone does not need it
+
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``gpucoh compare --json`` prints it."""
+        return {
+            "runs": [run.to_dict() for run in self.runs],
+            "summary": self.summary,
+            "means": self.means(),
+            "baseline": self.baseline,
+        }
+
+    def plot_speedup(self) -> Figure:
+        """Bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
+        from gpucoh.report import plots  # here: Matplotlib is large
+
+        return plots.speedup_figure(self)
+
+    def plot_traffic(self) -> Figure:
+        """Stacked bars of flits by message class, relative to the baseline."""
+        from gpucoh.report import plots  # here: Matplotlib is large
+
+        return plots.traffic_figure(self)
+
+    def plot_energy(self) -> Figure:
+        """Stacked bars of energy by part, relative to the baseline."""
+        from gpucoh.report import plots  # here: Matplotlib is large
+
+        return plots.energy_figure(self)
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
+def _total_energy(run: RunResult) -> float:
+    return float(run.stats["energy"]["total"])
+
+
+def harmonic_mean(values: Iterable[float | None]) -> float | None:
+    """Harmonic mean of what is there; None of nothing."""
+    numbers = [value for value in values if value]
+    return len(numbers) / sum(1 / value for value in numbers) if numbers else None
+
+
+def geometric_mean(values: Iterable[float | None]) -> float | None:
+    """Geometric mean of what is there; None of nothing."""
+    numbers = [value for value in values if value]
+    return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
+
+
+def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list[RunResult]:
+    """Carry out runs in threads; the core computes without Python's lock.
+
+    Ctrl-C ends them all within a moment, and is raised again.
+    """
+    stop = threading.Event()
+    futures: list[Future[RunResult]] = []
+    pool = Workers(jobs)
+    with runs_bar(len(runs), enabled=progress) as report:
+        try:
+            for run in runs:
+                futures.append(pool.submit(run.carry_out, capture=True, stop=stop))
+            waiting = set(futures)
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
+                for future in done:
+                    result = future.result()
+                    report(f"{result.workload} {result.protocol}")
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return [future.result() for future in futures]
+
+
+def compare(
+    workloads: Sequence[str] = DEFAULT_WORKLOADS,
+    protocols: Sequence[str] = DEFAULT_PROTOCOLS,
+    machine: str | Path | Machine = "fermi",
+    baseline: str | None = None,
+    scale: str = "small",
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: bool = False,
+    consistency: str | None = None,
+    set: Mapping[str, object] | None = None,
+    params: Mapping[str, object] | None = None,
+    check: bool = False,
+) -> Comparison:
+    """Run every workload under every protocol.
+
+    Parameters
+    ----------
+    workloads, protocols : sequence of str
+        Ids; protocols with options in brackets.
+    machine : str, Path or Machine
+        A preset, a TOML file or a description.
+    baseline : str, optional
+        The protocol that results are relative to; it is run, too, where it is not among them. By default the first.
+    scale, seed, consistency, set, params, check
+        As for :func:`gpucoh.run`.
+    jobs : int, optional
+        Runs at once; by default one a processor.
+    progress : bool
+        Show a progress bar when standard error is a terminal.
+
+    Returns
+    -------
+    Comparison
+        A run that ends in an error stands in it as not correct, with the error.
+
+    Raises
+    ------
+    ConfigError
+        For anything unknown or unfit; before anything is run.
+    """
+    ids = list(dict.fromkeys(find_workload(name).id for name in _names("workloads", workloads)))
+    texts = list(dict.fromkeys(_names("protocols", protocols)))
+    baseline = texts[0] if baseline is None else baseline
+    if baseline not in texts:
+        texts.insert(0, baseline)
+    number = (os.cpu_count() or 1) if jobs is None else jobs
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ConfigError(f"jobs = {jobs!r} is not a whole number of at least 1")
+    runs = [
+        Run(
+            workload=name,
+            protocol=text,
+            machine=machine,
+            consistency=consistency,
+            scale=scale,
+            seed=seed,
+            params=params,
+            check=check,
+            set=set,
+        )
+        for name in ids
+        for text in texts
+    ]
+    for run in runs:
+        run.validate()
+    return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline)
+
+
+def _names(what: str, given: Sequence[str]) -> list[str]:
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"{what} = {given!r} is not a list of names")
+    names = [given] if isinstance(given, str) else [name_of(what, name) for name in given]
+    if not names:
+        raise ConfigError(f"no {what} are given")
+    for name in names:
+        split_options(name)
+    return names

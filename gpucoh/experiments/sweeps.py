@@ -1,0 +1,333 @@
+"""Many runs, in threads, processes or on a cluster, with results kept in a Parquet file.
+
+A sweep is a list of :class:`gpucoh.experiments.runner.Run`; a TOML file describes one as the product of its lists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpucoh.errors import ConfigError, Error
+from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.runner import Run
+from gpucoh.files import path_of, read_toml
+from gpucoh.gpu import VERSION, resolve
+from gpucoh.machines import machine
+from gpucoh.report.bars import runs_bar
+from gpucoh.suite import workload as find_workload
+from gpucoh.units import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpucoh.experiments.results import Results
+
+_LISTS = {
+    "workloads": "workload",
+    "protocols": "protocol",
+    "machines": "machine",
+    "consistencies": "consistency",
+    "scales": "scale",
+    "seeds": "seed",
+}
+_TABLES = ("set", "params")
+
+
+def key_of(run: Run) -> str:
+    """What a run is known by in a file of results: a hash of everything that its result depends on.
+
+    That is the whole configuration, defaults included, the content of the files that it names, and the version.
+    """
+    built, budget = run.machine_and_budget()
+    found = find_workload(run.workload)
+    setting = found.setting(run.scale, run.seed, run.params)
+    what = {
+        "version": VERSION,
+        "workload": found.id,
+        "protocol": run.protocol,
+        "consistency": resolve(run.protocol).rule(run.consistency),
+        "machine": built.to_core(),
+        "budget": budget,
+        "scale": run.scale,
+        "seed": run.seed,
+        "params": {key: _content(value) for key, value in setting.params.items()},
+        "check": run.check,
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _content(value: Any) -> str:
+    """A parameter's value, and what is in the file that it names, if it names one."""
+    text = str(value)
+    if isinstance(value, str | Path) and Path(value).is_file():
+        with Path(value).open("rb") as file:
+            text += " sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    return text
+
+
+def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[str, Any]:
+    """One run as one flat row; a function of the module, so that processes and clusters can be sent it.
+
+    Whatever is wrong with the run stands in its row: one that fails does not stop the others.
+    """
+    try:
+        result = run.carry_out(capture=True, stop=stop)
+    except Exception as error:
+        if stop is not None and stop.is_set():
+            raise
+        return {"key": key} | _failure(run, error) | {"version": VERSION}
+    row = {"key": key} | result.row()
+    row |= {f"set_{name}": str(value) for name, value in result.changes.items()}
+    row |= {f"param_{name}": str(value) for name, value in result.params.items()}
+    return row | {"error": result.error, "version": VERSION}
+
+
+def _failure(run: Run, error: Exception) -> dict[str, Any]:
+    """The row of a run that could not even begin, or ended in something else than a simulation's error."""
+    choice = resolve(run.protocol)
+    rule = choice.rule(run.consistency)
+    row = {
+        "workload": find_workload(run.workload).id,
+        "protocol": choice.text,
+        "machine": machine(run.machine).name,
+        "consistency": rule,
+        "model": choice.protocol.model(rule),
+        "scale": run.scale,
+        "seed": run.seed,
+        "correct": False,
+        "verdict": "failed",
+        "mismatches": 0,
+        "where": str(error) or type(error).__name__,
+    }
+    row |= {f"set_{name}": str(value) for name, value in (run.set or {}).items()}
+    row |= {f"param_{name}": str(value) for name, value in (run.params or {}).items()}
+    return row | {"error": type(error).__name__}
+
+
+def as_run(given: Run | Mapping[str, Any]) -> Run:
+    """A run from a dictionary of :class:`Run`'s fields, checked as far as it can be before it runs.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown field, or anything unknown or unfit in them.
+    """
+    if isinstance(given, Run):
+        run = given
+    elif not isinstance(given, Mapping):
+        raise ConfigError(f"{given!r} is neither a run nor a dictionary of its fields")
+    else:
+        known = [item.name for item in fields(Run)]
+        for name in given:
+            if name not in known:
+                raise ConfigError(
+                    f"a run has no field {name!r}; it has {', '.join(known)}{nearest(name, known)}"
+                )
+        if "workload" not in given:
+            raise ConfigError(f"a run needs a workload: {dict(given)!r}")
+        run = Run(**given)
+    run.validate()
+    return run
+
+
+def sweep(
+    runs: Iterable[Run | Mapping[str, Any]],
+    executor: Executor | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Carry out many runs.
+
+    Parameters
+    ----------
+    runs : iterable of Run or dict
+        What :func:`gpucoh.run` takes, one entry a run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
+        What is not given is as there: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
+        Runs that are the same in everything are carried out once.
+    executor : concurrent.futures.Executor, optional
+        Threads by default; processes, or a Dask client's ``get_executor()``, serve as well: anything whose
+        ``submit`` gives futures of the standard library.
+    out : str or Path, optional
+        A Parquet file that the results are kept in. New rows are on disk within seconds; the file is replaced whole,
+        so that it is never half-written.
+    resume : bool, default False
+        Keep what ``out`` holds, and carry out only the runs that are not in it. Otherwise ``out`` must not exist.
+    jobs : int, optional
+        Threads, where no executor is given; by default one a processor.
+    progress : bool, default False
+        Show a progress bar when standard error is a terminal.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a run, in the order of ``runs``. A run that ends in an error is a row that is not correct, with the
+        error's kind in ``error`` and its text in ``where``.
+
+    Raises
+    ------
+    ConfigError
+        For anything unknown or unfit, before anything is run; when the results cannot be written.
+    Error
+        When the executor lost runs (a worker was killed); all others are carried out and kept first.
+    KeyboardInterrupt
+        On Ctrl-C; what is done is kept.
+    """
+    if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
+        raise ConfigError(f"{runs!r} is not a list of runs")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ConfigError(f"{executor!r} is not an executor: it has no submit")
+    wanted = {key_of(run): run for run in map(as_run, runs)}
+    number = _jobs(jobs)
+    from gpucoh.experiments.results import (  # here: pandas is large, and a run alone does not need it
+        Results,
+        as_frame,
+    )
+
+    with Results(None if out is None else Path(out), resume) as results:
+        todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
+        _carry_out_all(todo, executor, number, results, progress)
+        rows = [results.rows[key] for key in wanted]
+    return as_frame(rows)
+
+
+def _carry_out_all(
+    todo: Sequence[tuple[str, Run]],
+    executor: Executor | None,
+    jobs: int,
+    results: Results,
+    progress: bool,
+) -> None:
+    stop = threading.Event()
+    own = executor is None
+    pool = Workers(jobs) if executor is None else executor
+    futures: list[Future[dict[str, Any]]] = []
+    try:
+        for key, run in todo:
+            # Only threads of this process can be told to stop in the middle of a run.
+            told = (stop,) if own else ()
+            futures.append(pool.submit(_carry_out, run, key, *told))
+        _collect(futures, results, progress)
+    except BaseException:
+        stop.set()
+        for future in futures:
+            future.cancel()
+        for future in futures:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                results.add(future.result())
+        raise
+    finally:
+        if own:
+            pool.shutdown(wait=False)
+
+
+def _jobs(jobs: int | None) -> int:
+    number = (os.cpu_count() or 1) if jobs is None else jobs
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ConfigError(f"jobs = {jobs!r} is not a whole number of at least 1")
+    return number
+
+
+def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progress: bool) -> None:
+    """Take results as they come.
+
+    A future without a row is a run that the executor lost: it says nothing about the run, so it is not recorded, and
+    resume carries it out again.
+    """
+    waiting, lost = set(futures), []
+    with runs_bar(len(futures), enabled=progress) as report:
+        while waiting:
+            ended, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
+            for future in ended:
+                error = future.exception()
+                if error is None:
+                    row = future.result()
+                    results.add(row)
+                    report(f"{row['workload']} {row['protocol']}")
+                elif isinstance(error, Exception):
+                    lost.append(error)
+                else:
+                    raise error
+    if lost:
+        told = " ".join(str(lost[0]).split())
+        raise Error(
+            f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {told}); the "
+            "others are kept: go on with resume"
+        )
+
+
+def read_sweep(path: str | Path) -> list[Run]:
+    """The runs that a TOML file describes: the product of its lists.
+
+    ``workloads protocols machines consistencies scales seeds`` are lists (or one value; the singular is understood,
+    too); the tables ``set`` and ``params`` give machine fields and workload parameters, each a value or a list;
+    ``check`` is true or false.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or describes no sweep.
+    """
+    given = read_toml(path_of("sweep file", path), "sweep file")
+    try:
+        return [as_run(run) for run in _runs_of(given)]
+    except ConfigError as error:
+        raise ConfigError(f"sweep file {path}: {error}") from None
+
+
+def _runs_of(given: Mapping[str, Any]) -> list[Run]:
+    """The product of the lists and tables of a file."""
+    singular = {one: many for many, one in _LISTS.items()}
+    axes: dict[str, list[Any]] = {}
+    tables: dict[str, dict[str, list[Any]]] = {name: {} for name in _TABLES}
+    for name, value in given.items():
+        many = singular.get(name, name)
+        if many in _LISTS:
+            if _LISTS[many] in axes:
+                raise ConfigError(f"{many} are given twice, as {many} and as {_LISTS[many]}")
+            axes[_LISTS[many]] = _values(name, value)
+        elif name in _TABLES:
+            if not isinstance(value, dict):
+                raise ConfigError(f"{name} = {value!r} is not a table: {name} = {{name = value}}")
+            tables[name] = {key: _values(f"{name}.{key}", item) for key, item in value.items()}
+        elif name != "check":
+            known = [*_LISTS, *_TABLES, "check"]
+            raise ConfigError(
+                f"unknown entry {name!r}; entries are {', '.join(known)}{nearest(name, known)}"
+            )
+    if "workload" not in axes:
+        raise ConfigError("it names no workloads")
+    check = given.get("check", False)
+    if not isinstance(check, bool):
+        raise ConfigError(f"check = {check!r} is neither true nor false")
+    return [
+        Run(**one, set=changes, params=params, check=check)
+        for one in _product(axes)
+        for changes in _product(tables["set"])
+        for params in _product(tables["params"])
+    ]
+
+
+def _values(name: str, value: Any) -> list[Any]:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ConfigError(f"{name} is an empty list")
+    for item in values:
+        if isinstance(item, list | dict):
+            raise ConfigError(f"{name}: {item!r} is not a plain value")
+    return values
+
+
+def _product(table: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(table, values, strict=True)) for values in itertools.product(*table.values())]

@@ -1,0 +1,497 @@
+"""Machine descriptions: validated, with units, in and out of TOML, every number with its source.
+
+A :class:`Machine` is frozen; :meth:`Machine.replace` makes another one. The presets stand in
+:mod:`gpucoh.machines.presets`. The C core gets plain numbers from :meth:`Machine.to_core` and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+
+from gpucoh.errors import ConfigError
+from gpucoh.files import path_of, read_toml, whole_file
+from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
+from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
+
+# The core counts time in ticks of 1 / LCM of all clocks; 64 bits of them must last for any run.
+LARGEST_CLOCK_LCM_HZ = 2**40
+
+SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
+TOPOLOGIES = ("crossbar", "mesh", "star")
+DRAM_MODELS = ("fixed", "fr_fcfs")
+_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
+
+# How the numbers of Machine.derived follow, with their units.
+DERIVED = {
+    "l1_lines": ("", "l1_kib / line_bytes"),
+    "l1_sets": ("", "l1_lines / l1_ways"),
+    "l2_lines": ("", "l2_kib / line_bytes, a partition"),
+    "l2_sets": ("", "l2_lines / l2_ways, a partition"),
+    "l2_total_kib": ("KiB", "l2_kib x partitions"),
+    "threads": ("", "cores x warps_per_core x lanes_per_warp"),
+    "noc_gb_per_s": ("GB/s", "flit_bytes x noc_mhz x partitions, one way"),
+    "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x partitions"),
+    "beyond_l2_cycles": (
+        "core cycles",
+        "dram_round_trip - l2_round_trip: what memory takes, row closed",
+    ),
+    "clock_lcm_mhz": ("MHz", "common multiple of the four clocks: a tick is one of its cycles"),
+}
+
+# What somebody may write from habit, and the field that has it.
+_HINTS = {
+    "l1_bytes": "l1_kib",
+    "l2_bytes": "l2_kib",
+    "scratchpad_bytes": "scratchpad_kib",
+    "sms": "cores",
+}
+_HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "lanes_per_warp"}
+
+
+def _whole(value: object) -> int:
+    """A whole number, also from text (``--set cores=32``)."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    try:
+        number = float(value) if isinstance(value, float | str) else math.nan
+    except ValueError:
+        number = math.nan
+    if not number.is_integer():
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(number)
+
+
+def _bytes(value: object, plain: int = 1) -> int:
+    size = parse_bytes(value, plain)
+    if not size.is_integer():
+        raise ValueError(f"{value!r} is not a whole number of bytes")
+    return int(size)
+
+
+def _kib(value: object) -> float:
+    size = _bytes(value, plain=1024) / 1024
+    return int(size) if size.is_integer() else size
+
+
+def _word(value: object) -> object:
+    """A choice in its usual spellings; anything else as it was written, to be refused so."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower().replace("-", "_")
+    word = _SHORT.get(word, word)
+    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS else value
+
+
+Name = Annotated[str, BeforeValidator(parse_name)]
+Count = Annotated[int, BeforeValidator(_whole)]
+Bytes = Annotated[int, BeforeValidator(_bytes)]
+Kib = Annotated[float, BeforeValidator(_kib)]
+Mhz = Annotated[int, BeforeValidator(parse_mhz)]
+Scheduler = Annotated[Literal["loose_round_robin", "greedy_then_oldest"], BeforeValidator(_word)]
+Topology = Annotated[Literal["crossbar", "mesh", "star"], BeforeValidator(_word)]
+DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
+
+
+def _f(smallest: float, largest: float, text: str, unit: str = "") -> Any:
+    """One numeric field: its range, what it is, its unit."""
+    return Field(ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit})
+
+
+def _choice(text: str) -> Any:
+    return Field(description=text, json_schema_extra={"unit": ""})
+
+
+class Machine(BaseModel):
+    """A GPU's numbers, one flat table. Frozen; all fields by keyword.
+
+    Numbers may carry units: sizes ``"32KiB"``, clocks ``"1.4GHz"``. A plain number is in the field's unit
+    (KiB for fields ending in ``_kib``, bytes for ``_bytes``, MHz for ``_mhz``).
+
+    Raises
+    ------
+    ConfigError
+        For an unknown field (the nearest valid one is named), a value out of range, or values that do not
+        fit each other.
+
+    Examples
+    --------
+    >>> import gpucoh
+    >>> small = gpucoh.machine("fermi").replace(cores=4, l1_kib="16KiB")
+    >>> small.cores, small.derived["l1_sets"]
+    (4, 32)
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name = Field(default="custom", description="the preset it is, or came from")
+
+    cores: Count = _f(1, 256, "GPU cores (SMs, CUs)")
+    core_mhz: Mhz = _f(1, 100000, "core clock", "MHz")
+    warps_per_core: Count = _f(1, 64, "resident warps a core")
+    lanes_per_warp: Count = _f(32, 64, "threads a warp, 32 or 64")
+    blocks_per_core: Count = _f(1, 64, "resident blocks a core")
+    registers_per_core: Count = _f(64, 1048576, "32-bit registers a core")
+    scratchpad_kib: Kib = _f(0, 1024, "scratchpad a core", "KiB")
+    scratchpad_latency: Count = _f(1, 10000, "scratchpad, without bank conflicts", "core cycles")
+    scratchpad_banks: Count = _f(0, 64, "scratchpad banks; 0: no conflicts are modelled")
+    scheduler: Scheduler = _choice("warp scheduler: loose_round_robin or greedy_then_oldest")
+    issue_width: Count = _f(1, 4, "warp instructions a core cycle")
+    issue_cycles: Count = _f(1, 64, "cycles a warp instruction holds its issue port", "core cycles")
+    alu_latency: Count = _f(1, 10000, "from issue to a dependent issue", "core cycles")
+    sfu_latency: Count = _f(1, 10000, "exp log sin cos sqrt", "core cycles")
+    sfu_cycles: Count = _f(
+        1, 64, "cycles one special-function instruction holds its unit", "core cycles"
+    )
+    division_latency: Count = _f(1, 10000, "integer and f32 division, modulo", "core cycles")
+    division_cycles: Count = _f(1, 256, "cycles one division holds its unit", "core cycles")
+    launch_latency: Count = _f(0, 100000000, "from launch to the first block", "core cycles")
+    load_store_queue: Count = _f(1, 1024, "memory instructions a core that wait for the L1 port")
+    requests_per_core: Count = _f(64, 65536, "line requests in flight a core")
+    l1_kib: Kib = _f(0, 16384, "first-level data cache a core", "KiB")
+    l1_ways: Count = _f(1, 1024, "L1 associativity", "ways")
+    l1_mshrs: Count = _f(
+        1, 65535, "L1 transaction entries a core; without an L1: requests in flight"
+    )
+    l1_latency: Count = _f(1, 10000, "L1 hit, load to use", "core cycles")
+    line_bytes: Bytes = _f(32, 128, "cache line", "B")
+    partitions: Count = _f(1, 64, "L2 banks, each with its memory channel")
+    interleave_bytes: Bytes = _f(32, 1048576, "consecutive bytes of one partition", "B")
+    l2_kib: Kib = _f(0.0625, 262144, "second-level cache a partition", "KiB")
+    l2_ways: Count = _f(1, 1024, "L2 associativity", "ways")
+    l2_mshrs: Count = _f(1, 65535, "L2 transaction entries a partition")
+    l2_mhz: Mhz = _f(1, 100000, "L2 clock", "MHz")
+    l2_round_trip: Count = _f(
+        1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
+    )
+    topology: Topology = _choice("network: crossbar (a pair), mesh or star")
+    mesh_width: Count = _f(1, 64, "columns of the mesh")
+    noc_mhz: Mhz = _f(1, 100000, "network clock", "MHz")
+    noc_latency: Count = _f(1, 1000, "a hop beside serialisation", "network cycles")
+    flit_bytes: Bytes = _f(1, 256, "flit", "B")
+    vc_flits: Count = _f(1, 1024, "virtual-channel buffer", "flits")
+    dram_model: DramModel = _choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
+    dram_mhz: Mhz = _f(1, 100000, "DRAM command clock", "MHz")
+    dram_round_trip: Count = _f(
+        1, 1000000, "L2 miss, unloaded, load to use, row closed", "core cycles"
+    )
+    dram_queue: Count = _f(1, 4096, "requests a channel")
+    dram_bytes_per_cycle: Bytes = _f(1, 1024, "a channel and command clock, both edges", "B")
+    dram_banks: Count = _f(1, 64, "banks a channel")
+    dram_row_bytes: Bytes = _f(64, 65536, "row (page) a bank", "B")
+    dram_burst_bytes: Bytes = _f(4, 256, "a column access", "B")
+    dram_t_cl: Count = _f(0, 1000, "column access to data", "DRAM cycles")
+    dram_t_rp: Count = _f(0, 1000, "row precharge", "DRAM cycles")
+    dram_t_rc: Count = _f(0, 1000, "row cycle", "DRAM cycles")
+    dram_t_ras: Count = _f(0, 1000, "row active", "DRAM cycles")
+    dram_t_ccd: Count = _f(0, 1000, "column to column", "DRAM cycles")
+    dram_t_wl: Count = _f(0, 1000, "write latency", "DRAM cycles")
+    dram_t_rcd: Count = _f(0, 1000, "row to column", "DRAM cycles")
+    dram_t_rrd: Count = _f(0, 1000, "row to row, other banks", "DRAM cycles")
+    dram_t_cdlr: Count = _f(0, 1000, "write data to read", "DRAM cycles")
+    dram_t_wr: Count = _f(0, 1000, "write recovery", "DRAM cycles")
+    dram_t_ccdl: Count = _f(
+        0, 1000, "column to column, same bank group (not used: none are modelled)", "DRAM cycles"
+    )
+    dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
+    timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
+
+    def __init__(self, **values: Any) -> None:
+        label = f"machine {str(values.get('name', 'custom'))[:LONGEST_NAME]!r}"
+        _refuse_unknown(label, values, type(self).model_fields)
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigError(f"{label}: {_first_line(error, type(self).model_fields)}") from None
+        _check_fit(label, self)
+
+    def replace(self, **changes: Any) -> Machine:
+        """The same machine with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            Field names and values, units allowed: ``cores=32, l1_kib="16KiB"``.
+
+        Raises
+        ------
+        ConfigError
+            As for :class:`Machine`.
+        """
+        return Machine(**(self.model_dump() | changes))
+
+    def to_core(self) -> dict[str, int]:
+        """The plain numbers that the C core takes, exactly its machine fields."""
+        out: dict[str, int] = {}
+        for name, value in self.numbers().items():
+            if name.endswith("_kib"):
+                out[name.removesuffix("_kib") + "_bytes"] = round(float(value) * 1024)
+            elif name == "scheduler":
+                out[name] = SCHEDULERS.index(str(value))
+            elif name == "topology":
+                out[name] = TOPOLOGIES.index(str(value))
+            elif name == "dram_model":
+                out[name] = DRAM_MODELS.index(str(value))
+            else:
+                out[name] = int(value)
+        return out
+
+    def numbers(self) -> dict[str, int | float | str]:
+        """Every field but the name: name -> value, in the order of the table."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "name"}
+
+    @property
+    def derived(self) -> dict[str, int | float]:
+        """Numbers that follow from the fields: sets, lines, peak bandwidths (GB/s), the tick's clock (MHz)."""
+        l1, l2 = _lines(self.l1_kib, self.line_bytes), _lines(self.l2_kib, self.line_bytes)
+        return {
+            "l1_lines": l1,
+            "l1_sets": l1 // self.l1_ways,
+            "l2_lines": l2,
+            "l2_sets": l2 // self.l2_ways,
+            "l2_total_kib": self.l2_kib * self.partitions,
+            "threads": self.cores * self.warps_per_core * self.lanes_per_warp,
+            "noc_gb_per_s": self.flit_bytes * self.noc_mhz * self.partitions / 1000,
+            "dram_gb_per_s": self.dram_bytes_per_cycle * self.dram_mhz * self.partitions / 1000,
+            "beyond_l2_cycles": self.dram_round_trip - self.l2_round_trip,
+            "clock_lcm_mhz": math.lcm(self.core_mhz, self.l2_mhz, self.noc_mhz, self.dram_mhz),
+        }
+
+    @property
+    def changes(self) -> dict[str, int | float | str]:
+        """The fields in which this machine differs from the preset it is named after; all, without a preset."""
+        preset = PRESETS.get(self.name)
+        if preset is None:
+            return self.numbers()
+        standard = machine(self.name)
+        return {
+            name: value
+            for name, value in self.numbers().items()
+            if getattr(standard, name) != value
+        }
+
+    def source(self, field: str) -> str:
+        """Where the number of ``field`` comes from: paper and table, ``inferred`` and why, or ``given``.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such field.
+        """
+        _refuse_unknown(f"machine {self.name!r}", [field], type(self).model_fields)
+        preset = PRESETS.get(self.name)
+        if preset is None or field not in preset or field in self.changes:
+            return "given"
+        return preset[field][1]
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """For people: (field, value, unit, text, source) of every field."""
+        out = []
+        for name, value in self.numbers().items():
+            info = type(self).model_fields[name]
+            unit = _unit(info)
+            shown = format_kib(float(value)) if name.endswith("_kib") else str(value)
+            out.append(
+                (
+                    name,
+                    shown,
+                    "" if name.endswith("_kib") else unit,
+                    info.description or "",
+                    self.source(name),
+                )
+            )
+        return out
+
+    def toml(self) -> str:
+        """The machine as TOML text, each line with unit and source as a comment."""
+        lines = [f"name = {json.dumps(self.name, ensure_ascii=False)}"]
+        for name, value in self.numbers().items():
+            unit = _unit(type(self).model_fields[name])
+            text = f'"{value}"' if isinstance(value, str) else f"{value}"
+            lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
+        return "\n".join(lines) + "\n"
+
+    def to_toml(self, path: str | Path) -> None:
+        """Write :meth:`toml` to a file.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot be written.
+        """
+        with whole_file(path_of("machine file", path)) as part:
+            part.write_text(self.toml(), encoding="utf-8")
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
+
+        The base is a preset's id, or another file whose name ends in ``.toml``, seen from this one's folder.
+
+        Raises
+        ------
+        ConfigError
+            If the file cannot be read, is not TOML, or does not describe a machine.
+        """
+        return cls(**_read_toml(path_of("machine file", path), ()))
+
+
+def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """The fields of a machine's file, those of its base among them; ``above``: the files it is a base of."""
+    values = read_toml(path, "machine file")
+    base = values.pop("base", None)
+    if base is not None and not (isinstance(base, str) and base.isprintable()):
+        raise ConfigError(f"machine file {path}: base = {base!r} is not the name of a machine")
+    try:
+        if base is not None and base.endswith(".toml"):
+            below = path.parent / base
+            if below.resolve() in (path.resolve(), *above):
+                raise ConfigError(f"base = {base!r} leads back to this file")
+            values = _read_toml(below, (path.resolve(), *above)) | values
+        elif base is not None:
+            values = machine(base).model_dump() | values
+        return Machine(**values).model_dump()
+    except ConfigError as error:
+        raise ConfigError(f"machine file {path}: {error}") from None
+
+
+def _unit(info: FieldInfo) -> str:
+    extra = info.json_schema_extra
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+
+
+def _lines(kib: float, line_bytes: int) -> int:
+    return round(kib * 1024) // line_bytes
+
+
+def _refuse_unknown(label: str, given: Iterable[str], known: Mapping[str, object]) -> None:
+    for name in given:
+        if name not in known:
+            hint = f"; did you mean {_HINTS[name]!r}?" if name in _HINTS else nearest(name, known)
+            hint = hint or "; gpucoh machines fermi lists the fields"
+            raise ConfigError(f"{label}: unknown field {name!r}{hint}")
+
+
+def _first_line(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
+    """The first of pydantic's complaints as one plain line."""
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "missing":
+        return f"field {name!r} is missing ({fields[name].description})"
+    value = first["input"]
+    kind = first["type"]
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bounds = {type(item).__name__: item for item in fields[name].metadata}
+        low, high = getattr(bounds.get("Ge"), "ge", "-"), getattr(bounds.get("Le"), "le", "-")
+        return f"{name} = {value} is out of range: {low} to {high} {_unit(fields[name])}".rstrip()
+    if kind == "literal_error":
+        return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return f"{name}: {message}"
+
+
+def _power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
+
+
+def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes: int) -> None:
+    """A cache must be whole sets, a power of two of them (the set index is bits of the address)."""
+    size = round(size_kib * 1024)
+    if size < ways * line_bytes:
+        raise ConfigError(
+            f"{label}: {level}_kib = {size_kib} is smaller than its {ways} ways of {line_bytes}-byte lines "
+            f"({ways * line_bytes} bytes)"
+        )
+    if size % (ways * line_bytes) or not _power_of_two(size // (ways * line_bytes)):
+        raise ConfigError(
+            f"{label}: {level}_kib = {size_kib} with {level}_ways = {ways} and line_bytes = {line_bytes} makes "
+            f"{size / (ways * line_bytes):g} sets; the number of sets must be a power of two"
+        )
+
+
+def _check_fit(label: str, m: Machine) -> None:
+    """The rules between fields, one clear line each."""
+    if m.lanes_per_warp not in (32, 64):
+        raise ConfigError(f"{label}: lanes_per_warp = {m.lanes_per_warp}: 32 or 64")
+    for name in (
+        "line_bytes",
+        "interleave_bytes",
+        "dram_row_bytes",
+        "dram_burst_bytes",
+        "dram_banks",
+    ):
+        if not _power_of_two(getattr(m, name)):
+            raise ConfigError(f"{label}: {name} = {getattr(m, name)} is not a power of two")
+    if m.scratchpad_banks and not _power_of_two(m.scratchpad_banks):
+        raise ConfigError(
+            f"{label}: scratchpad_banks = {m.scratchpad_banks} is neither 0 nor a power of two"
+        )
+    if m.interleave_bytes < m.line_bytes:
+        raise ConfigError(
+            f"{label}: interleave_bytes = {m.interleave_bytes} is less than line_bytes = {m.line_bytes}"
+        )
+    if m.l1_kib:
+        _check_cache(label, "l1", m.l1_kib, m.l1_ways, m.line_bytes)
+    _check_cache(label, "l2", m.l2_kib, m.l2_ways, m.line_bytes)
+    if m.dram_row_bytes < m.line_bytes:
+        raise ConfigError(
+            f"{label}: dram_row_bytes = {m.dram_row_bytes} is less than line_bytes = {m.line_bytes}"
+        )
+    if m.dram_burst_bytes > m.line_bytes:
+        raise ConfigError(
+            f"{label}: dram_burst_bytes = {m.dram_burst_bytes} is more than line_bytes = {m.line_bytes}"
+        )
+    if m.dram_t_rc < m.dram_t_ras:
+        raise ConfigError(
+            f"{label}: dram_t_rc = {m.dram_t_rc} is less than dram_t_ras = {m.dram_t_ras}"
+        )
+    if m.dram_round_trip <= m.l2_round_trip:
+        raise ConfigError(
+            f"{label}: dram_round_trip = {m.dram_round_trip} is not more than l2_round_trip = {m.l2_round_trip}"
+        )
+    if m.topology == "mesh" and m.mesh_width > max(m.cores, m.partitions):
+        raise ConfigError(f"{label}: mesh_width = {m.mesh_width} is more than the mesh has nodes")
+    lcm = math.lcm(m.core_mhz, m.l2_mhz, m.noc_mhz, m.dram_mhz)
+    if lcm * 1_000_000 > LARGEST_CLOCK_LCM_HZ:
+        raise ConfigError(
+            f"{label}: the clocks core_mhz = {m.core_mhz}, l2_mhz = {m.l2_mhz}, noc_mhz = {m.noc_mhz}, dram_mhz = "
+            f"{m.dram_mhz} have the common multiple {lcm} MHz, more than the largest, {LARGEST_CLOCK_LCM_HZ // 10**6}"
+        )
+
+
+def machine(name: str | Machine | Path = "fermi") -> Machine:
+    """A machine by its preset's id, or from a TOML file when the name ends in ``.toml``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such machine.
+    """
+    if isinstance(name, Machine):
+        return name
+    if not isinstance(name, str | Path):
+        raise ConfigError(f"machine {name!r} is not a name, a TOML file or a Machine")
+    if isinstance(name, Path) or name.endswith(".toml"):
+        return Machine.from_toml(name)
+    preset = PRESETS.get(name)
+    if preset is None:
+        raise ConfigError(
+            f"unknown machine {name!r}; machines are {', '.join(PRESETS)}{nearest(name, PRESETS)}"
+        )
+    return Machine(name=name, **{field: value for field, (value, _) in preset.items()})
+
+
+def machines() -> dict[str, Machine]:
+    """Every preset: id -> :class:`Machine`."""
+    return {name: machine(name) for name in PRESETS}
+
+
+def description(name: str) -> str:
+    """One line about a preset."""
+    return DESCRIPTIONS.get(name, "")

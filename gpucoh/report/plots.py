@@ -1,0 +1,390 @@
+"""Figures: legible in print without colour, with units, wrong answers marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from gpucoh.errors import ConfigError
+from gpucoh.files import whole_file
+from gpucoh.report.subjects import ComparisonLike, RunLike
+
+# Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
+_COLOURS = (
+    "#222222",
+    "#d9d9d9",
+    "#0072b2",
+    "#f0e442",
+    "#a6611a",
+    "#9ad0f3",
+    "#5e3c99",
+    "#e69f00",
+    "#1b7837",
+)
+_HATCHES = ("", "", "///", "...", "\\\\\\", "xxx", "---", "ooo", "++")
+CLASS_NAMES = {
+    "REQ": "requests",
+    "LD": "load data",
+    "ST": "stores",
+    "ATO": "atomics",
+    "INV": "invalidations",
+    "RCL": "recalls",
+    "REG": "registrations",
+    "WB": "write-backs",
+    "EPOCH": "epoch changes",
+}
+PART_NAMES = {
+    "noc_dynamic": "network, dynamic",
+    "noc_static": "network, static",
+    "l1": "L1",
+    "l2": "L2",
+    "dram": "DRAM",
+    "scratchpad": "scratchpad",
+    "core": "core",
+}
+FORMATS = ("png", "svg", "pdf")
+# A protocol looks the same in every figure.
+_PLACES = {
+    name: place
+    for place, name in enumerate(
+        ("no-l1", "no-coh", "mesi", "gpu-vi", "gpu-vini", "ideal", "tc-strong", "tc-weak")
+    )
+}
+# What stands in a bar group: its name, and for each protocol the heights by part and whether it is wrong.
+Stack = tuple[str, Mapping[str, float], bool]
+
+
+def style(number: int) -> dict[str, object]:
+    """Colour and hatch of the n-th thing drawn."""
+    return {
+        "facecolor": _COLOURS[number % len(_COLOURS)],
+        "hatch": _HATCHES[number % len(_HATCHES)],
+        "edgecolor": "black",
+        "linewidth": 0.6,
+    }
+
+
+def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
+    """Colours and hatches of protocols; in order, where one is drawn with several options."""
+    names = [name.partition("[")[0] for name in protocols]
+    known = len(set(names)) == len(names) and all(name in _PLACES for name in names)
+    return [style(_PLACES[name] if known else number) for number, name in enumerate(names)]
+
+
+def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
+    """Write a figure as PNG, SVG and PDF.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    ConfigError
+        If the directory cannot be written to.
+    """
+    folder = Path(directory)
+    paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"figures cannot be written to {folder}: {error.strerror or error}"
+        ) from None
+    for path in paths:
+        with whole_file(path) as part:
+            figure.savefig(part, dpi=150)
+    return paths
+
+
+def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
+    """A figure wide enough that no label touches its neighbour."""
+    width = min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
+    figure = Figure(figsize=(width, 4.0), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _finish(axes: Axes, names: Sequence[str], label: str, title: str) -> None:
+    axes.set_xticks(
+        np.arange(len(names)),
+        names,
+        rotation=0 if len(names) <= 8 else 45,
+        ha="center" if len(names) <= 8 else "right",
+    )
+    axes.set_ylabel(label)
+    axes.set_title(title, fontsize=10)
+    axes.axhline(1.0, color="black", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.02)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+
+
+def _legend(axes: Axes, handles: list[Patch]) -> None:
+    axes.figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
+
+
+def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float) -> list[Patch]:
+    """Crosses above the bars, (x, height), of runs whose answers are wrong; what the legend says of them.
+
+    A wrong run may take any time: bars far above the ``tallest`` right one are cut off there and their height is told.
+    """
+    limit = 1.25 * max(tallest, 1.0)
+    if any(height > limit for _, height in wrong):
+        axes.set_ylim(0, limit)
+    for x, height in wrong:
+        cut = height > limit
+        axes.annotate(
+            f"{height:.3g}\n\N{MULTIPLICATION X}" if cut else "\N{MULTIPLICATION X}",
+            (x, limit if cut else height),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="top" if cut else "bottom",
+            fontsize=8 if cut else 9,
+            color="#c00000",
+            fontfamily="DejaVu Sans",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0} if cut else None,
+        )
+    text = "\N{MULTIPLICATION X} wrong answer"
+    return [Patch(facecolor="none", edgecolor="none", label=text)] if wrong else []
+
+
+def subtitle(comparison: ComparisonLike) -> str:
+    """Machine, scale and seed of the runs."""
+    first = comparison.runs[0]
+    return f"{first.machine}, scale {first.scale}, seed {first.seed}"
+
+
+def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure:
+    """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
+
+    Parameters
+    ----------
+    comparison : ComparisonLike
+    title : str
+        What stands above it; machine, scale and seed are added.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names, protocols = comparison.workloads, comparison.protocols
+    heights = {
+        (row["workload"], row["protocol"]): row["speedup"] or 0.0 for row in comparison.summary
+    }
+    means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.means()}
+    figure, axes = _new(len(names) + 1, len(protocols))
+    width = 0.8 / len(protocols)
+    wrong: list[tuple[float, float]] = []
+    tallest = 0.0
+    styles = protocol_styles(protocols)
+    for number, protocol in enumerate(protocols):
+        offset = (number - (len(protocols) - 1) / 2) * width
+        values = [heights[name, protocol] for name in names] + [means[protocol]]
+        axes.bar(np.arange(len(values)) + offset, values, width, **styles[number])  # type: ignore[arg-type]
+        for place, name in enumerate(names):
+            if comparison.run(name, protocol).correct is False:
+                wrong.append((place + offset, values[place]))
+            else:
+                tallest = max(tallest, values[place])
+    marks = _mark_wrong(axes, wrong, tallest)
+    _finish(
+        axes,
+        [*names, "harmonic\nmean"],
+        f"speedup over {comparison.baseline}\n(ratio of core cycles, higher is better)",
+        f"{title} ({subtitle(comparison)})",
+    )
+    handles = [
+        Patch(**kind, label=protocol)  # type: ignore[arg-type]
+        for kind, protocol in zip(styles, protocols, strict=True)
+    ]
+    _legend(axes, handles + marks)
+    return figure
+
+
+def traffic_figure(
+    comparison: ComparisonLike, title: str = "Traffic by message class", mean: bool = False
+) -> Figure:
+    """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
+
+    Parameters
+    ----------
+    comparison : ComparisonLike
+    title : str
+        What stands above it; machine, scale and seed are added.
+    mean : bool
+        Add a group of the arithmetic means over the workloads.
+    """
+    return stacked_figure(
+        traffic_stacks(comparison, mean),
+        CLASS_NAMES,
+        f"interconnect traffic relative to {comparison.baseline}\n(ratio of flits, lower is better)",
+        f"{title} ({subtitle(comparison)})",
+    )
+
+
+def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
+    """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
+
+    Parameters
+    ----------
+    comparison : ComparisonLike
+    parts : sequence of str
+        Which parts: ``("noc_dynamic", "noc_static")`` draws the network's energy.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    what = "network energy" if all(name.startswith("noc_") for name in parts) else "energy"
+    return stacked_figure(
+        energy_stacks(comparison, parts),
+        {name: PART_NAMES[name] for name in parts},
+        f"{what} relative to {comparison.baseline}\n(ratio of joules, lower is better)",
+        f"Energy by part ({subtitle(comparison)})",
+    )
+
+
+def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
+    """Flits by class over the baseline's flits: workload -> stacks of the protocols."""
+    return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
+
+
+def energy_stacks(
+    comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
+) -> dict[str, list[Stack]]:
+    """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
+
+    def amounts(run: RunLike) -> dict[str, float]:
+        # A run that ended before its first cycle took no time and no energy: no bar.
+        time = (run.cycles or 1) if power else 1
+        return {name: float(run.stats.energy[name]) / time for name in parts}
+
+    return _stacks(comparison, amounts, mean)
+
+
+def _stacks(
+    comparison: ComparisonLike, amounts: Callable[[RunLike], Mapping[str, float]], mean: bool
+) -> dict[str, list[Stack]]:
+    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of right runs."""
+    out: dict[str, list[Stack]] = {}
+    sums: dict[str, list[Mapping[str, float]]] = {name: [] for name in comparison.protocols}
+    for name in comparison.workloads:
+        base = comparison.run(name, comparison.baseline)
+        total = sum(amounts(base).values()) or 1
+        out[name] = []
+        for protocol in comparison.protocols:
+            run = comparison.run(name, protocol)
+            parts = {kind: value / total for kind, value in amounts(run).items()}
+            out[name].append((protocol, parts, run.correct is False))
+            if run.correct is not False and base.correct is not False:
+                sums[protocol].append(parts)
+    if mean:
+        out["mean"] = [(name, _mean_parts(parts), False) for name, parts in sums.items()]
+    return out
+
+
+def _mean_parts(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    kinds = dict.fromkeys(kind for stack in stacks for kind in stack)
+    return {kind: sum(stack.get(kind, 0) for stack in stacks) / len(stacks) for kind in kinds}
+
+
+def stacked_figure(
+    groups: Mapping[str, Sequence[Stack]], texts: Mapping[str, str], label: str, title: str
+) -> Figure:
+    """A figure of :func:`stacked_bars` with its legend."""
+    bars = max(len(stacks) for stacks in groups.values())
+    figure, axes = _new(len(groups), bars)
+    handles = stacked_bars(axes, groups, texts, label, title)
+    _legend(axes, handles)
+    return figure
+
+
+def stacked_bars(
+    axes: Axes,
+    groups: Mapping[str, Sequence[Stack]],
+    texts: Mapping[str, str],
+    label: str,
+    title: str,
+) -> list[Patch]:
+    """Stacked bars in groups; protocols are named under the bars.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    groups : mapping
+        Name -> its bars: protocol, heights by part, whether the answer is wrong.
+    texts : mapping
+        Part -> what the legend calls it; parts are stacked in this order.
+    label, title : str
+        Beside and above the axes.
+
+    Returns
+    -------
+    list of Patch
+        For the legend, topmost part first.
+    """
+    wrong: list[tuple[float, float]] = []
+    tallest = 0.0
+    ticks: list[tuple[float, str]] = []
+    for place, stacks in enumerate(groups.values()):
+        width = 0.8 / len(stacks)
+        for number, (protocol, parts, is_wrong) in enumerate(stacks):
+            x = place + (number - (len(stacks) - 1) / 2) * width
+            top = _stack(axes, x, width, parts, texts)
+            ticks.append((x, protocol))
+            if is_wrong:
+                wrong.append((x, top))
+            else:
+                tallest = max(tallest, top)
+    marks = _mark_wrong(axes, wrong, tallest)
+    _finish(axes, list(groups), label, title)
+    longest = max(len(protocol) for _, protocol in ticks)
+    axes.tick_params(axis="x", length=0, pad=12 + 5.2 * longest)
+    for x, protocol in ticks:
+        axes.annotate(
+            protocol,
+            (x, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, -4),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            rotation=90,
+            fontsize=8,
+        )
+    present = {
+        kind
+        for stacks in groups.values()
+        for _, parts, _ in stacks
+        for kind in parts
+        if parts[kind]
+    }
+    handles = [
+        Patch(**style(number), label=text)  # type: ignore[arg-type]
+        for number, (kind, text) in enumerate(texts.items())
+        if kind in present
+    ]
+    return handles[::-1] + marks
+
+
+def _stack(
+    axes: Axes, x: float, width: float, values: Mapping[str, float], kinds: Iterable[str]
+) -> float:
+    """One stacked bar; its height."""
+    bottom = 0.0
+    for number, kind in enumerate(kinds):
+        height = values.get(kind, 0)
+        if height:
+            bars: BarContainer = axes.bar(x, height, width * 0.92, bottom=bottom, **style(number))  # type: ignore[arg-type]
+            bars[0].set_label(kind)
+        bottom += height
+    return bottom

@@ -1,0 +1,349 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gpucoh.machines import Machine, description
+from gpucoh.protocols import Protocol
+from gpucoh.protocols import Table as ProtocolTable
+from gpucoh.report.explanation import derived_numbers
+from gpucoh.report.subjects import ComparisonLike, RunLike
+from gpucoh.suite import Workload
+from gpucoh.units import format_kib
+
+
+def plain_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
+) -> Table:
+    """A table with a header line; columns whose numbers stand in ``right`` are aligned to the right."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+    return table
+
+
+def verdict(run: RunLike) -> Text:
+    """The verdict of a run, coloured on a terminal that has colours."""
+    word = run.verdict
+    if run.correct is False and not run.error:
+        word = f"WRONG ({run.mismatches:,} words)"
+    elif run.error:
+        word = word.upper()
+    return Text(word, style={True: "green", None: "yellow"}.get(run.correct, "bold red"))
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _energy(joules: Mapping[str, float]) -> str:
+    """The total and the network's share; a run that ended before its first cycle took none."""
+    total = f"{joules['total'] * 1e3:.3g} mJ"
+    if not joules["total"]:
+        return total
+    return f"{total} ({joules['noc_dynamic'] / joules['total']:.1%} network, dynamic)"
+
+
+def checked(counts: Mapping[str, int], model: str) -> str:
+    """What ``--check`` looked at, in one line; a run that checked nothing shows it."""
+    others = [
+        f"{counts[name]:,} {text}"
+        for name, text in (
+            ("copies", "copies"),
+            ("leases", "leases"),
+            ("fences", "fences"),
+            ("undecided", "words undecided"),
+        )
+        if counts[name]
+    ]
+    told = [
+        f"{counts['steps']:,} steps",
+        f"{counts['writes']:,} writes",
+        f"{counts['loads']:,} words of loads",
+        *others,
+    ]
+    if model == "none":
+        return ", ".join(told) + "; races: not looked for without a model"
+    races = f"{counts['race_accesses']:,} plain and {counts['race_synchronising']:,} synchronising accesses to words"
+    return ", ".join(told) + "; races: " + races
+
+
+def print_run(console: Console, run: RunLike, check: bool = False) -> None:
+    """One run for people; with what was checked when it was to be."""
+    stats = run.stats
+    loads, hits = stats.l1["loads"], stats.l1["load_hits"]
+    console.print(
+        f"[bold]{run.workload}[/] under [bold]{run.protocol.replace('[', chr(92) + '[')}[/] on {run.machine}: "
+        f"consistency {run.consistency}, model {run.model}, scale {run.scale}, seed {run.seed}"
+    )
+    rows: list[tuple[str, object]] = [("result", verdict(run))]
+    if run.where:
+        rows.append(("where", Text(run.where)))
+    rows += [
+        ("core cycles", f"{run.cycles:,}"),
+        (
+            "warp instructions",
+            f"{stats['instructions']:,} ({stats['memory_instructions']:,} to global memory)",
+        ),
+        ("L1 loads", f"{loads:,}, {hits / loads:.1%} hits" if loads else "0"),
+        ("flits sent", f"{stats.flits():,}"),
+        ("DRAM", f"{stats.dram['reads']:,} reads, {stats.dram['writes']:,} writes"),
+    ]
+    rows.append(("energy", _energy(stats.energy)))
+    for kernel, fit in run.occupancy.items():
+        rows.append(
+            (
+                "occupancy",
+                (
+                    f"{kernel}: {fit['blocks']} blocks, {fit['warps']} warps a core (limit: {fit['limit']}), "
+                    f"{fit['registers']} registers a thread, {fit['scratchpad_bytes']} B scratchpad a block"
+                ),
+            )
+        )
+    if check:
+        rows.append(("checked", checked(stats.check, run.model)))
+    rows.append(("wall clock", f"{run.wall_s:.2f} s"))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for name, value in rows:
+        grid.add_row("  " + name, value if isinstance(value, Text) else Text(str(value)))
+    console.print(grid)
+
+
+def print_comparison(console: Console, comparison: ComparisonLike) -> None:
+    """The matrix, the means and what was wrong."""
+    rows: list[list[object]] = []
+    last = ""
+    for run, relative in zip(comparison.runs, comparison.summary, strict=True):
+        loads, hits = run.stats.l1["loads"], run.stats.l1["load_hits"]
+        rows.append(
+            [
+                run.workload if run.workload != last else "",
+                Text(run.protocol),
+                f"{run.cycles:,}",
+                _ratio(relative["speedup"]),
+                f"{run.stats.flits():,}",
+                _ratio(relative["traffic"]),
+                _ratio(relative["energy"]),
+                f"{hits / loads:.0%}" if loads else "-",
+                verdict(run),
+            ]
+        )
+        last = run.workload
+    columns = ["workload", "protocol", "cycles", "speedup", "flits", "traffic", "energy"]
+    columns += ["L1 hits", "answer"]
+    # A terminal of 80 columns has no room for all.
+    left_out = {"flits", "energy"} if console.width < 100 else set()
+    kept = [number for number, column in enumerate(columns) if column not in left_out]
+    console.print(
+        plain_table(
+            [columns[number] for number in kept],
+            [[row[number] for number in kept] for row in rows],
+            right=[place for place, number in enumerate(kept) if 2 <= number <= 7],
+        )
+    )
+    console.print()
+    means = [
+        [
+            Text(row["protocol"]),
+            _ratio(row["speedup_harmonic"]),
+            _ratio(row["speedup"]),
+            _ratio(row["traffic"]),
+            _ratio(row["energy"]),
+            f"{row['workloads']} of {len(comparison.workloads)}",
+        ]
+        for row in comparison.means()
+    ]
+    columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "of right answers"]
+    console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
+    console.print(
+        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless told",
+        markup=False,
+        style="dim",
+    )
+    for run in comparison.runs:
+        if run.correct is False:
+            note = "" if run.counts_as_failure else " (its model is none: shown, not counted)"
+            console.print()
+            console.print(
+                f"{run.workload} under {run.protocol}{note}: {run.where}",
+                markup=False,
+                soft_wrap=True,
+            )
+
+
+def print_protocols(console: Console, protocols: dict[str, Protocol]) -> None:
+    """All protocols, a line each."""
+    rows = [
+        [
+            item.id,
+            item.name,
+            item.paper,
+            ", ".join(f"{rule}: {model}" for rule, model in item.models.items()),
+            ", ".join(
+                f"{table.name} {len(table.states)} states" for table in item.controllers.values()
+            ),
+        ]
+        for item in protocols.values()
+    ]
+    console.print(plain_table(["id", "name", "paper", "promises", "tables"], rows))
+
+
+def print_protocol(console: Console, protocol: Protocol) -> None:
+    """One protocol: what it promises, its options, messages and transition tables."""
+    console.print(
+        f"{protocol.id}: {protocol.name} ({protocol.paper}; family {protocol.family})", markup=False
+    )
+    if protocol.json.get("text"):
+        console.print(str(protocol.json["text"]), markup=False)
+    for rule, model in protocol.models.items():
+        default = " (default)" if rule == protocol.default_rule else ""
+        console.print(f"consistency {rule}{default}: model {model}", markup=False)
+    if protocol.options:
+        options = [
+            [o.name, o.show(o.default), o.allowed(), o.text] for o in protocol.options.values()
+        ]
+        console.print(plain_table(["option", "default", "allowed", "what it does"], options))
+    networks = [network["name"] for network in protocol.json.get("networks", ())]
+    messages = [
+        [m["name"], m["class"], networks[m["network"]], _size(m), m["text"]]
+        for m in protocol.json.get("messages", ())
+    ]
+    console.print()
+    console.print(plain_table(["message", "class", "network", "bytes", "what it is"], messages))
+    for table in protocol.controllers.values():
+        console.print()
+        _print_transitions(console, table)
+
+
+def _size(message: dict[str, object]) -> str:
+    words = int(str(message["bytes_per_word"]))
+    return f"{message['fixed_bytes']}" + (f" + {words} a word" if words else "")
+
+
+def _print_transitions(console: Console, table: ProtocolTable) -> None:
+    console.print(
+        f"{table.name}: {len(table.states)} states ({len(table.stable)} stable), {len(table.events)} events, "
+        f"{table.transitions} transitions, {table.hardened} hardened",
+        style="bold",
+        highlight=False,
+        markup=False,
+    )
+    names = [[name, table.texts.get(name, "")] for name in table.states]
+    console.print(plain_table(["state", ""], names))
+    names = [[name, table.texts.get(name, "")] for name in table.events]
+    console.print(plain_table(["event", ""], names))
+    cells = [
+        [cell.state, cell.event, cell.actions, cell.next + (" (hardened)" if cell.hardened else "")]
+        for cell in table.cells()
+    ]
+    console.print(plain_table(["in", "at", "do", "go to"], cells))
+
+
+def print_machines(console: Console, machines: dict[str, Machine]) -> None:
+    """All machines, a line each."""
+    rows = [
+        [
+            name,
+            description(name),
+            f"{item.cores} x {item.core_mhz} MHz",
+            format_kib(item.l1_kib),
+            format_kib(float(item.derived["l2_total_kib"])),
+        ]
+        for name, item in machines.items()
+    ]
+    console.print(plain_table(["id", "what it is", "cores", "L1", "L2 in all"], rows))
+
+
+def print_machine(console: Console, item: Machine) -> None:
+    """One machine: every number, its unit, where it comes from; and what follows from them."""
+    console.print(f"{item.name}: {description(item.name)}", markup=False)
+    rows = [[name, value, unit, source] for name, value, unit, _, source in item.rows()]
+    console.print(plain_table(["field", "value", "unit", "source"], rows, right=(1,)))
+    console.print()
+    _print_derived(console, derived_numbers(item))
+
+
+def _print_derived(console: Console, derived: Mapping[str, Mapping[str, Any]]) -> None:
+    rows = [
+        [name, f"{told['value']:g}", told["unit"], told["rule"]] for name, told in derived.items()
+    ]
+    console.print(plain_table(["derived", "value", "unit", "rule"], rows, right=(1,)))
+
+
+def print_workloads(console: Console, workloads: dict[str, Workload]) -> None:
+    """All workloads, a line each."""
+    rows = [
+        [
+            item.id,
+            item.group,
+            " ".join(item.papers),
+            "yes" if item.needs_coherence else "no",
+            item.title,
+        ]
+        for item in workloads.values()
+    ]
+    console.print(plain_table(["id", "group", "papers", "needs coherence", "what it is"], rows))
+
+
+def print_workload(console: Console, item: Workload) -> None:
+    """One workload with its parameters."""
+    console.print(f"{item.id}: {item.title}", markup=False, soft_wrap=True)
+    console.print(
+        f"group {item.group}, papers {' '.join(item.papers)}, checked against {item.check}",
+        markup=False,
+    )
+    if item.aliases:
+        console.print(f"also called {', '.join(item.aliases)}", markup=False)
+    rows = [
+        [
+            p.name,
+            p.kind,
+            *("-" if p.default(s) is None else p.default(s) for s in ("tiny", "small", "paper")),
+            p.text,
+        ]
+        for p in item.parameters
+    ]
+    if rows:
+        console.print(
+            plain_table(["parameter", "kind", "tiny", "small", "paper", "what it does"], rows)
+        )
+
+
+def print_explanation(console: Console, told: Mapping[str, Any]) -> None:
+    """Where a run's numbers come from: what :func:`gpucoh.report.explanation.explanation` gives."""
+    console.print(
+        f"machine {told['machine']}: every number and its source with 'gpucoh machines {told['machine']}'",
+        markup=False,
+    )
+    changes = list(told["changes"].items())
+    if changes and len(changes) < 20:
+        console.print(plain_table(["changed field", "value"], changes))
+    _print_derived(console, told["derived"])
+    consistency = told["consistency"]
+    where = "asked for" if consistency["asked_for"] else "the paper's own"
+    console.print(
+        f"protocol {told['protocol']}: consistency {consistency['value']}, {where}; "
+        f"keeps {', '.join(consistency['kept'])}",
+        markup=False,
+        soft_wrap=True,
+    )
+    rows = [
+        [
+            name,
+            option["value"],
+            "asked for" if option["asked_for"] else "default",
+            option["allowed"],
+            option["text"],
+        ]
+        for name, option in told["options"].items()
+    ]
+    if rows:
+        console.print(plain_table(["option", "value", "", "allowed", "what it is"], rows))
