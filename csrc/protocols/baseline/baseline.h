@@ -50,6 +50,11 @@ GPC_MESSAGES(MSG, BASELINE_MESSAGES)
     X(L1_ACK, "a write completed at the L2, other requests outstanding")                                               \
     X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
 
+/* What baseline.c takes their numbers for: a file whose list begins with one of those lists says LIST(BASELINE_SAME). */
+#define BASELINE_NUMBER_(name, ...) baseline_##name,
+#define BASELINE_SAME(name, ...) GPC_SAME_NUMBER(name, baseline_##name);
+enum { BASELINE_L1_EVENTS(BASELINE_NUMBER_) };
+
 /* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
 gpc_event_id_t baseline_l1_classify(const gpc_step_t *x);
 
@@ -80,7 +85,9 @@ extern const gpc_controller_type_t baseline_l2;
     X(L2_FILL_STORE, "memory's answer to a store's fetch")                                                             \
     X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
 
-/* One of these events; GPC_NO_EVENT for a cause that is none of theirs. Of states: IS and IM fetch. */
+enum { BASELINE_L2_EVENTS(BASELINE_NUMBER_) };
+
+/* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);
 
 GPC_DECLARE_ACTION(act_fetch);

@@ -23,6 +23,7 @@
     X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -94,6 +95,7 @@ static const gpc_controller_type_t ideal_l1 = {
 /* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
 #define IDEAL_L2_LINE(FIELD)                                                                          \
     GPC_WRITER_LINE(FIELD)                                                                            \

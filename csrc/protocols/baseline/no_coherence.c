@@ -12,6 +12,7 @@
     X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")
 
 GPC_FSM(L1, BASELINE_L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)

@@ -24,6 +24,7 @@
     X(L1_INV, "another core writes, or the L2 recalls")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -120,6 +121,7 @@ GPC_KEEPS_DIRTY(vi_l2);
     X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)

@@ -12,6 +12,7 @@
     X(P, RECALL_ACK, RCL, 3, 8, 0, false, "nothing of the line is readable here")
 
 GPC_MESSAGES(VI, VI_MESSAGES)
+BASELINE_SAME_MESSAGES(VI);
 
 #define VI_NETWORKS                                                                                                    \
     {                                                                                                                  \

@@ -49,6 +49,7 @@ enum { DIR_WAYS, DIR_RATIO };
     X(L2_WAY, "the recalled entry's way is free")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
 GPC_METADATA(vini_directory, line, VI_SHARERS)
 

@@ -14,20 +14,6 @@
  */
 #include "protocols/invalidation/mesi.h"
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------- */
-
-int
-mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
-{
-    gpc_msg_t *msg = gpc_new_message(x, type, destination);
-    msg->request = GPC_NONE; /* every answer is about the line, not about a request */
-    *mesi_message(msg) = fields;
-    if (words) {
-        gpc_carry(x, msg, gpc_all_words(x->unit), words);
-    }
-    return gpc_send(x, msg);
-}
-
 /* ---- the host ------------------------------------------------------------------------------------------------------------------- */
 
 static int

@@ -72,6 +72,12 @@ GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machin
     X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")                            \
     X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")
 
+/* What tc.c takes their numbers for, as in baseline.h. */
+#define TC_NUMBER_(name, ...) tc_##name,
+#define TC_SAME(name, ...) GPC_SAME_NUMBER(name, tc_##name);
+enum { TC_L1_STATES(TC_NUMBER_, "") };
+enum { TC_L1_EVENTS(TC_NUMBER_) };
+
 /* One of these events; GPC_NO_EVENT for a cause that is none of theirs: the answers to stores and atomics. */
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
 
@@ -114,6 +120,9 @@ GPC_DECLARE_ACTION(act_request_again); /* the merged loads ask again, together *
     X(L2_FILL_SHARED, "memory's answer for several loads, or beside an old lease")                                     \
     X(L2_FILL_STORE, "memory's answer for a store, no old lease alive")                                                \
     X(L2_FILL_ATOMIC, "memory's answer for an atomic, no old lease alive")
+
+enum { TC_L2_STATES(TC_NUMBER_) };
+enum { TC_L2_EVENTS(TC_NUMBER_) };
 
 /* EXPIRE and evictions; GPC_NO_EVENT for requests and memory's answers. */
 gpc_event_id_t tc_l2_classify(const gpc_step_t *x);

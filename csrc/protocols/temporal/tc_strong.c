@@ -42,6 +42,8 @@ BASELINE_SAME_MESSAGES(TCS);
     X(L1_LAST_DONE, "a store or atomic is performed, the last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+TC_L1_STATES(TC_SAME, "")
+TC_L1_EVENTS(TC_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -139,6 +141,8 @@ static const gpc_controller_type_t tcs_l1 = {
     X(L2_FILL_LIVE, "memory's answer for a store or atomic beside an old lease")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+TC_L2_STATES(TC_SAME)
+TC_L2_EVENTS(TC_SAME)
 
 #define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stores and atomics that wait for leases */
 GPC_METADATA(tcs_l2, unit, L2_UNIT)

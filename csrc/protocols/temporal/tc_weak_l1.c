@@ -25,6 +25,8 @@
     X(L1_LAST_DATA_G, "a store performed, with its GWCT and the line, the last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+TC_L1_STATES(TC_SAME, "")
+TC_L1_EVENTS(TC_SAME)
 
 #define L1_MSHR(FIELD) GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
 #define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are visible everywhere once this has passed */

@@ -27,6 +27,8 @@ enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4,
     X(L2_FILL_LIVE_ATOMIC, "memory's answer for an atomic beside an old lease")
 
 GPC_FSM(L2, TC_L2_STATES, L2_EVENTS)
+TC_L2_STATES(TC_SAME)
+TC_L2_EVENTS(TC_SAME)
 
 #define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime less the first one */
 GPC_METADATA(tcw_l2, unit, L2_UNIT)
