@@ -1,5 +1,6 @@
 /* test_boundaries_host.c: do the host's accesses, and the end of a launch before its time, reach lines that only a second array of
  * an L1 has? */
+#include "controller/host.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_registry.h"
@@ -39,7 +40,7 @@ host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *
         gpc_merge_words(words, newest, mask);
         return GPC_OK;
     }
-    return baseline_host_read(cores, num_cores, bank, line, mask, words);
+    return gpc_host_read(cores, num_cores, bank, line, mask, words);
 }
 
 static int
@@ -50,7 +51,7 @@ host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t 
     if (newest) {
         gpc_merge_words(newest, words, mask);
     }
-    return baseline_host_write(cores, num_cores, bank, line, mask, words);
+    return gpc_host_write(cores, num_cores, bank, line, mask, words);
 }
 
 static gpc_protocol_t protocol;
