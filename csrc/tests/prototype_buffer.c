@@ -1,4 +1,5 @@
 #include "tests/prototype_buffer.h"
+#include "controller/host.h"
 
 #include <string.h>
 
@@ -155,7 +156,7 @@ GPC_ACTION(act_need_pair, "holds until the entry has two stores")
 
 GPC_ACTION(act_get, "asks the L2 for the line")
 {
-    int status = gpc_send_request(x, MSG_GETS, x->msg->mask);
+    int status = gpc_send(x, gpc_new_request(x, MSG_GETS));
     return status ? status : gpc_keep_pending(x);
 }
 
@@ -208,7 +209,9 @@ GPC_ACTION(act_ready, "the entry is ready")
 GPC_ACTION(act_put, "sends the entry's words")
 {
     const sb_entry_t *entry = entry_of(x);
-    return gpc_send_words(x, MSG_GETX, entry->mask, entry->words.word);
+    gpc_msg_t *msg = gpc_new_request(x, MSG_GETX);
+    gpc_carry(x, msg, entry->mask, entry->words.word);
+    return gpc_send(x, msg);
 }
 
 GPC_ACTION(act_complete_stores, "the entry's stores complete")
@@ -284,7 +287,7 @@ three(const gpc_machine_t *machine, const int64_t *options)
     static const gpc_protocol_t name_ = {                                                                           \
         .id = (id_), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
         .controllers = {&name_##_l1, &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),   \
-        .networks = BASELINE_NETWORKS, .host_read = baseline_host_read, .host_write = baseline_host_write};
+        .networks = BASELINE_NETWORKS, .host_read = gpc_host_read, .host_write = gpc_host_write};
 
 #define ENTER GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_ready)
 #define ENTER_TICKING GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_ready, act_begin_ticks_once)
