@@ -179,7 +179,7 @@ every_active_cycle_is_counted_once(void)
         GPC_STALLS(X)
 #undef X
         CHECK_EQUAL_U64(s->issue_cycles + stalls - s->stall_launch, s->active_cycles);
-        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence > 0);
+        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence_store > 0);
         total[i] = s->active_cycles + s->stall_launch;
     }
     CHECK_EQUAL_U64(total[0], total[1]); /* the launch's length on each core */

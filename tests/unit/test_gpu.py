@@ -344,6 +344,29 @@ def test_statistics_are_attributes_and_a_plain_dictionary(gpu):
         _ = stats.l1.laods
 
 
+@pytest.mark.parametrize(
+    ("workload", "protocol", "consistency", "total", "parts"),
+    [
+        ("dlb", "mesi", "sc", "memory_order", ("load", "store", "atomic", "same_line")),
+        ("bh", "tc-weak", "rc", "fence", ("load", "store", "atomic", "release")),
+    ],
+)
+def test_stalls_by_predecessor_sum_up_to_their_total(protocol, consistency, total, parts):
+    stalls = gpucoh.run(
+        "dlb", protocol=protocol, consistency=consistency, scale="tiny"
+    ).stats.stalls
+    by_part = [stalls[f"{total}_{part}"] for part in parts]
+    assert stalls[total] == sum(by_part) > 0
+
+
+def test_histograms_count_every_load_and_store():
+    stats = gpucoh.run("hsp", protocol="mesi", scale="tiny").stats
+    assert sum(stats.histograms.core.load_latency) == stats.core.load_instructions > 0
+    assert sum(stats.histograms.core.store_latency) == stats.core.store_instructions > 0
+    least = sum(n * (2**i // 2) for i, n in enumerate(stats.histograms.core.load_latency))
+    assert least <= stats.core.load_latency_cycles < 2 * least
+
+
 def test_reset_starts_the_counters_at_zero(gpu):
     x = gpu.zeros(64, np.int32)
     gpu.launch(add_one, grid=1, block=64, args=(x, 64))
