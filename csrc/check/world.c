@@ -151,8 +151,10 @@ choose_protocol(gpc_world_t *self)
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
         self->num_networks++;
     }
-    return gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
-                                &self->failure);
+    int status = what->timestamp_bits ? gpc_protocol_check_time(self->protocol, &self->failure) : GPC_OK;
+    return status ? status
+                  : gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options,
+                                         self->options, &self->failure);
 }
 
 /* ---- whether time matters --------------------------------------------------------------------------------------------------------- */

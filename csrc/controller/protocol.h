@@ -91,7 +91,6 @@ typedef struct {
     const char *name; /* "request", "response" */
     bool ordered;     /* FIFO per source, destination and network; else none is assumed */
     bool requests;    /* what travels on it may be held; nothing else is ever held */
-    bool star;        /* dedicated links between the global controller and every core, beside the machine's fabric */
 } gpc_network_info_t;
 
 /* A tag array: "tags" the L1's own size, a directory's, a write cache's. */
@@ -272,7 +271,9 @@ struct gpc_protocol {
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options fit each other; NULL: always. GPC_ERROR_OPTION with both told. */
     int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
-    bool keeps_time; /* timestamps of machine->timestamp_bits bits of core cycles: they begin again, which is counted */
+    /* Timestamps of machine->timestamp_bits bits of core cycles: they begin again, which is counted. With any field of kind TIME or
+     * LOGICAL it must be set: gpc_protocol_check_time. */
+    bool keeps_time;
     /* Zero-time, uncounted accesses of an agent outside all L1s; all quiet. cores: the core-position controllers; bank: the one that
      * is home to the line. They read and write the words of mask where they are; memory itself is the caller's: `words` comes in
      * with memory's content and goes out coherent (read); a write has already reached memory. */
@@ -287,6 +288,8 @@ struct gpc_protocol {
     const gpc_instant_filter_t *instant_filter; /* optional */
 };
 
+/* GPC_ERROR_PROTOCOL, with the field's name, if it has timestamps and ignores how many bits the machine gives them. */
+GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

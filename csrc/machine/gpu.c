@@ -256,8 +256,10 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
-    return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
-                                &gpu->failure);
+    int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
+    return status ? status
+                  : gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                         &gpu->failure);
 }
 
 static int

@@ -3,7 +3,7 @@
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6 (64 ERV bytes, 4-bit epoch counter, 8-bit wake-up
  *          counter).
  * Inferred a tick in an epoch change is ignored; the next set is fixed at the tick.
- * Fits     a controller at the global position: unit table, broadcast, a free-running timer, its own star of links.
+ * Fits     a controller at the global position: unit table, broadcast, a free-running timer.
  */
 #include "tests/sketch_epochs.h"
 
@@ -172,8 +172,8 @@ const gpc_protocol_t sketch_epochs = {
     .message = stc_message_described,
     .networks = {{.name = "request", .requests = true},
                  {.name = "response"},
-                 {.name = "to cores", .ordered = true, .star = true},
-                 {.name = "from cores", .ordered = true, .star = true}},
+                 {.name = "to cores", .ordered = true},
+                 {.name = "from cores", .ordered = true}},
     .options =
         {{.name = "epoch", .standard = 100, .smallest = 1, .largest = 1000000, .text = "core cycles between wake-ups"},
          {.name = "epochs", .standard = 16, .smallest = 2, .largest = 16, .text = "bands"}},
