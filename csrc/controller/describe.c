@@ -109,8 +109,28 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_described(out, "message_fields", protocol->message);
 }
 
+/* The tables that options choose instead: [{option, value, number, table}]. */
 static void
-add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
+add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
+{
+    gpc_text_add_key(out, "variants");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
+        const gpc_variant_t *variant = &type->variants[i];
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "option", protocol->options[variant->option].name);
+        add_number(out, "value", variant->value);
+        add_number(out, "number", variant->table);
+        gpc_text_add_key(out, "table");
+        gpc_fsm_print(out, variant->by);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {
     static const char *const positions[] = {"core", "bank", "global", "memory", "host"};
 
@@ -125,6 +145,7 @@ add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
         gpc_fsm_print(out, type->tables[i]);
     }
     gpc_text_add(out, "]");
+    add_variants(out, protocol, type);
     gpc_text_add_key(out, "metadata");
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
@@ -155,7 +176,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        add_controller(out, protocol->controllers[i]);
+        add_controller(out, protocol, protocol->controllers[i]);
     }
     gpc_text_add(out, "]}");
 }

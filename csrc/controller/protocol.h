@@ -109,14 +109,24 @@ typedef struct {
     uint16_t offset; /* among the fields beside its tags */
 } gpc_sharers_info_t;
 
+/* With the option at that value, `by` takes the place of the table: the same states and events, other cells. */
+typedef struct {
+    uint8_t table;  /* its number */
+    uint8_t option; /* its number */
+    int64_t value;
+    const gpc_table_t *by;
+} gpc_variant_t;
+
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
+#define GPC_MAX_VARIANTS 4
 
 typedef struct {
     const char *name; /* "L1", "L2", "EMU" */
     gpc_position_t position;
     const gpc_table_t *tables[GPC_MAX_TABLES]; /* table 0 takes the requests and messages about lines; ends with NULL */
+    gpc_variant_t variants[GPC_MAX_VARIANTS];  /* ends with a null table */
     gpc_array_info_t arrays[GPC_MAX_ARRAYS];   /* ends with a null name */
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */

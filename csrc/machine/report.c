@@ -179,7 +179,7 @@ add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
             for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
                 uint64_t entered = 0;
                 for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-                    if (gpu->controllers[node].type == type) {
+                    if (gpu->controllers[node].type->position == type->position) {
                         entered += gpu->controllers[node].counts[t][cell];
                     }
                 }

@@ -28,6 +28,31 @@ every_table_is_whole(void)
 }
 
 static void
+every_table_and_variant_of_the_product_is_whole(void)
+{
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
+        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+            const gpc_controller_type_t *type = protocol->controllers[c];
+            gpc_text_t text;
+            gpc_text_init(&text);
+            for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+                CHECK_EQUAL_I64(gpc_fsm_check(type->tables[t], &text), 0);
+            }
+            for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
+                const gpc_variant_t *variant = &type->variants[v];
+                const gpc_table_t *table = type->tables[variant->table];
+                CHECK_EQUAL_I64(gpc_fsm_check(variant->by, &text), 0);
+                CHECK(variant->by->states == table->states && variant->by->events == table->events);
+                CHECK(variant->by->object == table->object && variant->by->arrays == table->arrays);
+                CHECK(protocol->options[variant->option].name != NULL);
+            }
+            gpc_text_free(&text);
+        }
+    }
+}
+
+static void
 every_table_prints_its_states_and_events(void)
 {
     for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
@@ -195,6 +220,7 @@ int
 main(void)
 {
     RUN(every_table_is_whole);
+    RUN(every_table_and_variant_of_the_product_is_whole);
     RUN(every_table_prints_its_states_and_events);
     RUN(every_event_stands_in_some_cell);
     RUN(state_counts_are_the_papers);
