@@ -230,7 +230,32 @@ typedef struct {
     /* "off on", "back through": names of the values from `smallest` on; values beyond them, or all (NULL), are numbers. */
     const char *choices;
     const char *text;
+    struct {
+        bool given;
+        int64_t value;
+    } small;                       /* what the explorer takes on its small machine; not given: the standard */
+    int64_t fuzz_least, fuzz_most; /* what the random tester draws from; both 0: it leaves the option alone */
 } gpc_option_info_t;
+
+/* ---- what tests, figures and tools know of a protocol beside its tables -------------------------------------------------------- */
+
+/* Cells that no program enters on a machine: every pair of the states and events, which are separated by spaces. */
+typedef struct {
+    const char *table, *states, *events;
+    const char *rules; /* NULL: under any */
+    const char *reason;
+} gpc_uncovered_t;
+
+#define GPC_MAX_UNCOVERED 8
+
+typedef struct {
+    uint8_t figure_slot; /* its place among colours and hatches, no other protocol's */
+    /* Litmus tests, separated by spaces, whose weak state it allows and runs must show. */
+    const char *weak_outcomes;
+    /* Options that tests run beside the standards: "private=literal lifetime=0", several at once with commas. */
+    const char *variations;
+    gpc_uncovered_t uncovered[GPC_MAX_UNCOVERED]; /* ends with a null table */
+} gpc_declared_t;
 
 struct gpc_protocol {
     const char *id, *name, *paper, *family, *text;
@@ -248,6 +273,7 @@ struct gpc_protocol {
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options fit each other; NULL: always. GPC_ERROR_OPTION with both told. */
     int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
+    gpc_declared_t declared;
     bool keeps_time; /* timestamps of machine->timestamp_bits bits of core cycles: they begin again, which is counted */
     /* Zero-time, uncounted accesses of an agent outside all L1s; all quiet. cores: the core-position controllers; bank: the one that
      * is home to the line. They read and write the words of mask where they are; memory itself is the caller's: `words` comes in
