@@ -335,7 +335,7 @@ print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, gpc_te
         uint64_t entered = 0;
         for (uint32_t node = 0; node < self->world.nodes; node++) {
             const gpc_controller_t *unit = &self->world.controllers[node];
-            entered += unit->type == type ? unit->counts[0][cell] : 0;
+            entered += unit->type->position == type->position ? unit->counts[0][cell] : 0;
         }
         if (entered) {
             gpc_text_add_comma(out);

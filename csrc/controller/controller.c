@@ -500,14 +500,17 @@ int
 gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
 {
     const gpc_machine_t *m = self->machine;
-    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
     gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
-    self->type = type;
+    type = self->type = gpc_chosen_type(type, self->options, counts);
+    if (!type) {
+        return GPC_ERROR_MEMORY;
+    }
     self->request_networks = 0;
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
         self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
     }
+    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
     self->first_bank = m->cores;
     self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     int status = init_arrays(self, arena);

@@ -7,6 +7,9 @@
 /* What a TIMER for the unit has in fields[0] when it is the controller's own: an idle transaction may end. */
 #define GPC_TIMER_IDLE UINT32_MAX
 
+/* The type with the tables that the options choose: itself, or a copy in the arena. NULL: no memory. */
+const gpc_controller_type_t *gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options,
+                                             gpc_arena_t *arena);
 /* A step of the table about the line: its way in the table's array and its transaction are looked up. */
 void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
                          gpc_index_t message);

@@ -1,7 +1,8 @@
-/* options.c: whether a protocol fits a machine, and its options: their standards, what follows from the machine, what is given. */
+/* options.c: whether a protocol fits a machine; its options: defaults, what follows from the machine, what is given; the tables
+ * that options choose. */
 #include <string.h>
 
-#include "controller/protocol.h"
+#include "controller/controller.h"
 
 static const gpc_option_info_t *
 find_option(const gpc_protocol_t *self, const char *name, uint32_t *number)
@@ -85,4 +86,26 @@ gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure)
                         self->id, found->name);
     }
     return GPC_OK;
+}
+
+const gpc_controller_type_t *
+gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options, gpc_arena_t *arena)
+{
+    gpc_controller_type_t *chosen = NULL;
+
+    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
+        const gpc_variant_t *variant = &type->variants[i];
+        if (options[variant->option] != variant->value) {
+            continue;
+        }
+        if (!chosen) {
+            chosen = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
+            if (!chosen) {
+                return NULL;
+            }
+            *chosen = *type;
+        }
+        chosen->tables[variant->table] = variant->by;
+    }
+    return chosen ? chosen : type;
 }

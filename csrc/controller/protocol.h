@@ -130,14 +130,24 @@ typedef struct {
     uint16_t offset; /* among the fields beside its tags */
 } gpc_sharers_info_t;
 
+/* With the option at that value, `by` takes the place of the table: the same states and events, other cells. */
+typedef struct {
+    uint8_t table;  /* its number */
+    uint8_t option; /* its number */
+    int64_t value;
+    const gpc_table_t *by;
+} gpc_variant_t;
+
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
+#define GPC_MAX_VARIANTS 4
 
 typedef struct {
     const char *name; /* "L1", "L2", "EMU" */
     gpc_position_t position;
     const gpc_table_t *tables[GPC_MAX_TABLES]; /* table 0 takes the requests and messages about lines; ends with NULL */
+    gpc_variant_t variants[GPC_MAX_VARIANTS];  /* ends with a null table */
     gpc_array_info_t arrays[GPC_MAX_ARRAYS];   /* ends with a null name */
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
@@ -245,6 +255,11 @@ typedef struct {
     /* "off on", "back through": names of the values from `smallest` on; values beyond them, or all (NULL), are numbers. */
     const char *choices;
     const char *text;
+    struct {
+        bool given;
+        int64_t value;
+    } small;                       /* what the explorer takes on its small machine; not given: the standard */
+    int64_t fuzz_least, fuzz_most; /* what the random tester draws from; both 0: it leaves the option alone */
 } gpc_option_info_t;
 
 /* Narrows an `instant` to all L1s down to those that may have to do with the line, so that the others need not be asked. It changes
@@ -254,6 +269,26 @@ typedef struct {
     void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
                        gpc_nodeset_t *out);
 } gpc_instant_filter_t;
+
+/* ---- what tests, figures and tools know of a protocol beside its tables -------------------------------------------------------- */
+
+/* Cells that no program enters on a machine: every pair of the states and events, which are separated by spaces. */
+typedef struct {
+    const char *table, *states, *events;
+    const char *rules; /* NULL: under any */
+    const char *reason;
+} gpc_uncovered_t;
+
+#define GPC_MAX_UNCOVERED 8
+
+typedef struct {
+    uint8_t figure_slot; /* its place among colours and hatches, no other protocol's */
+    /* Litmus tests, separated by spaces, whose weak state it allows and runs must show. */
+    const char *weak_outcomes;
+    /* Options that tests run beside the standards: "private=literal lifetime=0", several at once with commas. */
+    const char *variations;
+    gpc_uncovered_t uncovered[GPC_MAX_UNCOVERED]; /* ends with a null table */
+} gpc_declared_t;
 
 struct gpc_protocol {
     const char *id, *name, *paper, *family, *text;
@@ -271,6 +306,7 @@ struct gpc_protocol {
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options fit each other; NULL: always. GPC_ERROR_OPTION with both told. */
     int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
+    gpc_declared_t declared;
     /* Timestamps of machine->timestamp_bits bits of core cycles: they begin again, which is counted. With any field of kind TIME or
      * LOGICAL it must be set: gpc_protocol_check_time. */
     bool keeps_time;

@@ -286,7 +286,11 @@ static const gpc_table_t *
 base_table(const gpc_step_t *x)
 {
     const mutant_t *self = (const mutant_t *) (const void *) x->unit->protocol;
-    return self->base->controllers[x->unit->type - self->types]->tables[x->table_number];
+    uint32_t i = 0;
+    while (self->base->controllers[i]->position != x->unit->type->position) {
+        i++;
+    }
+    return self->base->controllers[i]->tables[x->table_number];
 }
 
 gpc_event_id_t

@@ -545,6 +545,26 @@ a_message_without_room_is_refused_when_it_is_sent(void)
     end(&bench);
 }
 
+/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+
+static void
+an_option_chooses_the_table_that_is_declared_for_its_value(void)
+{
+    gpc_controller_type_t type = *sketch_walls.controllers[WALLS_LINES];
+    gpc_protocol_t protocol = sketch_walls;
+    gpc_table_t other = *type.tables[0];
+    bench_t bench;
+
+    type.variants[0] = (gpc_variant_t){.table = 0, .option = 2, .value = 1, .by = &other};
+    protocol.controllers[0] = &type;
+    begin_with(&bench, &protocol, 0, 4);
+    CHECK(bench.unit.type->tables[0] == sketch_walls.controllers[WALLS_LINES]->tables[0]);
+    bench.options[2] = 1;
+    CHECK_EQUAL_I64(gpc_controller_init(&bench.unit, &type, &bench.arena), 0);
+    CHECK(bench.unit.type->tables[0] == &other);
+    end(&bench);
+}
+
 int
 main(void)
 {
@@ -563,6 +583,7 @@ main(void)
     RUN(a_state_may_be_in_either_of_two_arrays);
     RUN(entries_of_parts_are_found_by_line_and_leave_from_anywhere);
     RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
+    RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
     RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
     RUN(a_message_without_room_is_refused_when_it_is_sent);
     return harness_end();

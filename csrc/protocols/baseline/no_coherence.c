@@ -85,6 +85,7 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
+    .declared = {.figure_slot = 1, .weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
     .watched = &watched,

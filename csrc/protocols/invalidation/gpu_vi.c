@@ -277,6 +277,13 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
+    .declared = {.figure_slot = 3,
+                 .weak_outcomes = "SB MP R SB+rel+acq",
+                 .uncovered = {{.table = "L2",
+                                .states = "V",
+                                .events = "EVICT_CLEAN",
+                                .reason = "a line without sharers was stored to, so it is dirty: memory's answer to a "
+                                          "load gives S"}}},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &vi_watched,

@@ -76,6 +76,7 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                            .choices = "header line",
                                            .text =
                                                "what the eviction of a line in E sends: a header, or the line too"}},
+    .declared = {.figure_slot = 2, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
     .host_write = host_write,
     .watched = &mesi_watched,
