@@ -165,8 +165,8 @@ def explore(
             [
                 (
                     _KINDS[op.kind],
-                    orders["SC"] if op.kind == "F" else orders["RELAXED"] if op.kind == "add" else 0,
-                    scopes["GPU"],
+                    orders[op.order],
+                    scopes[op.scope],
                     op.variable,
                     op.value,
                 )
