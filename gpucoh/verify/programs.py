@@ -1,4 +1,4 @@
-"""Programs of a few operations that the explorer runs: the classical shapes, and every program of a given size.
+"""Programs of a few operations that the explorer runs, and every program of a given size.
 
 A program is printed as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:``, the
 core that it runs on::
@@ -158,53 +158,6 @@ def parse(text: str, name: str = "") -> Program:
         threads.append(Thread(int(core) if colon else number, operations))
     used = {item.variable for thread in threads for item in thread.operations}
     return Program(name or text, tuple(threads), 1 + max(used))
-
-
-# The shapes that tell memory models apart, and those that our notes on the papers found to break a reading of one.
-SHAPES = """
-CoRR            st x 1 | ld x; ld x
-CoWW            st x 1; st x 2 | ld x; ld x
-CoRW            ld x; st x 1 | st x 2
-CoWR            st x 1; ld x | st x 2
-CoWR+two        st x 1; st x 2; ld x | ld x
-increments      add x 1; add x 1 | add x 1; add x 1
-add+st          add x 1; ld x | st x 4; add x 2
-MP              st x 1; st y 1 | ld y; ld x
-MP+F            st x 1; F; st y 1 | ld y; F; ld x
-MP+F+add        add x 1; F; add y 1 | add y 0; F; add x 0
-SB              st x 1; ld y | st y 1; ld x
-SB+F            st x 1; F; ld y | st y 1; F; ld x
-SB+F+add        add x 1; F; ld y | add y 1; F; ld x
-LB              ld x; st y 1 | ld y; st x 1
-LB+F            ld x; F; st y 1 | ld y; F; st x 1
-S+F             st x 2; F; st y 1 | ld y; F; st x 1
-R+F             st x 1; F; st y 1 | st y 2; F; ld x
-2+2W+F          st x 1; F; st y 2 | st y 1; F; st x 2
-MP+own-read     ld x; st x 1; F; st y 1 | ld y; F; ld x
-MP+own-write    ld x; st x 1; st x 2; F; st y 1 | ld y; F; ld x
-MP+private      ld x; st x 1; F; st y 1 | ld x; ld y; F; ld x
-MP+refresh      st x 1; F; st y 1 | ld x; ld x; ld y; F; ld x
-MP+rewrite      st x 1; st x 2; F; st y 1 | ld x; ld y; F; ld x
-MP+merge        0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
-MP+late         0: st x 1; F; st y 1 | 1: st x 2; ld y; F; ld x
-MP+readers      0: st x 1; F; st y 1 | 1: ld x; ld y; F; ld x
-MP+producers    0: st x 1 | 0: st x 2; F; st y 1 | 1: ld y; F; ld x
-MP+upgrades     0: ld x; st x 1 | 0: st x 2; F; st y 1 | 1: ld x; ld y; F; ld x
-MP+writers      0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: st x 2
-sharers         0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: ld x
-early-own       0: st x 1 | 0: ld x; F; ld y | 1: st y 1; F; ld x
-WRC+F           0: st x 1 | 1: ld x; F; st y 1 | 2: ld y; F; ld x
-IRIW+F          0: st x 1 | 1: st y 1 | 2: ld x; F; ld y | 3: ld y; F; ld x
-"""
-
-
-def shapes() -> list[Program]:
-    """The shapes by name."""
-    found = []
-    for line in SHAPES.strip().splitlines():
-        name, text = line.split(None, 1)
-        found.append(parse(text, name))
-    return found
 
 
 def without_fences(program: Program) -> Program:
