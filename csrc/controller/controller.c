@@ -387,6 +387,19 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
     return take_slot(self, &x);
 }
 
+int
+gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp, uint8_t scope)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, GPC_NEVER, GPC_NONE);
+    x.slot = &self->unit_states[table];
+    x.warp = warp;
+    x.scope = scope;
+    x.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&x);
+    return status > 0 ? GPC_HOLD : status;
+}
+
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -485,6 +498,8 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    self->own_counters = GPC_ARENA_TAKE(counts, gpc_num_counts(type->counters), uint64_t);
+    self->own_histograms = GPC_ARENA_TAKE(counts, gpc_num_counts(type->histograms), gpc_histogram_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
                                          sizeof(uint64_t));

@@ -9,6 +9,7 @@
 
 #include "base/access.h"
 #include "base/failure.h"
+#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/rules.h"
 #include "cache/mshr.h"
@@ -102,6 +103,18 @@ typedef struct {
     bool ordered; /* a FIFO: entries leave in the order they came */
 } gpc_part_info_t;
 
+/* What a controller counts of its own: counters, or histograms of values. */
+typedef struct {
+    const char *name, *text;
+} gpc_count_info_t;
+
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) makes PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+#define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
+#define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
+#define GPC_COUNTS(prefix, LIST)                                                                   \
+    enum { LIST(GPC_COUNT_ENUM_, prefix) prefix##_END };                                           \
+    static const gpc_count_info_t prefix##_info[] = {LIST(GPC_COUNT_INFO_, prefix){NULL, NULL}};
+
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
@@ -115,6 +128,7 @@ typedef struct {
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
     uint8_t object_of[GPC_MAX_TABLES];
     gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
+    const gpc_count_info_t *counters, *histograms; /* of its own, by GPC_COUNTS; NULL: none */
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
@@ -144,7 +158,7 @@ typedef struct {
      * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
     int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
-     * *until. Called again until done. */
+     * *until. Called again until done. It sends messages by gpc_controller_order, and the answer wakes the warp by wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
@@ -152,9 +166,8 @@ typedef struct {
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
-    bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
+    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
@@ -202,6 +215,8 @@ typedef struct {
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's store is accepted: it will be completed before it is performed. */
+    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request is being completed; the arguments are those of the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
 } gpc_watch_t;
@@ -213,6 +228,14 @@ typedef struct {
     const char *choices;
     const char *text;
 } gpc_option_info_t;
+
+/* Narrows an `instant` to all L1s down to those that may have to do with the line, so that the others need not be asked. It changes
+ * no result. The machine keeps `bytes` for it, zero at the start; the explorer keeps none and asks all. */
+typedef struct {
+    size_t (*bytes)(uint32_t l1s);
+    void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
+                       gpc_nodeset_t *out);
+} gpc_instant_filter_t;
 
 struct gpc_protocol {
     const char *id, *name, *paper, *family, *text;
@@ -242,6 +265,7 @@ struct gpc_protocol {
      * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    const gpc_instant_filter_t *instant_filter; /* optional */
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -308,6 +332,7 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
+    void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: nobody keeps one */
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
@@ -318,10 +343,22 @@ struct gpc_controller {
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     const gpc_watch_t *monitors;      /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
+    uint64_t *own_counters; /* of the type's counters; NULL: none */
+    gpc_histogram_t *own_histograms;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
 
+/* How many counters or histograms a list has. */
+static inline uint32_t
+gpc_num_counts(const gpc_count_info_t *infos)
+{
+    uint32_t count = 0;
+    while (infos && infos[count].name) {
+        count++;
+    }
+    return count;
+}
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
 
@@ -356,9 +393,27 @@ gpc_now(const gpc_step_t *x)
     return x->unit->ports->now(x->unit->world);
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
+/* The same for what the controller's type declares: counter or histogram PREFIX_name. */
+static inline void
+gpc_count_own(const gpc_step_t *x, uint32_t counter)
+{
+    x->unit->own_counters[counter]++;
+}
+static inline void
+gpc_record_own(const gpc_step_t *x, uint32_t histogram, uint64_t value)
+{
+    gpc_histogram_add(&x->unit->own_histograms[histogram], value);
+}
 
+/* To be called before the L1 completes a store that is not performed yet: the core's request in hand. From now on the store is known
+ * by core and word: it has no request, so whatever is sent on its behalf has GPC_NONE there. The core's loads may read it; the
+ * release part has to wait until it is performed, and so has the end of the launch. */
+GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
+/* To be called where the own core's accepted stores are performed in words of x->line, with these values, and no message has them. */
+GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* To be called where a store or atomic is performed: in hand, `message`, or one that it waits for; by a protocol whose loads
- * promise anything. until: the last core cycle in which another L1 may read what was there before; 0: none. */
+ * promise anything. Without a request it is accepted stores of message->requester. until: the last core cycle in which another L1
+ * may read what was there before; 0: none. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
@@ -480,5 +535,9 @@ GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, u
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope tell
+ * whose it is, and so do the messages. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                        uint8_t scope);
 
 #endif

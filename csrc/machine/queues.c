@@ -222,9 +222,6 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    if (gpc_gpu_is_core(gpu, from->node)) {
-        gpc_holders_note(&gpu->holders, from->node, msg->line);
-    }
     if (++station->queued[msg->network] >= outbox_places(gpu, from->node)) {
         station->full |= (uint8_t) (1u << msg->network);
     }

@@ -281,7 +281,7 @@ an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
     CHECK(load_after_store((gpc_order_traits_t){0}, C0) < 5);
     CHECK(load_after_store(same_line, C0) >= world.latency);
     CHECK(load_after_store(same_line, C1) >= world.latency);
-    CHECK_EQUAL_U64(world.cores.statistics[0].stall_memory_order + world.cores.statistics[0].stall_drain,
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_memory_order_same_line + world.cores.statistics[0].stall_drain,
                     world.cores.statistics[0].active_cycles - world.cores.statistics[0].issue_cycles);
     CHECK(load_after_store(same_line, C64) < 5); /* another line */
     CHECK(load_after_store(same_word, C0) >= world.latency);
