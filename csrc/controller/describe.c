@@ -84,6 +84,8 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add(out, "{");
         add_text(out, "name", protocol->networks[i].name);
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
+        gpc_text_add_key(out, "requests");
+        gpc_text_add(out, protocol->networks[i].requests ? "true" : "false");
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");

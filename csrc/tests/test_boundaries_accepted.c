@@ -75,7 +75,7 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_get, "")
 {
     x->kept = true;
-    return gpc_send_request(x, MSG_GETS, x->msg->mask);
+    return gpc_send(x, gpc_new_request(x, MSG_GETS));
 }
 
 GPC_ACTION(act_serve, "")
@@ -99,7 +99,7 @@ GPC_ACTION(act_accept, "")
 
 GPC_ACTION(act_put, "")
 {
-    return gpc_send_request(x, MSG_GETX, x->msg->mask);
+    return gpc_send(x, gpc_new_request(x, MSG_GETX));
 }
 
 /* A planted bug: what core 1 stores leaves its buffer for nowhere. */
@@ -121,7 +121,7 @@ GPC_ACTION(act_done, "")
 GPC_ACTION(act_ask_atomic, "")
 {
     x->kept = true;
-    return gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
+    return gpc_send(x, gpc_new_request(x, MSG_ATOMIC));
 }
 
 GPC_ACTION(act_answered, "")

@@ -268,7 +268,8 @@ load_after_store(gpc_order_traits_t traits, uint32_t word)
     world_reset();
     world.traits = traits;
     CHECK_EQUAL_I64(
-        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = word), OP(EXIT)), 1), 0);
+        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = (uint16_t) word), OP(EXIT)), 1),
+        0);
     CHECK_EQUAL_U64(world.num_seen, 2);
     CHECK_EQUAL_U64(world.messages.state->in_use, 0);
     return world.seen[1].at - world.seen[0].at;

@@ -51,8 +51,7 @@ core_classify(const gpc_step_t *x)
 GPC_ACTION(act_send_marker, "")
 {
     marked_warp(x->unit, x->warp)->waits = 1;
-    gpc_index_t message = gpc_new_message(x, mark, gpc_node_of(x->unit, GPC_AT_BANK));
-    return message == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_send(x, message);
+    return gpc_send(x, gpc_new_message(x, mark, gpc_node_of(x->unit, GPC_AT_BANK)));
 }
 
 GPC_ACTION(act_answered, "")
@@ -87,7 +86,7 @@ bank_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_answer, "")
 {
-    return gpc_send_answer(x, x->message, mark_ack, 0, NULL);
+    return gpc_send(x, gpc_new_answer(x, x->message, mark_ack));
 }
 
 static const gpc_cell_t bank_cells[B_NUM_STATES][B_NUM_EVENTS] = {[B_ANY] = {[B_MARK] = GO(B_ANY, act_answer)}};

@@ -91,6 +91,7 @@ static const gpc_instant_filter_t filter = {.bytes = filter_bytes, .candidates =
     X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -166,49 +167,41 @@ static const gpc_controller_type_t ideal_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
 };
 
 /* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
-/* The first field is baseline.c's: its actions look at it through their own struct. */
 #define IDEAL_L2_LINE(FIELD)                                                                          \
-    BASELINE_L2_LINE(FIELD)                                                                           \
+    GPC_WRITER_LINE(FIELD)                                                                            \
     FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: as after a fill */ \
     FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
-GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
+GPC_METADATA(ideal_l2, line, IDEAL_L2_LINE)
+GPC_KEEPS_DIRTY(ideal_l2);
 
 GPC_ACTION(act_fill_unlisted, "memory's line into the way; who has copies is not known")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    line->everyone = 1;
+    ideal_l2_line(x)->everyone = 1;
     return gpc_act(act_fill_line, x);
 }
 
 GPC_ACTION(act_note_reader, "the reader has a copy")
 {
-    gpc_nodeset_add(&((ideal_l2_line_t *) gpc_line_fields(x))->copies, x->msg->source);
-    return GPC_OK;
+    return gpc_act(act_add_sharer, x);
 }
 
 GPC_ACTION(act_note_readers, "all who wait have copies")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    gpc_index_t i = gpc_step_pending(x)->head;
-    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        gpc_nodeset_add(&line->copies, gpc_msg_at(x->unit->messages, i)->source);
-        i = gpc_msg_at(x->unit->messages, i)->next;
-    }
-    return GPC_OK;
+    return gpc_act(act_add_readers, x);
 }
 
-/* Before the store or atomic in hand performs: every other copy goes, now. A storing L1 may keep its own. */
 GPC_ACTION(act_invalidate_others, "every copy but the writer's goes, now")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    gpc_node_t writer = gpc_msg_at(x->unit->messages, baseline_l2_writer(x))->source;
+    ideal_l2_line_t *line = ideal_l2_line(x);
+    gpc_node_t writer = gpc_writer_message(x)->source;
     int status =
         x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
 
@@ -257,17 +250,8 @@ static const gpc_controller_type_t ideal_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = ideal_l2_line_described, .has_data = true}},
+    .sharers = GPC_SHARERS(0, ideal_l2, line, copies),
 };
-
-/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------------- */
-
-static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-           gpc_mask_t mask, const uint32_t *words)
-{
-    baseline_drop_copies(cores, num_cores, line);
-    return baseline_host_write(cores, num_cores, bank, line, mask, words);
-}
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
@@ -284,8 +268,8 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = host_write,
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
     .watched = &watched,
     .instant_filter = &filter,
 };
