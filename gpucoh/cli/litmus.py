@@ -83,8 +83,8 @@ def register(
         Every test runs many times under varied timing: placement of its threads, first cycles, layout of its
         variables, copies in caches, stress, cache sizes. "observed": a state that the condition speaks of was seen
         (forall: one that violates it). "allowed": the memory model that the protocol promises under the core rule
-        allows it. "ok": nothing was seen that the model forbids. Exit status 1 when something was; 2 when no test
-        could be read or is modelled.
+        allows it. "ok": nothing was seen that the model forbids, and no run hung, unless the program can hang under the
+        model. Exit status 1 when something was or did; 2 when no test could be read or is modelled.
 
         Examples:
 
