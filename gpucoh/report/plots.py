@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
+from gpucoh.gpu import resolve
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
 # Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
@@ -49,32 +50,29 @@ PART_NAMES = {
     "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
-# A protocol looks the same in every figure.
-_PLACES = {
-    name: place
-    for place, name in enumerate(
-        ("no-l1", "no-coh", "mesi", "gpu-vi", "gpu-vini", "ideal", "tc-strong", "tc-weak")
-    )
-}
 # What stands in a bar group: its name, and for each protocol the heights by part and whether it is wrong.
 Stack = tuple[str, Mapping[str, float], bool]
 
 
 def style(number: int) -> dict[str, object]:
-    """Colour and hatch of the n-th thing drawn."""
+    """Colour and hatch of the n-th thing drawn; 36 of them differ."""
+    turn, colour = divmod(number, len(_COLOURS))
     return {
-        "facecolor": _COLOURS[number % len(_COLOURS)],
-        "hatch": _HATCHES[number % len(_HATCHES)],
-        "edgecolor": "black",
+        "facecolor": _COLOURS[colour],
+        "hatch": _HATCHES[(colour + 2 * turn) % len(_HATCHES)],
+        "edgecolor": "white"
+        if turn and not colour
+        else "black",  # black does not show on the first
         "linewidth": 0.6,
     }
 
 
 def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
-    """Colours and hatches of protocols; in order, where one is drawn with several options."""
-    names = [name.partition("[")[0] for name in protocols]
-    known = len(set(names)) == len(names) and all(name in _PLACES for name in names)
-    return [style(_PLACES[name] if known else number) for number, name in enumerate(names)]
+    """Colours and hatches of protocols by their figure slots; in order, where one is drawn with several options."""
+    slots = [resolve(name).protocol.figure_slot for name in protocols]
+    if len(set(slots)) < len(slots):
+        slots = list(range(len(protocols)))
+    return [style(slot) for slot in slots]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
