@@ -13,7 +13,7 @@ from typing import Any
 
 from gpucoh.errors import ConfigError
 from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
-from gpucoh.fuzz.coverage import coverage_of, option_ranges
+from gpucoh.fuzz.coverage import coverage_of
 from gpucoh.fuzz.generation import (
     Dice,
     buildable,
@@ -102,14 +102,14 @@ class Task:
 
     def _setup(self, made: Round, number: int, machine: Machine) -> Setup:
         dice = Dice(self.report.seed, made.number, number, sum(map(ord, self.choice.protocol.id)))
-        ranges = option_ranges(self.choice.protocol.id.partition("!")[0])
-        options = random_options(dice, ranges, self.choice.options)
         known = self.choice.protocol.options
+        ranges = {name: option.fuzz for name, option in known.items() if option.fuzz}
+        options = random_options(dice, ranges, self.choice.options)
         words = ",".join(f"{name}={known[name].word(value)}" for name, value in options.items())
         return Setup(
             protocol=f"{self.choice.protocol.id}[{words}]" if words else self.choice.protocol.id,
             consistency=self.rule, machine=machine, seed=self.report.seed, check=number == 0,
-            shape=made.shape, layout=made.layout, patience=1 + max(options.get("lifetime", 0), 0) // 250,
+            shape=made.shape, layout=made.layout, patience=1 + max([0, *options.values()]) // 250,
         )  # fmt: skip
 
 

@@ -1,16 +1,14 @@
 """Which cells of a protocol's tables were entered, of those that can be.
 
-Cells that no program enters are listed, each with its reason, in ``unreachable.toml``; a cell of that list that is
-entered all the same is an error of the list and told.
+Each protocol declares the cells that no program enters, with the reason; a cell of that list that is entered all the
+same is an error of the list and told.
 """
 
 from __future__ import annotations
 
-import functools
-import tomllib
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -21,32 +19,13 @@ from gpucoh.protocols import Protocol, Table
 Cell = tuple[str, str]
 
 
-@functools.cache
-def reviewed() -> dict[str, Any]:
-    """The data file: cells that cannot be entered, and the options that the tester may change."""
-    text = resources.files("gpucoh.fuzz").joinpath("unreachable.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def unreachable(protocol: str, rule: str, table: str) -> dict[Cell, str]:
-    """Cells of one table that cannot be entered under a rule: (state, event) -> reason.
-
-    An entry names ``protocols``, ``table``, ``states`` and ``events`` (every pair of them), ``reason``, and ``rules``
-    if it holds under these core rules only.
-    """
+def unreachable(protocol: Protocol, rule: str, table: str) -> dict[Cell, str]:
+    """Cells of one table that no program enters under a rule, as the protocol declares: (state, event) -> reason."""
     out: dict[Cell, str] = {}
-    for item in reviewed().get("cells", ()):
-        is_ours = protocol in item["protocols"] and item["table"] == table
-        if is_ours and rule in item.get("rules", (rule,)):
-            pairs = ((state, event) for state in item["states"] for event in item["events"])
-            out |= dict.fromkeys(pairs, str(item["reason"]))
+    for item in protocol.uncovered:
+        if item.table == table and rule in (item.rules or (rule,)):
+            out |= dict.fromkeys(itertools.product(item.states, item.events), item.reason)
     return out
-
-
-def option_ranges(protocol: str) -> dict[str, tuple[int, int]]:
-    """Options of a protocol that the tester changes, with their smallest and largest values."""
-    ranges = reviewed().get("options", {}).get(protocol, {})
-    return {name: (int(low), int(high)) for name, (low, high) in ranges.items()}
 
 
 @dataclass
@@ -113,6 +92,6 @@ class TableCoverage:
 def coverage_of(protocol: Protocol, rule: str) -> dict[str, TableCoverage]:
     """Empty coverage of every table of a protocol."""
     return {
-        name: TableCoverage(table, unreachable(protocol.id, rule, name))
+        name: TableCoverage(table, unreachable(protocol, rule, name))
         for name, table in protocol.controllers.items()
     }

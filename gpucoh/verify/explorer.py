@@ -28,8 +28,6 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-# Leases and the like as short as the small machine needs them: what matters is that they end.
-SMALL_OPTIONS = {"lifetime": 2}
 _KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3}
 
 
@@ -181,7 +179,7 @@ def _check_bounds(cores: int, lines: int, operations: int, evictions: int, max_s
 
 
 def small_choice(protocol: str) -> Choice:
-    """The protocol with options as a small machine wants them, where none were given.
+    """The protocol with the values that its options declare for a small machine, where none were given.
 
     Raises
     ------
@@ -189,7 +187,8 @@ def small_choice(protocol: str) -> Choice:
         For an unknown protocol or option.
     """
     choice = resolve(protocol)
-    small = {name: n for name, n in SMALL_OPTIONS.items() if name in choice.protocol.options}
+    known = choice.protocol.options.values()
+    small = {option.name: option.small for option in known if option.small is not None}
     return replace(choice, options={**small, **choice.options})
 
 
@@ -331,7 +330,7 @@ def verify(
     Parameters
     ----------
     protocol : str
-        Options in brackets; leases are two cycles long unless given.
+        Options in brackets; where none is given, an option has its declared value for a small machine.
     consistency : str, optional
         Core rule; the protocol's own by default.
     cores, lines, operations : int
