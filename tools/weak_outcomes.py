@@ -40,16 +40,21 @@ def search(test_id: str, protocol: str) -> tuple[int, int, bool]:
     return runs, seen, fine
 
 
+def meant() -> list[tuple[str, str]]:
+    """Every protocol with each test whose allowed weak state has to be seen."""
+    known = gpucoh.protocols().items()
+    return [(name, test) for name, protocol in known for test in protocol.weak_outcomes]
+
+
 def main() -> int:
     missing = 0
-    for protocol, known in gpucoh.protocols().items():
-        for test in known.weak_outcomes:
-            runs, seen, fine = search(test, protocol)
-            verdict = "seen" if seen else "NOT SEEN"
-            verdict += "" if fine else ", and FORBIDDEN states"
-            sys.stdout.write(f"{protocol:10} {test:14} {seen:6} of {runs:6} runs  {verdict}\n")
-            sys.stdout.flush()
-            missing += not seen or not fine
+    for protocol, test in meant():
+        runs, seen, fine = search(test, protocol)
+        verdict = "seen" if seen else "NOT SEEN"
+        verdict += "" if fine else ", and FORBIDDEN states"
+        sys.stdout.write(f"{protocol:10} {test:14} {seen:6} of {runs:6} runs  {verdict}\n")
+        sys.stdout.flush()
+        missing += not seen or not fine
     return int(missing > 0)
 
 

@@ -4,6 +4,9 @@
  *
  * mutants.c copies the base protocol's structs and tables when the library is loaded and lets `plant` change the copy. The
  * product's extension never links these files: mutants.c stands in the place of protocols/registry.c.
+ *
+ * With GPUCOH_ADDED=BASE in the environment the library has no planted bugs but one protocol more than the product, "added", which
+ * differs from BASE in id and figure slot: what a protocol is that only the registry knows of.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H

@@ -26,7 +26,7 @@ from gpucoh.fuzz.reports import Report, tell
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
 from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
-from gpucoh.protocols import Choice, rule_name
+from gpucoh.protocols import Choice, Protocol, rule_name
 
 #: Machines a round's programs run on, launches of each, operations a launch.
 MACHINES, LAUNCHES = 3, 2
@@ -73,6 +73,11 @@ def make_round(seed: int, number: int) -> Round:
     return Round(number, shape, layout, weaver, cases, launches, machines)
 
 
+def option_ranges(protocol: Protocol) -> dict[str, tuple[int, int]]:
+    """Options of a protocol that the tester changes, with their smallest and largest values."""
+    return {name: option.fuzz for name, option in protocol.options.items() if option.fuzz}
+
+
 @dataclass
 class Task:
     """One protocol under one rule, at work."""
@@ -103,8 +108,7 @@ class Task:
     def _setup(self, made: Round, number: int, machine: Machine) -> Setup:
         dice = Dice(self.report.seed, made.number, number, sum(map(ord, self.choice.protocol.id)))
         known = self.choice.protocol.options
-        ranges = {name: option.fuzz for name, option in known.items() if option.fuzz}
-        options = random_options(dice, ranges, self.choice.options)
+        options = random_options(dice, option_ranges(self.choice.protocol), self.choice.options)
         words = ",".join(f"{name}={known[name].word(value)}" for name, value in options.items())
         return Setup(
             protocol=f"{self.choice.protocol.id}[{words}]" if words else self.choice.protocol.id,
