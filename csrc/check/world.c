@@ -186,7 +186,7 @@ tells_time(const gpc_protocol_t *protocol)
 static int
 warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    gpc_moves_t moves = {0};
     gpc_index_t message = gpc_pool_take(&self->messages);
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
 
@@ -201,15 +201,16 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
     msg->mask = UINT32_C(1) << gpc_world_word_of(self, variable);
     int status = gpc_controller_take(self->l1s[core], message);
     while (status == GPC_OK && !gpc_world_quiet(self)) {
-        uint32_t count = gpc_world_moves(self, moves);
-        for (uint32_t i = 0; i < count; i++) {
-            if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY ||
-                moves[i].kind == GPC_MOVE_REPLAY) {
-                status = gpc_world_move(self, &moves[i]);
+        status = gpc_world_moves(self, &moves);
+        for (uint32_t i = 0; i < moves.count && status == GPC_OK; i++) {
+            const gpc_move_t *move = &moves.list[i];
+            if (move->kind == GPC_MOVE_DELIVER || move->kind == GPC_MOVE_MEMORY || move->kind == GPC_MOVE_REPLAY) {
+                status = gpc_world_move(self, move);
                 break;
             }
         }
     }
+    gpc_moves_free(&moves);
     return status;
 }
 
@@ -305,9 +306,9 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
 
-/* The state is copied at every move: pools are no larger than the programs need. */
+/* The state is copied at every move: pools are no larger than the programs need. A protocol that broadcasts may need more. */
 static int
-make_pools(gpc_world_t *self)
+make_pools(gpc_world_t *self, uint32_t scale)
 {
     const gpc_explore_t *what = self->what;
     uint32_t operations = 0, atomics = 0;
@@ -318,9 +319,22 @@ make_pools(gpc_world_t *self)
             atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC;
         }
     }
-    int status = gpc_pool_init(&self->messages, &self->arena, 12 + 4 * operations, sizeof(gpc_msg_t));
+    int status = gpc_pool_init(&self->messages, &self->arena, scale * (12 + 4 * operations), sizeof(gpc_msg_t));
     return status ? status
-                  : gpc_pool_init(&self->lane_lists, &self->arena, atomics ? atomics : 1, sizeof(gpc_lane_list_t));
+                  : gpc_pool_init(&self->lane_lists, &self->arena, scale * (atomics ? atomics : 1),
+                                  sizeof(gpc_lane_list_t));
+}
+
+static bool
+is_full(const gpc_pool_t *pool)
+{
+    return pool->state && pool->state->in_use == pool->capacity;
+}
+
+bool
+gpc_world_is_full(const gpc_world_t *self)
+{
+    return is_full(&self->messages) || is_full(&self->lane_lists);
 }
 
 static int
@@ -345,7 +359,7 @@ make_state(gpc_world_t *self)
 }
 
 int
-gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
+gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
 {
     uint8_t name_of_core[GPC_WORLD_MAX_CORES];
 
@@ -361,7 +375,7 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
         status = choose_protocol(self);
     }
     if (status == 0) {
-        status = make_pools(self);
+        status = make_pools(self, scale);
     }
     if (status == 0) {
         status = make_controllers(self);

@@ -27,12 +27,16 @@ typedef enum {
 } gpc_move_kind_t;
 
 typedef struct {
-    uint8_t kind;     /* gpc_move_kind_t */
-    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and line, array) */
-    uint8_t position; /* of the message in an unordered channel, or of the answer */
+    uint8_t kind;      /* gpc_move_kind_t */
+    uint8_t a, b, c;   /* thread; or source, destination, network; or node (and line, array) */
+    uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
-#define GPC_WORLD_MAX_MOVES 128u
+/* A list that grows. */
+typedef struct {
+    gpc_move_t *list; /* owned */
+    uint32_t count, capacity;
+} gpc_moves_t;
 
 typedef struct {
     uint32_t next_op;
@@ -87,11 +91,15 @@ enum {
     GPC_WORLD_WAITS = GPC_HOLD + 8 /* it cannot happen now, and nothing has changed */
 };
 
-/* Built, with the warm copies in place. GPC_ERROR_* with the failure told; free it in any case. */
-GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what);
+/* Built, with the warm copies in place, and with space for `scale` times the messages that the programs usually need.
+ * GPC_ERROR_* with the failure told; free it in any case. */
+GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale);
 void gpc_world_free(gpc_world_t *self);
-/* Everything that might happen next; not each of them can. */
-uint32_t gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves);
+/* A message or lane list was wanted and none was free: another world, of a larger scale, goes further. */
+bool gpc_world_is_full(const gpc_world_t *self);
+/* Everything that might happen next; not each of them can. The list is replaced. GPC_ERROR_MEMORY. */
+GPC_MUST_CHECK int gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves);
+void gpc_moves_free(gpc_moves_t *self);
 /* GPC_OK: it happened; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
 /* The protocol's own invariants, for every line. GPC_OK, or a violation. */

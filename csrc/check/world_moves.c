@@ -1,4 +1,5 @@
 /* world_moves.c: what can happen next in the explorer's world, and how it happens. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/world.h"
@@ -6,81 +7,121 @@
 
 /* ---- what might happen ---------------------------------------------------------------------------------------------------------- */
 
-/* From every array that the line has a way in: an L2's and its directory's. */
-static uint32_t
-add_evictions(const gpc_world_t *self, uint32_t node, uint32_t line, gpc_move_t *moves, uint32_t count)
+static int
+add_move(gpc_moves_t *moves, gpc_move_t move)
 {
-    for (uint8_t array = 0; array < GPC_MAX_ARRAYS && count < GPC_WORLD_MAX_MOVES; array++) {
-        const gpc_tags_t *tags = &self->controllers[node].arrays[array];
-        gpc_index_t way = tags->sets ? gpc_tags_find(tags, gpc_world_address(line)) : GPC_NONE;
-        if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
-            moves[count++] = (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) line, array, 0};
+    if (moves->count == moves->capacity) {
+        uint32_t capacity = moves->capacity ? 2 * moves->capacity : 64;
+        gpc_move_t *list = realloc(moves->list, capacity * sizeof(*list));
+        if (!list) {
+            return GPC_ERROR_MEMORY;
         }
+        moves->list = list;
+        moves->capacity = capacity;
     }
-    return count;
+    moves->list[moves->count++] = move;
+    return GPC_OK;
 }
 
-static uint32_t
-add_deliveries(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+void
+gpc_moves_free(gpc_moves_t *self)
+{
+    free(self->list);
+    *self = (gpc_moves_t){0};
+}
+
+/* From every array that the line has a way in: an L2's and its directory's. */
+static int
+add_evictions(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+
+    for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
+        for (uint8_t array = 0; array < GPC_MAX_ARRAYS && status == GPC_OK; array++) {
+            const gpc_tags_t *tags = &self->controllers[node].arrays[array];
+            gpc_index_t way = tags->sets ? gpc_tags_find(tags, gpc_world_address(line)) : GPC_NONE;
+            if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
+                status = add_move(moves, (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) line, array, 0});
+            }
+        }
+    }
+    return status;
+}
+
+static int
+add_deliveries(const gpc_world_t *self, gpc_moves_t *moves)
 {
     const gpc_list_t *channel = self->channels;
+    int status = GPC_OK;
 
     for (uint32_t source = 0; source < self->nodes; source++) {
         for (uint32_t destination = 0; destination < self->nodes; destination++) {
             for (uint32_t network = 0; network < self->num_networks; network++, channel++) {
                 uint32_t there = channel->count;
                 uint32_t reach = self->protocol->networks[network].ordered && there ? 1 : there;
-                for (uint32_t i = 0; i < reach && count < GPC_WORLD_MAX_MOVES; i++) {
-                    moves[count++] = (gpc_move_t){GPC_MOVE_DELIVER, (uint8_t) source, (uint8_t) destination,
-                                                  (uint8_t) network, (uint8_t) i};
+                for (uint32_t i = 0; i < reach && status == GPC_OK; i++) {
+                    status = add_move(moves, (gpc_move_t){GPC_MOVE_DELIVER, (uint8_t) source, (uint8_t) destination,
+                                                          (uint8_t) network, (uint16_t) i});
                 }
             }
         }
     }
-    return count;
+    return status;
 }
 
-static uint32_t
-add_timers(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+static int
+add_timers(const gpc_world_t *self, gpc_moves_t *moves)
 {
     gpc_index_t timer = self->state->timers.head;
+    int status = GPC_OK;
 
-    for (uint32_t number = 0; number < self->state->timers.count && count < GPC_WORLD_MAX_MOVES; number++) {
+    for (uint32_t number = 0; number < self->state->timers.count && status == GPC_OK; number++) {
         if (gpc_msg_at(&self->messages, timer)->ready <= self->state->now) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint8_t) number};
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint16_t) number});
         }
         timer = gpc_msg_at(&self->messages, timer)->next;
     }
-    return count;
+    return status;
 }
 
-uint32_t
-gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
+static int
+add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
 {
-    uint32_t count = 0;
+    int status = GPC_OK;
 
-    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+    if (self->controllers[node].replay->count) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node});
+    }
+    return status ? status : add_evictions(self, node, moves);
+}
+
+int
+gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+
+    moves->count = 0;
+    for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
         if (self->state->threads[t].next_op < self->what->threads[t].num_ops) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t};
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t});
         }
     }
-    count = add_deliveries(self, moves, count);
-    for (uint32_t i = 0; i < self->state->answers.count && count < GPC_WORLD_MAX_MOVES; i++) {
-        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint8_t) i};
+    if (status == GPC_OK) {
+        status = add_deliveries(self, moves);
     }
-    for (uint32_t node = 0; node < self->nodes && count < GPC_WORLD_MAX_MOVES; node++) {
-        if (self->controllers[node].replay->count) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node};
-        }
-        for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
-            count = add_evictions(self, node, line, moves, count);
-        }
+    for (uint32_t i = 0; i < self->state->answers.count && status == GPC_OK; i++) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint16_t) i});
     }
-    count = add_timers(self, moves, count);
-    if ((self->tells_time || self->state->timers.count) && count < GPC_WORLD_MAX_MOVES) {
-        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIME};
+    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+        status = add_moves_of_node(self, node, moves);
     }
-    return count;
+    if (status == GPC_OK) {
+        status = add_timers(self, moves);
+    }
+    if (status == GPC_OK && (self->tells_time || self->state->timers.count)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIME});
+    }
+    return status;
 }
 
 /* ---- how it happens. A request that is not taken stays where it was; what its being offered has begun (a victim's leaving) goes on. --------------------------------------------------------------------------------------------------------------- */
