@@ -9,7 +9,7 @@ RUN := PATH="$(BIN):$$PATH"
 
 BUILD := build
 RELEASE := $(BUILD)/release
-SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' \) 2>/dev/null)
+SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.litmus' -o -name '*.expected' \) 2>/dev/null)
 
 .PHONY: demo test test-c test-python check format asan asan-python proof bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
@@ -55,7 +55,7 @@ $(BUILD)/.dev: $(BUILD)/.test
 	@touch $@
 
 # The package itself, built by meson in $(RELEASE), where only what changed is compiled again.
-$(BUILD)/.installed: $(BUILD)/.run meson.build meson.options $(SOURCES)
+$(BUILD)/.installed: $(BUILD)/.run meson.build meson.options tools/package_files.py $(SOURCES)
 	$(RUN) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall \
 	    --config-settings=build-dir=$(RELEASE) .
 	@touch $@

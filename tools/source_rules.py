@@ -1,15 +1,18 @@
 """Rules of the sources that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
 
 Prints one line for every violation and exits with 1 if there is one. With compiled libraries of the core it also checks
-what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts).
+what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts, no
+file that calls it back).
 """
 
 from __future__ import annotations
 
+import graphlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,10 +39,11 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 MAY_ALLOCATE = {
     "base/arena.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c", "core/frontend/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
-    "machine/gpu.c", "machine/checks.c", "machine/host.c",
-    "check/explorer.c", "check/monitor.c", "check/pages.c", "check/race.c",
-    "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
+    "machine/gpu.c", "machine/host.c", "check/explorer.c", "check/monitor.c", "check/pages.c",
+    "check/race.c", "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c",
 }  # fmt: skip
+
+MOST_LINES = 60  # of a C function
 
 # meson's name of an object, by the source it is made from.
 SOURCE_OF_OBJECT = {
@@ -75,6 +79,53 @@ def check_includes(root: Path) -> Iterator[str]:
                     yield f"{where}: {header} is for csrc/python only"
             elif (csrc / header).exists() and layer_of(header) > layer_of(name):
                 yield f'{where}: "{header}" stands above this file: dependencies point down'
+
+
+def circles(uses: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Circles of a graph, one after another, until the graph is without when one edge of each is left out."""
+    left = {name: set(used) for name, used in uses.items()}
+    while True:
+        try:
+            graphlib.TopologicalSorter(left).prepare()
+        except graphlib.CycleError as error:
+            circle = error.args[1][::-1]  # each uses the next
+            yield circle
+            left[circle[0]].discard(circle[1])
+        else:
+            return
+
+
+def check_include_circles(root: Path) -> Iterator[str]:
+    """No header includes itself by way of others."""
+    csrc = root / "csrc"
+    uses = {
+        path.relative_to(csrc).as_posix(): {
+            found[1]
+            for _, line in lines_of(path)
+            if (found := re.match(r'\s*#\s*include\s*"([^"]+)"', line))
+        }
+        for path in sorted(csrc.rglob("*.[ch]"))
+    }
+    for circle in circles(uses):
+        yield f"csrc/{circle[0]}: a circle of includes: {' -> '.join(circle)}"
+
+
+def check_function_lengths(root: Path) -> Iterator[str]:
+    """A function of the product has fewer than MOST_LINES lines, from its name to its closing brace."""
+    for path in sorted((root / "csrc").rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("csrc/tests/"):
+            continue
+        function, begin = "", 0
+        for number, line in lines_of(
+            path
+        ):  # clang-format puts names and outer braces at the beginning of their lines
+            if found := re.match(r"(\w+)\(", line):
+                function, begin = found[1], number
+            elif line == "}" and function:
+                if number - begin + 1 >= MOST_LINES:
+                    yield f"{name}:{begin}: {function} has {number - begin + 1} lines; {MOST_LINES - 1} are allowed"
+                function = ""
 
 
 def check_listed(root: Path) -> Iterator[str]:
@@ -136,12 +187,38 @@ def check_objects(library: Path) -> Iterator[str]:
             yield f"{library}: csrc/{source} calls {found[1]}: storage comes from an arena"
 
 
+def check_call_circles(library: Path) -> Iterator[str]:
+    """No file of the library calls itself by way of others."""
+    source, defined_by, undefined = "?", dict[str, str](), dict[str, set[str]]()
+    for line in run("nm", str(library)):
+        if line.endswith(":"):
+            source = object_name(line) or line[:-1]
+            undefined[source] = set()
+        elif found := re.match(r"\s+U (\w+)", line):
+            undefined[source].add(found[1])
+        elif found := re.match(r"[0-9a-f]+ [A-Z] (\w+)", line):
+            defined_by[found[1]] = source
+    uses = {
+        name: {defined_by[symbol] for symbol in symbols if symbol in defined_by}
+        for name, symbols in undefined.items()
+    }
+    for circle in circles(uses):
+        steps = [
+            f"{user} -> {used} ({min(s for s in undefined[user] if defined_by.get(s) == used)})"
+            for user, used in pairwise(circle)
+        ]
+        yield f"{library}: a circle of files: {', '.join(steps)}"
+
+
 def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_includes(root)
+    yield from check_include_circles(root)
+    yield from check_function_lengths(root)
     yield from check_listed(root)
     yield from check_imports(root)
     for library in libraries:
         yield from check_objects(library)
+        yield from check_call_circles(library)
 
 
 def main() -> int:

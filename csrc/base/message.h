@@ -37,6 +37,8 @@ enum {
     GPC_MSG_FLAG_PRIMARY = 1u,      /* the load that sent the request on behalf of those merged with it */
     GPC_MSG_FLAG_EXPIRED_MISS = 2u, /* the miss was on an expired block */
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core over the home partition: one more traversal to come */
+    GPC_MSG_FLAG_READ_ONLY =
+        8u, /* a load from a buffer that the launch declares read-only, or a message on its behalf */
     GPC_MSG_FLAG_OWN = 16u
 };
 

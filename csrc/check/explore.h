@@ -30,6 +30,7 @@ typedef struct {
     const gpc_explore_thread_t *threads;
     uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
     uint32_t evictions; /* how many at most, by L1s and L2s at any time; UINT32_MAX: any number */
+    uint32_t read_only; /* bit v: loads of variable v are of a read-only buffer; no thread writes it */
     bool packed;        /* variables lie two on a line; else each on a line of its own, and in a bank of its own */
     bool tight;         /* one bank; L1s and L2 with room for one line and one transaction */
     bool unwatched; /* the protocol's own invariants are not looked at: what comes of a wrong step is seen in the end */

@@ -96,6 +96,11 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: kind %u, variable %u, order %u, scope %u", thread, number, op->kind,
                         op->variable, op->order, op->scope);
     }
+    bool writes = op->kind == GPC_ACCESS_STORE || op->kind == GPC_ACCESS_ATOMIC;
+    if (writes && (self->what->read_only >> op->variable & 1)) {
+        return gpc_fail(&self->failure, GPC_ERROR_READ_ONLY, "thread %u, operation %u: write to read-only variable %u",
+                        thread, number, op->variable);
+    }
     return GPC_OK;
 }
 
@@ -192,6 +197,7 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
 
     memset(msg, 0, sizeof(*msg));
     msg->type = GPC_MSG_LOAD;
+    msg->flags = self->what->read_only >> variable & 1 ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->network = GPC_MAX_NETWORKS;
     msg->source = msg->requester = (gpc_node_t) core;
     msg->request = message;
@@ -381,11 +387,17 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
         status = make_controllers(self);
     }
     if (status == 0) {
-        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, what->cores,
-                                GPC_WORLD_MAX_THREADS, 1, &self->arena);
+        gpc_order_sizes_t sizes = {what->cores, GPC_WORLD_MAX_THREADS, 1, GPC_WORLD_MAX_OPS * GPC_WORLD_MAX_THREADS};
+        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, &sizes, &self->arena);
     }
     if (status == 0) {
         status = make_state(self);
+    }
+    if (status) {
+        return status;
+    }
+    for (uint32_t node = 0; node < self->nodes && status == 0; node++) {
+        status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
     if (status) {
         return status;

@@ -71,6 +71,22 @@ encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
     }
 }
 
+/* The lines and words that the warp has accesses outstanding to, the newest first. */
+static void
+encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
+{
+    gpc_index_t i = self->order.touched ? self->order.touched[warp] : GPC_NONE;
+    while (i != GPC_NONE) {
+        const gpc_order_touch_t *touch = gpc_pool_at(&self->order.touches, i);
+        gpc_encode_u64(out, touch->mask);
+        gpc_encode_u64(out, touch->line);
+        i = touch->next;
+    }
+    if (self->order.touched) {
+        gpc_encode_u64(out, 0); /* no mask is empty */
+    }
+}
+
 static void
 encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
 {
@@ -80,8 +96,9 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
     for (uint32_t op = 0; op < thread->next_op; op++) {
         gpc_encode_u64(out, thread->read[op]);
     }
-    gpc_encode_bytes(out, &self->order.warp[self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t]],
-                     sizeof(gpc_order_warp_t));
+    uint32_t warp = self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t];
+    gpc_encode_bytes(out, &self->order.warp[warp], sizeof(gpc_order_warp_t));
+    encode_touches(self, warp, out);
 }
 
 /* Those that carry something, each with its name. */

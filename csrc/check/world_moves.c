@@ -175,6 +175,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     memset(msg, 0, sizeof(*msg));
     word = gpc_world_word_of(self, op->variable);
     msg->type = types[op->kind];
+    msg->flags = self->what->read_only >> op->variable & 1 ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->network = GPC_MAX_NETWORKS;
     msg->order = op->order;
     msg->scope = op->scope;
@@ -201,19 +202,33 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     if (status) {
         return status;
     }
+    gpc_address_t line = gpc_msg_at(&self->messages, message)->line;
+    gpc_mask_t mask = gpc_msg_at(&self->messages, message)->mask;
     /* as issued before the L1 takes it: it may complete inside the step */
     thread->next_op++;
     thread->outstanding++;
     gpc_order_issued(&self->order, core, self->warp_of[number], access);
+    gpc_order_touch(&self->order, core, self->warp_of[number], line, mask);
     status = gpc_controller_take(self->l1s[core], message);
     if (status == GPC_HELD_QUEUE) {
         gpc_free_message(self->l1s[core], message);
         thread->next_op--;
         thread->outstanding--;
+        gpc_order_let_go(&self->order, core, self->warp_of[number], line, mask);
         *warp = before;
         return GPC_OK;
     }
     return status;
+}
+
+/* Whether older accesses of the thread to its line or word let the operation issue. */
+static bool
+may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
+{
+    return op->kind >= GPC_ACCESS_FENCE ||
+           gpc_order_may_touch(&self->order, self->what->threads[number].core, self->warp_of[number],
+                               gpc_world_address(gpc_world_line_number(self, op->variable)),
+                               UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
 
 static int
@@ -225,6 +240,9 @@ issue(gpc_world_t *self, uint32_t number)
     gpc_access_t access = {op->kind, op->order, op->scope};
     gpc_cycle_t until;
 
+    if (!may_touch(self, number, op)) {
+        return GPC_WORLD_WAITS;
+    }
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
     if (status == GPC_ORDER_VERDICT_RELEASE) {
         return GPC_OK; /* asking is what makes a release part go on */

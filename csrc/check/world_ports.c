@@ -114,6 +114,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
             thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
         }
         thread->outstanding--;
+        gpc_order_let_go(&self->order, l1->index, self->warp_of[number], msg->line, msg->mask);
         int status = gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access);
         if (status) {
             return status;

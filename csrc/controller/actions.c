@@ -155,6 +155,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->destination = destination;
     msg->line = x->line;
     if (x->msg) {
+        msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;
         msg->request = x->msg->request;
         msg->warp = x->msg->warp;
@@ -264,6 +265,7 @@ gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, c
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+    msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;

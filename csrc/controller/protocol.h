@@ -124,8 +124,13 @@ typedef struct {
     gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
     /* Lower is evicted sooner, among those the table lets go; NULL: least recently used. */
     uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
-    /* A KERNEL_BEGIN walks its lines. */
-    bool walks_at_kernel_begin;
+    /* A launch: bit t of `begins`: table t gets KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp is done, elsewhere
+     * once all cores are. A table over lines or words gets it for every line and transaction, over entries for every entry, and
+     * none may be held; over the unit once, and it may hold a KERNEL_END until a later turn. With any `ends` the launch
+     * lasts until what they cause is over. */
+    uint8_t begins, ends;
+    /* Before the tables are told, KERNEL_BEGIN or KERNEL_END: sets unit, core and warp fields. NULL: they stay. */
+    void (*launch)(gpc_controller_t *unit, uint8_t cause);
     /* The state may be left at the end of a run: TC's evicted leases, for example. Others must have no transaction left. */
     bool may_idle_in_transaction;
     /* With it: the core cycle from which an EXPIRE ends the transaction, GPC_NEVER for one that is at work. When entries run out those
@@ -148,6 +153,7 @@ typedef struct {
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
     bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
@@ -303,6 +309,7 @@ struct gpc_controller {
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
     uint8_t *unit_states;             /* one a table, for tables over the unit */
+    uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
@@ -323,13 +330,16 @@ void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
 /* The first replayed request, if there is one: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
-/* A cause without a message: EVICT (explorer), INSTANT, KERNEL_BEGIN, TIMER. */
+/* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
  * handed over. GPC_OK: done, or the message waits for the line; GPC_HOLD: nothing was done and the message is still the
  * caller's: what a first action may return. */
 GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
                                        gpc_mask_t mask, gpc_index_t message);
+/* A launch begins (KERNEL_BEGIN), or ends here (KERNEL_END): what the type's `begins`, `ends` and `launch` say. GPC_OK; an error;
+ * or GPC_HELD_QUEUE: a table holds the KERNEL_END; calling this again goes on from there. */
+GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
 /* The cause for every line that the array holds. */
 GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
 /* The cause for every line that is in a transaction, with a way or without. */

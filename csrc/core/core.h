@@ -146,6 +146,10 @@ GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_
 /* The name (gpc_core_event_t) of the access that a core's request in flight is part of. */
 gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 bool gpc_cores_finished(const gpc_cores_t *self); /* every block has run to its end */
+/* The core has no block, and there is none left for it. */
+bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
+/* The launch has lasted so many cycles longer than its last block. */
+void gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles);
 void gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks);
 /* Lines "core 3 warp 7 (block 2,0,0) at kernel:line waits for ..." of every resident warp, for the deadlock report. When the cause is a
  * barrier that cannot be reached any more, returns GPC_ERROR_BARRIER, else GPC_ERROR_DEADLOCK. */

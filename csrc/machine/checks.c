@@ -1,5 +1,4 @@
 /* checks.c: check=True: the monitors and the race detector, and how they are told what happens. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "machine/parts.h"
@@ -140,40 +139,6 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
 {
     bool known = gpu->checks.monitor && !gpu->checks.memory_unknown;
     return known ? gpc_monitor_host_wrote(gpu->checks.monitor, address, words, in) : 0;
-}
-
-/* The content of every allocation, as the host reads it. */
-static int
-learn_memory(gpc_gpu_t *gpu)
-{
-    enum { CHUNK = 4096 };
-    gpc_address_t address;
-    uint64_t words;
-    uint32_t *chunk = malloc(CHUNK * sizeof(*chunk));
-    int status = chunk ? 0 : GPC_ERROR_MEMORY;
-
-    gpc_monitor_forget_memory(gpu->checks.monitor);
-    for (size_t i = 0; status == 0 && gpc_memory_allocation(gpu->memory, i, &address, &words); i++) {
-        for (uint64_t at = 0; at < words && status == 0; at += CHUNK) {
-            uint64_t count = words - at < CHUNK ? words - at : CHUNK;
-            status = gpc_gpu_host_read(gpu, address + 4 * at, count, chunk);
-            if (status == 0) {
-                status = gpc_monitor_host_wrote(gpu->checks.monitor, address + 4 * at, count, chunk);
-            }
-        }
-    }
-    free(chunk);
-    return status;
-}
-
-int
-gpc_gpu_checks_before_launch(gpc_gpu_t *gpu)
-{
-    int status = gpu->checks.monitor && gpu->checks.memory_unknown ? learn_memory(gpu) : 0;
-    if (status == 0) {
-        gpu->checks.memory_unknown = false;
-    }
-    return status;
 }
 
 /* A protocol whose copies end by themselves calls nobody. */

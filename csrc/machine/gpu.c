@@ -221,9 +221,9 @@ make_cores(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
     gpc_core_hooks_t hooks = {gpc_gpu_offer, gpc_gpu_schedule_core, gpc_gpu_hook_now, gpu};
+    gpc_order_sizes_t sizes = {m->cores, m->warps_per_core, m->blocks_per_core, m->requests_per_core};
 
-    int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, m->cores, m->warps_per_core,
-                                m->blocks_per_core, &gpu->arena);
+    int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, &sizes, &gpu->arena);
     if (status) {
         return status;
     }
@@ -245,6 +245,9 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     }
     while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
         gpu->num_networks++;
+    }
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
     return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
                                 &gpu->failure);

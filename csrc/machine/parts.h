@@ -27,6 +27,7 @@ typedef struct {     /* what every turn looks at comes first */
     uint8_t inputs;   /* bit: a network with a message to take, in the register or in its buffer */
     uint8_t full;     /* bit: a network with no place more in the outbox */
     bool offer_held;  /* the core's oldest request was not taken, or is not to be offered yet */
+    bool ended;       /* the controller has got its KERNEL_END */
     /* The input register of a network: taken from its buffer, not yet taken by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
     uint32_t queued[GPC_MAX_NETWORKS];   /* messages in the outbox and those that wait for room in the network */
@@ -35,9 +36,10 @@ typedef struct {     /* what every turn looks at comes first */
 
 /* What changes about the machine as a whole; in the arena. */
 typedef struct {
-    gpc_tick_t launched; /* tick of the launch that runs, or of the last one */
-    gpc_tick_t limit;    /* the budget's end */
-    gpc_cycle_t cycles;  /* of finished launches */
+    gpc_tick_t launched;     /* tick of the launch that runs, or of the last one */
+    gpc_tick_t limit;        /* the budget's end */
+    gpc_tick_t blocks_ended; /* when the last block ended, of a launch that lasts longer; 0: not yet */
+    gpc_cycle_t cycles;      /* of finished launches */
     uint64_t launches;
     uint64_t rollovers;      /* of the protocol's timestamps, in finished launches */
     uint64_t sent, received; /* messages into and out of the fabric */
@@ -68,6 +70,7 @@ struct gpc_gpu {
     uint64_t seed, budget;
     uint32_t check;
     uint32_t num_networks;
+    bool ends; /* KERNEL_END means something to the protocol: a launch lasts until what it causes is over */
 
     gpc_interleaving_t interleaving; /* of lines over banks */
     gpc_clock_t core_clock, l2_clock, noc_clock, dram_clock;
@@ -120,6 +123,8 @@ gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
 uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* 0 between launches, and the last failure is forgotten; else GPC_ERROR_STATE that names what cannot be done. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
+/* host.c: monitors that do not know the memory are told its content, before a launch. */
+GPC_MUST_CHECK int gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu);
 
 /* Sets the latencies that follow from the machine's round trips, memory's in its configuration; what does not fit is a
  * GPC_ERROR_MACHINE. */
@@ -151,7 +156,6 @@ GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);
-GPC_MUST_CHECK int gpc_gpu_checks_before_launch(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_after_launch(gpc_gpu_t *gpu);
 void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);

@@ -23,15 +23,12 @@ common_edge(const gpc_gpu_t *gpu)
 static int
 kernel_begin(gpc_gpu_t *gpu)
 {
-    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
-        if (gpu->l1s[core]->type->walks_at_kernel_begin) {
-            int status = gpc_controller_walk(gpu->l1s[core], 0, GPC_MSG_KERNEL_BEGIN);
-            if (status) {
-                return status;
-            }
-        }
+    int status = 0;
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+        gpu->stations[node].ended = false;
+        status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    return 0;
+    return status;
 }
 
 /* A buffer is memory that was allocated: nothing else may be reached by its name. */
@@ -63,10 +60,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
-    status = gpc_gpu_checks_before_launch(gpu);
-    if (status == 0) {
-        status = kernel_begin(gpu);
-    }
+    status = gpc_gpu_tell_monitors_memory(gpu);
     if (status == 0) {
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
     }
@@ -80,10 +74,16 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpu->state->running = true;
     gpu->state->finished = false;
     gpu->state->launched = start;
+    gpu->state->blocks_ended = 0;
     gpu->state->limit = gpu->budget > (GPC_NEVER - start) / gpu->core_clock.period
                             ? GPC_NEVER
                             : start + gpu->budget * gpu->core_clock.period;
     gpu->state->launches++;
+    status = kernel_begin(gpu);
+    if (status) {
+        gpc_gpu_abort(gpu);
+        return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
+    }
     return 0;
 }
 
@@ -116,12 +116,25 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
     return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "unknown event %u", event->kind);
 }
 
+/* Who still holds the end of the launch. */
+static void
+explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        const gpc_controller_t *unit = &gpu->controllers[node];
+        if (*unit->untold) {
+            gpc_text_add(out, "%s %u holds the end of the launch; ", unit->type->name, unit->index);
+        }
+    }
+}
+
 static int
 deadlock(gpc_gpu_t *gpu)
 {
     gpc_text_t text;
     gpc_text_init(&text);
     int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
+    explain_ends(gpu, &text);
     gpc_failure_clear(&gpu->failure);
     (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
                     (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
@@ -154,6 +167,62 @@ note_finish(gpc_gpu_t *gpu)
     }
 }
 
+/* ---- protocols that take part in a launch's end -------------------------------------------------------------------------------- */
+
+static int
+end_at(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (gpu->stations[node].ended) {
+        return GPC_OK;
+    }
+    gpu->stations[node].ended = true;
+    int status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
+    return status == GPC_HELD_QUEUE ? GPC_OK : status; /* asked again at the controller's turns */
+}
+
+/* After a turn of the core: its own KERNEL_END, and everyone's that has none yet after the launch's last block. */
+static int
+tell_end(gpc_gpu_t *gpu, uint32_t core)
+{
+    int status = gpc_cores_ran_dry(&gpu->cores, core) ? end_at(gpu, (gpc_node_t) core) : GPC_OK;
+
+    if (gpu->state->blocks_ended || !gpc_cores_finished(&gpu->cores)) {
+        return status;
+    }
+    gpu->state->blocks_ended = gpc_wheel_now(&gpu->wheel);
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
+        status = end_at(gpu, (gpc_node_t) node);
+    }
+    return status;
+}
+
+/* Nothing is left to happen: the launch is over, unless a KERNEL_END is held. */
+static void
+note_drained(gpc_gpu_t *gpu)
+{
+    gpc_tick_t launched = gpu->state->launched, period = gpu->core_clock.period, ended = gpu->state->blocks_ended;
+
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        if (*gpu->controllers[node].untold) {
+            return;
+        }
+    }
+    note_finish(gpu);
+    if (gpu->state->finished) {
+        gpc_cores_drained(&gpu->cores, (gpc_wheel_now(&gpu->wheel) - launched) / period - (ended - launched) / period);
+    }
+}
+
+static int
+after_core_turn(gpc_gpu_t *gpu, uint32_t core)
+{
+    if (gpu->ends) {
+        return tell_end(gpu, core);
+    }
+    note_finish(gpu);
+    return GPC_OK;
+}
+
 /* What the next event will look at first is asked of the host's memory while this one is carried out: with 256 cores their
  * state is beyond the second-level cache. */
 static inline void
@@ -182,7 +251,11 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
 
     while (events--) {
         if (!gpc_wheel_next(&gpu->wheel, &event)) {
-            note_finish(gpu);
+            if (gpu->ends) {
+                note_drained(gpu);
+            } else {
+                note_finish(gpu);
+            }
             if (!gpu->state->finished) {
                 return deadlock(gpu);
             }
@@ -203,7 +276,10 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
             return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "an event was held");
         }
         if (event.kind == GPC_EVENT_CORE) { /* warps end in turns of their cores */
-            note_finish(gpu);
+            status = after_core_turn(gpu, event.target);
+            if (status) {
+                return status;
+            }
         }
     }
     return GPC_RUN_MORE;

@@ -243,7 +243,7 @@ const gpc_protocol_t sketch_denovo = {
     .networks = {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}},
     .order = {.release = release_drains,
               .acquire = acquire_drops_valid_words,
-              .same_line = true,
+              .same_word = true,
               .barrier_on_acceptance = true},
     .options = {{.name = "sb_drain",
                  .largest = 1,

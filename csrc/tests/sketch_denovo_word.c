@@ -362,5 +362,5 @@ const gpc_controller_type_t sketch_denovo_l1 = {
     .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = store_buffer_entries}},
     .object_of = {0, DENOVO_PART_STORE_BUFFER},
     .mshr = l1_mshr_described,
-    .walks_at_kernel_begin = true,
+    .begins = 1u << 0,
 };

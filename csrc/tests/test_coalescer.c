@@ -261,6 +261,52 @@ a_request_that_is_completed_in_parts_is_done_with_its_last_word(void)
     }
 }
 
+/* Cycles from the first request's offer to the last one's: word 0 is stored, then the word is loaded. */
+static gpc_cycle_t
+load_after_store(gpc_order_traits_t traits, uint32_t word)
+{
+    world_reset();
+    world.traits = traits;
+    CHECK_EQUAL_I64(
+        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = word), OP(EXIT)), 1), 0);
+    CHECK_EQUAL_U64(world.num_seen, 2);
+    CHECK_EQUAL_U64(world.messages.state->in_use, 0);
+    return world.seen[1].at - world.seen[0].at;
+}
+
+static void
+an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
+{
+    gpc_order_traits_t same_line = {.same_line = true}, same_word = {.same_word = true};
+    CHECK(load_after_store((gpc_order_traits_t){0}, C0) < 5);
+    CHECK(load_after_store(same_line, C0) >= world.latency);
+    CHECK(load_after_store(same_line, C1) >= world.latency);
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_memory_order + world.cores.statistics[0].stall_drain,
+                    world.cores.statistics[0].active_cycles - world.cores.statistics[0].issue_cycles);
+    CHECK(load_after_store(same_line, C64) < 5); /* another line */
+    CHECK(load_after_store(same_word, C0) >= world.latency);
+    CHECK(load_after_store(same_word, C1) < 5); /* another word */
+}
+
+/* Each lane's own word, twice over: an instruction of 32 lines waits for that of the same lines, whatever its lanes complete first. */
+static void
+accesses_of_many_lines_wait_for_each_line(void)
+{
+    world_reset();
+    fill_memory();
+    world.traits.same_line = true;
+    world.in_parts = true;
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), OP(STORE, .a = V | 1, .b = V | 0),
+                       OP(LOAD, .destination = V | 2, .a = V | 1), OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
+                  32),
+        0);
+    for (uint32_t i = 0; i < 32; i++) {
+        CHECK_EQUAL_U64(world.memory[i], i);
+    }
+    CHECK_EQUAL_U64(world.order.touches.state->in_use, 0);
+}
+
 int
 main(void)
 {
@@ -282,5 +328,7 @@ main(void)
     RUN(everything_is_given_back);
     RUN(a_request_that_is_completed_in_parts_is_done_with_its_last_word);
     world_reset();
+    RUN(an_access_waits_for_the_warps_older_one_to_its_line_or_word);
+    RUN(accesses_of_many_lines_wait_for_each_line);
     return harness_end();
 }

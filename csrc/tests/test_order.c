@@ -28,7 +28,8 @@ set_up(rig_t *rig, gpc_rule_t rule, gpc_order_traits_t traits)
     rig->l1.type = &type;
     rig->l1.failure = &rig->failure;
     rig->l1s[0] = &rig->l1;
-    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, 1, WARPS, 2, &rig->arena), 0);
+    gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
+    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, &sizes, &rig->arena), 0);
 }
 
 static int
@@ -182,6 +183,42 @@ an_acquire_or_fence_part_that_holds_is_an_error(void)
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.fence = acquire_refuses});
     CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_SC), GPC_ERROR_PROTOCOL);
     CHECK(strstr(rig.failure.text, "fence part") != NULL);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_warp_touches_no_line_twice_at_once(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
+    CHECK(!gpc_order_minds_lines(&rig.order, 0, 0));
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, 128, 1);
+    gpc_order_touch(&rig.order, 0, 0, 256, 1);
+    CHECK(gpc_order_minds_lines(&rig.order, 0, 0));
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_SAME_LINE);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 384, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 1, 128, 1), GPC_ORDER_VERDICT_GO); /* another warp */
+    gpc_order_let_go(&rig.order, 0, 0, 128, 1);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_clear(&rig.order);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_DRF, (gpc_order_traits_t){.same_word = true});
+    gpc_order_touch(&rig.order, 0, 0, 128, 3);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, 128, 4);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 6), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_let_go(&rig.order, 0, 0, 128, 3);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_SAME_LINE);
     gpc_arena_free(&rig.arena);
 }
 
@@ -350,6 +387,8 @@ main(void)
     RUN(a_synchronisation_access_blocks_its_warp_under_drf_and_hrf);
     RUN(a_protocol_may_hold_an_access_before_it_issues);
     RUN(an_acquire_or_fence_part_that_holds_is_an_error);
+    RUN(a_warp_touches_no_line_twice_at_once);
+    RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
     RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
     RUN(local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart);
     RUN(a_release_part_that_waits_for_a_time_tells_it);

@@ -1,12 +1,12 @@
-/* test_order_traits.c: do core rules and order traits hold in both worlds? Prototypes are copies of `ideal` with another rule or traits; this
- * file's registry is linked in place of protocols/registry.c. */
+/* test_order_traits.c: do core rules and order traits hold in both worlds, the explorer and the machine? Prototypes are copies of
+ * `ideal` with another rule or other traits; this file's registry is linked in place of protocols/registry.c. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
 
 /* ---- prototypes ------------------------------------------------------------------------------------------------------- */
 
-enum { DRF, HRF, NUM_PROTOTYPES };
+enum { RC, DRF, HRF, SAME_LINE, SAME_WORD, NUM_PROTOTYPES };
 static gpc_protocol_t prototypes[NUM_PROTOTYPES];
 
 static void
@@ -22,6 +22,9 @@ make_prototype(uint32_t number, const char *id, gpc_rule_t rule, gpc_order_trait
 static void
 make_prototypes(void)
 {
+    make_prototype(RC, "rc", GPC_RULE_RC, (gpc_order_traits_t){0});
+    make_prototype(SAME_LINE, "same-line", GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
+    make_prototype(SAME_WORD, "same-word", GPC_RULE_RC, (gpc_order_traits_t){.same_word = true});
     make_prototype(DRF, "drf", GPC_RULE_DRF, (gpc_order_traits_t){0});
     make_prototype(HRF, "hrf", GPC_RULE_HRF, (gpc_order_traits_t){.local_scopes = true});
 }
@@ -54,9 +57,9 @@ gpc_protocol_id(uint32_t i)
 #define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0}
 #define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value)}
 
-/* Whether the outcome of the loads is seen; the exploration itself has to be whole and without violations. */
-static bool
-seen(const char *protocol, const gpc_explore_thread_t *threads, const char *outcome)
+/* Explores two threads, both L1s with copies of both variables at the start; the exploration has to be whole and without violations. */
+static gpc_text_t
+explored(const char *protocol, const gpc_explore_thread_t *threads, bool packed)
 {
     gpc_explore_t what = {.protocol = protocol,
                           .rule = GPC_RULE_DEFAULT,
@@ -64,6 +67,8 @@ seen(const char *protocol, const gpc_explore_thread_t *threads, const char *outc
                           .variables = 2,
                           .num_threads = 2,
                           .threads = threads,
+                          .warm = 15,
+                          .packed = packed,
                           .max_states = 2000000};
     gpc_text_t text;
     gpc_text_init(&text);
@@ -73,6 +78,14 @@ seen(const char *protocol, const gpc_explore_thread_t *threads, const char *outc
         printf("# %s\n", text.bytes);
     }
     CHECK(whole);
+    return text;
+}
+
+/* Whether the outcome of the loads is seen. */
+static bool
+seen(const char *protocol, const gpc_explore_thread_t *threads, bool packed, const char *outcome)
+{
+    gpc_text_t text = explored(protocol, threads, packed);
     bool found = strstr(text.bytes, outcome) != NULL;
     gpc_text_free(&text);
     return found;
@@ -88,11 +101,32 @@ no_synchronisation_access_passes_an_older_one_under_drf_and_hrf(void)
 {
     static const char *const ids[] = {"drf", "hrf"};
     for (size_t i = 0; i < GPC_COUNT_OF(ids); i++) {
-        CHECK(!seen(ids[i], sb_rel_acq, "[0, 0, "));
-        CHECK(seen(ids[i], sb_rel_acq, "[0, 1, "));
-        CHECK(!seen(ids[i], sb_relaxed, "[0, 0, "));
-        CHECK(seen(ids[i], sb, "[0, 0, ")); /* data accesses overlap: the shape can show */
+        CHECK(!seen(ids[i], sb_rel_acq, false, "[0, 0, "));
+        CHECK(seen(ids[i], sb_rel_acq, false, "[0, 1, "));
+        CHECK(!seen(ids[i], sb_relaxed, false, "[0, 0, "));
+        CHECK(seen(ids[i], sb, false, "[0, 0, ")); /* data accesses overlap: the shape can show */
     }
+}
+
+static long
+states(const char *protocol, const gpc_explore_thread_t *threads)
+{
+    gpc_text_t text = explored(protocol, threads, true); /* both variables lie on one line */
+    const char *found = strstr(text.bytes, "\"states\": ");
+    long count = found ? strtol(found + strlen("\"states\": "), NULL, 10) : 0;
+    gpc_text_free(&text);
+    return count;
+}
+
+/* Fewer states: the second store of a thread is not on its way together with the first. */
+static void
+accesses_to_one_line_or_word_are_outstanding_one_at_a_time(void)
+{
+    const gpc_explore_thread_t one_word[] = {THREAD(0, ST(X, 1), ST(X, 2)), THREAD(1, ST(Y, 1), ST(Y, 2))};
+    const gpc_explore_thread_t two_words[] = {THREAD(0, ST(X, 1), ST(Y, 2)), THREAD(1, ST(Y, 1), ST(X, 2))};
+    CHECK(states("same-word", one_word) < states("rc", one_word));
+    CHECK(states("same-word", two_words) == states("rc", two_words));
+    CHECK(states("same-line", two_words) < states("rc", two_words));
 }
 
 /* ---- the machine -------------------------------------------------------------------------------------------------------- */
@@ -132,6 +166,7 @@ main(void)
 {
     make_prototypes();
     RUN(no_synchronisation_access_passes_an_older_one_under_drf_and_hrf);
+    RUN(accesses_to_one_line_or_word_are_outstanding_one_at_a_time);
     RUN(a_warp_waits_for_its_synchronisation_store);
     return harness_end();
 }

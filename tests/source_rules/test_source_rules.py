@@ -51,6 +51,23 @@ def test_the_subfolders_of_the_core_are_layers(tree):
     assert len(list(rules.check_includes(tree))) == 1
 
 
+def test_a_circle_of_includes_is_found(tree):
+    (tree / "csrc/core/warp.h").write_text('#include "core/block.h"\n')
+    (tree / "csrc/core/block.h").write_text('#include "core/grid.h"\n')
+    (tree / "csrc/core/grid.h").write_text("")
+    assert not list(rules.check_include_circles(tree))
+    (tree / "csrc/core/grid.h").write_text('#include "core/warp.h"\n')
+    assert len(list(rules.check_include_circles(tree))) == 1
+
+
+@pytest.mark.parametrize(("lines", "found"), [(59, 0), (60, 1)])
+def test_a_function_of_sixty_lines_is_found(tree, lines, found):
+    body = "    i++;\n" * (lines - 3)
+    table = "static const int table[] = {\n" + "    1,\n" * 80 + "};\n"
+    (tree / "csrc/base/a.c").write_text(f"{table}\nint\nnext(int i)\n{{\n{body}}}\n")
+    assert len(list(rules.check_function_lengths(tree))) == found
+
+
 def test_python_outside_the_binding_is_found(tree):
     (tree / "csrc/base/a.c").write_text("#include <Python.h>\n")
     assert len(list(rules.check_includes(tree))) == 1
@@ -111,3 +128,23 @@ def test_what_an_object_file_may_not_hold_is_found(tmp_path, source, said):
     subprocess.run(["cc", "-O0", "-fPIC", "-c", tmp_path / "a.c", "-o", library], check=True)
     found = list(rules.check_objects(library))
     assert (len(found) == 1 and said in found[0]) if said else not found
+
+
+def library_of(folder, sources):
+    """An archive of the sources, whose objects are named as meson names them."""
+    objects = []
+    for name, source in sources.items():
+        objects.append(folder / f"csrc_base_{name}.c.o")
+        (folder / f"{name}.c").write_text(source + "\n")
+        subprocess.run(["cc", "-c", folder / f"{name}.c", "-o", objects[-1]], check=True)
+    subprocess.run(["ar", "rcs", folder / "library.a", *objects], check=True)
+    return folder / "library.a"
+
+
+def test_a_circle_of_files_is_found(tmp_path):
+    down = {"a": "void b(void); void a(void) { b(); }", "b": "void c(void); void b(void) { c(); }"}
+    library = library_of(tmp_path, {**down, "c": "static void a(void) {} void c(void) { a(); }"})
+    assert not list(rules.check_call_circles(library))
+    library = library_of(tmp_path, {**down, "c": "void a(void); void c(void) { a(); }"})
+    (found,) = rules.check_call_circles(library)
+    assert "csrc_base_a.c -> csrc_base_b.c (b)" in found

@@ -149,7 +149,7 @@ def spread(function: Any, fake: Any) -> Any:
         name: spread(value.function, fake) if name in devices else value
         for name, value in names.items()
     }
-    space["gpucoh"] = fake
+    space["lang"] = fake
     exec(compile(tree, inspect.getfile(function), "exec"), space)
     return space[function.__name__]
 

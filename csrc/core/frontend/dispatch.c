@@ -351,6 +351,21 @@ gpc_cores_finished(const gpc_cores_t *self)
     return launch == NULL || launch->blocks_done == launch->blocks;
 }
 
+bool
+gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    return launch->next_block == launch->blocks && self->parts->cores[core].blocks_resident == 0;
+}
+
+void
+gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles)
+{
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        self->statistics[i].stall_launch += cycles;
+    }
+}
+
 void
 gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks)
 {

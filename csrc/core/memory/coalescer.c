@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory/load_store.h"
+#include "core/memory/order.h"
 #include "core/registers.h"
 #include "core/where.h"
 
@@ -88,13 +89,20 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
 
 /* ---- coalescing ---------------------------------------------------------------------------------------------------------- */
 
+/* An access by pointer names no buffer. */
+static inline bool
+is_read_only(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    return (d->flags & GPC_FLAG_FLAT) == 0 && x->launch->launch.buffers[d->immediate].read_only;
+}
+
 static void
 fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_address_t line)
 {
     static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
     msg->next = GPC_NONE;
     msg->type = types[d->access.kind];
-    msg->flags = 0;
+    msg->flags = is_read_only(x, d) ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->order = d->access.order;
     msg->scope = d->access.scope;
     msg->source = msg->requester = (gpc_node_t) x->core_index;
@@ -189,6 +197,16 @@ find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_addres
     }
     lines->slots[slot] = (uint8_t) lines->count;
     return (int) lines->count - 1;
+}
+
+/* The request has all of its lanes. */
+static void
+note_words(const gpc_issue_t *x, gpc_core_request_t *request, const gpc_msg_t *msg)
+{
+    request->words = request->missing = msg->mask;
+    if (x->cores->order->touched) {
+        gpc_order_touch(x->cores->order, x->core_index, x->warp_index, msg->line, msg->mask);
+    }
 }
 
 /* What lanes hand over: words of a store, operands of an atomic. */
@@ -323,7 +341,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
         }
     }
     request->lanes = lanes;
-    request->words = request->missing = msg->mask;
+    note_words(x, request, msg);
     access->straight = shape.straight;
     access->one_word = shape.one_word;
     access->remaining = access->to_offer = 1;
@@ -363,7 +381,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
         add_lane(x, d, lines.messages[number], l, word, &from);
     }
     for (uint32_t n = 0; n < lines.count; n++) {
-        lines.requests[n]->words = lines.requests[n]->missing = lines.messages[n]->mask;
+        note_words(x, lines.requests[n], lines.messages[n]);
     }
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;

@@ -220,9 +220,13 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         gpc_msg_at(self->messages, message)->lanes = GPC_NONE;
         return 0;
     }
+    gpc_address_t line = msg->line;
     gpc_pool_give(self->messages, message);
     if (!done) {
         return 0;
+    }
+    if (self->order->touched) {
+        gpc_order_let_go(self->order, core_index, access->warp, line, request->words);
     }
     if (request->parked != GPC_NONE) {
         gpc_pool_give(self->messages, request->parked);

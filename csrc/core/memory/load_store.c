@@ -23,14 +23,32 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
+/* Asks order.c for the words of every lane, before any request is made. */
+static int
+ask_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
+{
+    gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->cores->machine->line_bytes - 1u;
+    int status = gpc_core_find_addresses(x, d, lanes, addresses);
+    for (; lanes != 0 && status == GPC_ORDER_VERDICT_GO; lanes &= lanes - 1) {
+        gpc_address_t address = addresses[gpc_lowest_bit(lanes)];
+        gpc_mask_t words = ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
+        status = gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, address & ~line_mask, words);
+    }
+    return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
+}
+
 int
 gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    int status = gpc_core_ask_order(x, d);
+    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
+    int status = GPC_ISSUED;
+    if (gpc_order_minds_lines(x->cores->order, x->core_index, x->warp_index)) {
+        status = ask_lines(x, d, lanes);
+    }
+    status = status == GPC_ISSUED ? gpc_core_ask_order(x, d) : status;
     if (status != GPC_ISSUED) {
         return status;
     }
-    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     gpc_index_t i = gpc_pool_take(&x->parts->accesses[x->core_index]);
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
     access->next = GPC_NONE;

@@ -13,18 +13,39 @@ gpc_order_verdict_text(gpc_order_verdict_t verdict)
     return verdict < GPC_NUM_ORDER_VERDICTS ? texts[verdict] : "?";
 }
 
+static int
+init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
+{
+    if (!self->traits->same_line && !self->traits->same_word) {
+        return 0;
+    }
+    self->touched = GPC_ARENA_TAKE(arena, (size_t) sizes->cores * sizes->warps, gpc_index_t);
+    return gpc_pool_init(&self->touches, arena, sizes->cores * sizes->requests, sizeof(gpc_order_touch_t));
+}
+
 int
 gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
-               uint32_t cores, uint32_t warps, uint32_t blocks, gpc_arena_t *arena)
+               const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
 {
-    *self = (gpc_order_t){.rule = rule, .traits = traits, .l1s = l1s, .cores = cores, .warps = warps, .blocks = blocks};
-    self->warp = GPC_ARENA_TAKE(arena, (size_t) cores * warps, gpc_order_warp_t);
-    self->barrier = GPC_ARENA_TAKE(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, gpc_order_barrier_t);
+    size_t warps = (size_t) sizes->cores * sizes->warps;
+    size_t barriers = (size_t) sizes->cores * sizes->blocks * GPC_NAMED_BARRIERS;
+    *self = (gpc_order_t){.rule = rule,
+                          .traits = traits,
+                          .l1s = l1s,
+                          .cores = sizes->cores,
+                          .warps = sizes->warps,
+                          .blocks = sizes->blocks};
+    self->warp = GPC_ARENA_TAKE(arena, warps, gpc_order_warp_t);
+    self->barrier = GPC_ARENA_TAKE(arena, barriers, gpc_order_barrier_t);
     if (traits->join) {
         self->joined_size = l1s[0]->warp_fields_size;
-        self->joined = gpc_arena_take(arena, (size_t) cores * blocks * GPC_NAMED_BARRIERS, self->joined_size);
+        self->joined = gpc_arena_take(arena, barriers, self->joined_size);
     }
-    return self->warp && self->barrier && (self->joined || !traits->join) ? 0 : GPC_ERROR_MEMORY;
+    if (init_touches(self, sizes, arena) || arena->failed) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_order_clear(self);
+    return 0;
 }
 
 void
@@ -32,6 +53,12 @@ gpc_order_clear(gpc_order_t *self)
 {
     memset(self->warp, 0, (size_t) self->cores * self->warps * sizeof(*self->warp));
     memset(self->barrier, 0, (size_t) self->cores * self->blocks * GPC_NAMED_BARRIERS * sizeof(*self->barrier));
+    if (self->touched) {
+        for (size_t i = 0; i < (size_t) self->cores * self->warps; i++) {
+            self->touched[i] = GPC_NONE;
+        }
+        *self->touches.state = (gpc_pool_state_t){.free = GPC_NONE};
+    }
 }
 
 static gpc_order_warp_t *
@@ -197,6 +224,56 @@ bool
 gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
     return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
+}
+
+/* ---- lines and words that a warp has an access outstanding to ----------------------------------------------------------------- */
+
+static gpc_order_touch_t *
+touch_at(const gpc_order_t *self, gpc_index_t i)
+{
+    return (gpc_order_touch_t *) gpc_pool_at(&self->touches, i);
+}
+
+int
+gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    if (!self->touched) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    gpc_index_t i = self->touched[(size_t) core * self->warps + warp];
+    for (; i != GPC_NONE; i = touch_at(self, i)->next) {
+        const gpc_order_touch_t *older = touch_at(self, i);
+        if (older->line == line && (self->traits->same_line || (older->mask & mask))) {
+            return GPC_ORDER_VERDICT_SAME_LINE;
+        }
+    }
+    return GPC_ORDER_VERDICT_GO;
+}
+
+void
+gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    if (self->touched) {
+        gpc_index_t *newest = &self->touched[(size_t) core * self->warps + warp];
+        gpc_index_t i = gpc_pool_take(&self->touches); /* there is one for every request */
+        *touch_at(self, i) = (gpc_order_touch_t){.next = *newest, .mask = mask, .line = line};
+        *newest = i;
+    }
+}
+
+void
+gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_index_t *link = self->touched ? &self->touched[(size_t) core * self->warps + warp] : NULL;
+    for (; link && *link != GPC_NONE; link = &touch_at(self, *link)->next) {
+        const gpc_order_touch_t *touch = touch_at(self, *link);
+        if (touch->line == line && (touch->mask & mask)) {
+            gpc_index_t i = *link;
+            *link = touch->next;
+            gpc_pool_give(&self->touches, i);
+            return;
+        }
+    }
 }
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
     X(OLDER_ATOMIC, "waits for an older atomic")                                \
     X(RELEASE, "waits for the release part (a store buffer, a marker)")         \
     X(TIME, "waits for a time (a lease or GWCT)")                               \
-    X(SAME_LINE, "waits for an older access of the warp to the line")
+    X(SAME_LINE, "waits for an older access of the warp to the line or word")
 
 typedef enum {
 #define X(name, text) GPC_ORDER_VERDICT_##name,
@@ -43,6 +43,19 @@ typedef struct {
     uint64_t waiting;  /* warps of the core */
 } gpc_order_barrier_t;
 
+/* A line request that is outstanding; kept under the traits same_line and same_word only. */
+typedef struct {
+    gpc_index_t next; /* the warp's next older one; or a free one's link */
+    gpc_mask_t mask;
+    gpc_address_t line;
+} gpc_order_touch_t;
+
+/* How much a core has room for. */
+typedef struct {
+    uint32_t cores, warps, blocks;
+    uint32_t requests; /* line requests outstanding, at most */
+} gpc_order_sizes_t;
+
 typedef struct gpc_order {
     gpc_rule_t rule;
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
@@ -50,7 +63,10 @@ typedef struct gpc_order {
     uint32_t cores, warps;            /* warps a core */
     uint32_t blocks;                  /* resident blocks a core */
     gpc_order_warp_t *warp;           /* [cores * warps], in the arena */
-    gpc_order_barrier_t *barrier;     /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
+    gpc_pool_t touches;               /* of gpc_order_touch_t */
+    gpc_index_t *
+        touched; /* [cores * warps], in the arena: each warp's newest, or GPC_NONE. NULL: neither same_line nor same_word */
+    gpc_order_barrier_t *barrier; /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
     uint32_t joined_size;
     uint8_t *
         joined; /* [barriers * joined_size]: the join of what those who have arrived brought; NULL: nothing is joined */
@@ -58,8 +74,7 @@ typedef struct gpc_order {
 
 /* l1s[i] gets its per-warp and per-core metadata arrays here too. */
 GPC_MUST_CHECK int gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits,
-                                  gpc_controller_t *const *l1s, uint32_t cores, uint32_t warps, uint32_t blocks,
-                                  gpc_arena_t *arena);
+                                  gpc_controller_t *const *l1s, const gpc_order_sizes_t *sizes, gpc_arena_t *arena);
 void gpc_order_clear(gpc_order_t *self); /* nothing outstanding, no barrier; metadata as at the start */
 
 /* May this warp's next access (in program order) issue now? Asking again is free of effect but for progress: ask whenever
@@ -70,6 +85,18 @@ GPC_MUST_CHECK int gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_
 /* A load, store or atomic that got GO has been issued; it completes when its last line request has. */
 void gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
 GPC_MUST_CHECK int gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
+/* May the warp access these words of the line, by the traits same_line and same_word? GO or SAME_LINE, without effect. Asked for every
+ * line of an access before gpc_order_may_issue, whose GO is acted on. */
+int gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
+/* Whether the answer can be other than GO: else the lines of an access need not be known before it issues. */
+static inline bool
+gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return self->touched && self->touched[(size_t) core * self->warps + warp] != GPC_NONE;
+}
+/* A line request of the warp's access is made; it is complete, with all of its words. */
+void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
+void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
 /* Whether anything of the warp is outstanding. */
 bool gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp);
 

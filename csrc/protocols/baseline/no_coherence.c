@@ -67,7 +67,7 @@ static const gpc_controller_type_t no_coherence_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
     .mshr = baseline_l1_mshr_described,
-    .walks_at_kernel_begin = true,
+    .begins = 1u << 0,
 };
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_NOTHING, .bank_is_whole = true};

@@ -82,7 +82,7 @@ tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flag
     }
     gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
     msg->mask = x->msg->mask;
-    msg->flags = flags;
+    msg->flags |= flags;
     tc_fields(msg)->timestamp = timestamp;
     if (x->msg->type == GPC_MSG_STORE) {
         gpc_merge_words(msg->data, x->msg->data, msg->mask);

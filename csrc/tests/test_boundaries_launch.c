@@ -1,0 +1,424 @@
+/* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that takes part, and last until what its
+ * end causes is over? Do read-only buffers show at the L1 and beyond? */
+#include "base/arena.h"
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "own_registry.h"
+#include "protocols/baseline/baseline.h"
+#include "small_programs.h"
+
+/* ---- one controller: every object is told ---------------------------------------------------------------------------------------- */
+
+#define OBJECT_STATES(X) X(OBJECT_I, STABLE, "") X(OBJECT_V, STABLE, "") X(OBJECT_T, TRANSIENT_CACHE, "")
+#define OBJECT_EVENTS(X) X(OBJECT_LOAD, "") X(OBJECT_BEGIN, "") X(OBJECT_END, "")
+GPC_FSM(OBJECT, OBJECT_STATES, OBJECT_EVENTS)
+
+static gpc_event_id_t
+object_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_KERNEL_BEGIN ? OBJECT_BEGIN : x->cause == GPC_MSG_KERNEL_END ? OBJECT_END : OBJECT_LOAD;
+}
+
+GPC_ACTION(act_keep, "")
+{
+    return gpc_keep_pending(x);
+}
+
+static const gpc_cell_t object_cells[OBJECT_NUM_STATES][OBJECT_NUM_EVENTS] = {
+    [OBJECT_I] = {[OBJECT_LOAD] = GO(OBJECT_T, act_keep), [OBJECT_BEGIN] = GO(OBJECT_I), [OBJECT_END] = GO(OBJECT_I)},
+    [OBJECT_V] = {[OBJECT_BEGIN] = GO(OBJECT_I), [OBJECT_END] = GO(OBJECT_V)},
+    [OBJECT_T] = {[OBJECT_BEGIN] = GO(OBJECT_T), [OBJECT_END] = GO(OBJECT_T)},
+};
+static const gpc_table_t read_lines = {GPC_TABLE("read", OVER_LINES, OBJECT, object_cells, object_classify)};
+static const gpc_table_t written_lines = {GPC_TABLE("written", OVER_LINES, OBJECT, object_cells, object_classify)};
+static const gpc_table_t fifo = {GPC_TABLE("fifo", OVER_ENTRIES, OBJECT, object_cells, object_classify)};
+static const gpc_table_t whole_unit = {GPC_TABLE("unit", OVER_UNIT, OBJECT, object_cells, object_classify)};
+
+static uint32_t
+four(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return 4;
+}
+
+static const gpc_controller_type_t objects = {.name = "L1",
+                                              .position = GPC_AT_CORE,
+                                              .tables = {&read_lines, &written_lines, &fifo, &whole_unit},
+                                              .arrays = {{.name = "tags"}, {.name = "write cache"}},
+                                              .object_of = {0, 1, 0, 0},
+                                              .parts = {{.name = "fifo", .capacity = four}},
+                                              .begins = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3,
+                                              .ends = 1u << 1};
+static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = {&objects}};
+
+static void
+every_object_of_the_tables_that_take_part_is_told(void)
+{
+    gpc_arena_t arena;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure = {0};
+    int64_t options[GPC_MAX_OPTIONS] = {0};
+    const gpc_machine_t machine = {.cores = 1,
+                                   .warps_per_core = 2,
+                                   .l1_bytes = 256,
+                                   .l1_ways = 2,
+                                   .l1_mshrs = 2,
+                                   .line_bytes = 64,
+                                   .partitions = 1,
+                                   .interleave_bytes = 64};
+    gpc_arena_init(&arena, 1 << 16);
+    REQUIRE(gpc_pool_init(&messages, &arena, 8, sizeof(gpc_msg_t)) == 0 &&
+            gpc_pool_init(&lane_lists, &arena, 2, sizeof(gpc_lane_list_t)) == 0);
+    gpc_controller_t unit = {.protocol = &objects_protocol,
+                             .options = options,
+                             .machine = &machine,
+                             .messages = &messages,
+                             .lane_lists = &lane_lists,
+                             .failure = &failure};
+    REQUIRE(gpc_controller_init(&unit, &objects, &arena) == 0);
+    gpc_tags_place(&unit.arrays[0], 0, 0x1000, OBJECT_V);
+    gpc_tags_place(&unit.arrays[1], 0, 0x1000, OBJECT_V);
+    gpc_tags_place(&unit.arrays[1], 1, 0x2000, OBJECT_V);
+    gpc_index_t load = gpc_pool_take(&messages); /* a transaction without a way */
+    *gpc_msg_at(&messages, load) =
+        (gpc_msg_t){.next = GPC_NONE, .type = GPC_MSG_LOAD, .mask = 1, .line = 0x3000, .lanes = GPC_NONE};
+    CHECK_EQUAL_I64(gpc_controller_take(&unit, load), GPC_OK);
+    (void) gpc_part_take(&unit.parts[0], 0x1000);
+    (void) gpc_part_take(&unit.parts[0], 0x4000);
+
+    CHECK_EQUAL_I64(gpc_controller_launch(&unit, GPC_MSG_KERNEL_END), GPC_OK);
+    CHECK_EQUAL_U64(unit.counts[1][OBJECT_V * OBJECT_NUM_EVENTS + OBJECT_END], 2);
+    CHECK_EQUAL_U64(unit.counts[0][OBJECT_V * OBJECT_NUM_EVENTS + OBJECT_END], 0);
+    CHECK_EQUAL_I64(gpc_controller_launch(&unit, GPC_MSG_KERNEL_BEGIN), GPC_OK);
+    CHECK_EQUAL_U64(unit.counts[0][OBJECT_V * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 1);
+    CHECK_EQUAL_U64(unit.counts[0][OBJECT_T * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 1);
+    CHECK_EQUAL_U64(unit.counts[1][OBJECT_V * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 2);
+    CHECK_EQUAL_U64(unit.counts[2][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 2);
+    CHECK_EQUAL_U64(unit.counts[3][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 1);
+    CHECK(!gpc_tags_present(&unit.arrays[0], 0) && !gpc_tags_present(&unit.arrays[1], 1));
+    gpc_arena_free(&arena);
+}
+
+/* ---- a machine: no-coh whose cores send a mark to a bank when a launch begins and when it ends ------------------------------------- */
+
+enum { MARK = MSG_END, MARK_ACK };
+
+#define MARKS_STATES(X) X(MARKS_RUN, STABLE, "") X(MARKS_BUSY, STABLE, "") X(MARKS_ENDING, STABLE, "")
+#define MARKS_EVENTS(X) X(MARKS_BEGIN, "") X(MARKS_END, "") X(MARKS_ACK, "") X(MARKS_MARK, "")
+GPC_FSM(MARKS, MARKS_STATES, MARKS_EVENTS)
+
+#define L1_WARP(FIELD) FIELD(PLAIN, uint32_t, launches)
+GPC_DESCRIBE(l1, warp, L1_WARP)
+
+static uint32_t bank_begins, bank_ends; /* what banks have been told */
+
+static gpc_event_id_t
+marks_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_KERNEL_BEGIN:
+            return MARKS_BEGIN;
+        case GPC_MSG_KERNEL_END:
+            return MARKS_END;
+        case MARK:
+            return MARKS_MARK;
+        default:
+            return x->cause == MARK_ACK ? MARKS_ACK : GPC_NO_EVENT;
+    }
+}
+
+GPC_ACTION(act_mark, "")
+{
+    gpc_index_t message = gpc_new_message(x, MARK, gpc_node_of(x->unit, GPC_AT_BANK));
+    return message == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_send(x, message);
+}
+
+GPC_ACTION(act_answer_mark, "")
+{
+    return gpc_send_answer(x, x->message, MARK_ACK, GPC_NO_WORDS, NULL);
+}
+
+GPC_ACTION(act_count_begin, "")
+{
+    (void) x;
+    bank_begins++;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_count_end, "")
+{
+    (void) x;
+    bank_ends++;
+    return GPC_OK;
+}
+
+static const gpc_cell_t core_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
+    [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_BUSY, act_mark), [MARKS_END] = GO(MARKS_ENDING, act_mark)},
+    [MARKS_BUSY] = {[MARKS_END] = HOLD_QUEUE, [MARKS_ACK] = GO(MARKS_RUN)},
+    [MARKS_ENDING] = {[MARKS_ACK] = GO(MARKS_RUN)},
+};
+static const gpc_cell_t bank_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
+    [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN, act_count_begin),
+                   [MARKS_END] = GO(MARKS_RUN, act_count_end),
+                   [MARKS_MARK] = GO(MARKS_RUN, act_answer_mark)},
+};
+/* The mark at a launch's begin is never answered, so that the end is held for ever. */
+static const gpc_cell_t deaf_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
+    [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN), [MARKS_END] = GO(MARKS_RUN), [MARKS_MARK] = GO(MARKS_RUN)},
+};
+static const gpc_table_t core_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, core_marks, marks_classify)};
+static const gpc_table_t bank_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, bank_marks, marks_classify)};
+static const gpc_table_t deaf_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, deaf_marks, marks_classify)};
+
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    return msg->type >= MARK;
+}
+
+static void
+count_launches(gpc_controller_t *unit, uint8_t cause)
+{
+    for (uint32_t warp = 0; warp < unit->machine->warps_per_core; warp++) {
+        l1_warp_t *fields = (void *) (unit->warp_fields + (size_t) warp * unit->warp_fields_size);
+        fields->launches = cause == GPC_MSG_KERNEL_BEGIN ? fields->launches + 1 : fields->launches | 0x100;
+    }
+}
+
+/* Requests that carry the flag, and those that do not, as the tables of L1s and of banks see them. */
+typedef struct {
+    uint32_t flagged[2], plain[2], stores_flagged;
+} flags_t;
+static flags_t flags;
+
+static void
+note_flags(const gpc_step_t *x, uint32_t at, bool is_load, bool is_store)
+{
+    bool flagged = x->msg && x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
+    flags.flagged[at] += is_load && flagged;
+    flags.plain[at] += is_load && !flagged;
+    flags.stores_flagged += is_store && flagged;
+}
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    note_flags(x, 0, x->cause == GPC_MSG_LOAD, x->cause == GPC_MSG_STORE);
+    return gpc_protocol_no_coherence.controllers[0]->tables[0]->classify(x);
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    note_flags(x, 1, x->cause == MSG_GETS, x->cause == MSG_GETX);
+    return baseline_l2_classify(x);
+}
+
+typedef struct {
+    gpc_protocol_t protocol;
+    gpc_controller_type_t types[2];
+    gpc_table_t tables[2];
+    gpc_message_info_t messages[MARK_ACK - GPC_MSG_OWN + 1];
+} forged_t;
+static forged_t marks, deaf;
+
+static void
+forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
+{
+    const gpc_protocol_t *base = &gpc_protocol_no_coherence;
+    self->protocol = *base;
+    self->protocol.id = id;
+    self->protocol.messages = self->messages;
+    self->protocol.num_messages = base->num_messages + 2;
+    memcpy(self->messages, base->messages, base->num_messages * sizeof(*self->messages));
+    self->messages[MARK - GPC_MSG_OWN] = (gpc_message_info_t){"MARK", GPC_CLASS_REQ, 0, 8, 0, false, ""};
+    self->messages[MARK_ACK - GPC_MSG_OWN] = (gpc_message_info_t){"MARK_ACK", GPC_CLASS_ST, 1, 8, 0, false, ""};
+    for (uint32_t i = 0; i < 2; i++) {
+        self->types[i] = *base->controllers[i];
+        self->tables[i] = *base->controllers[i]->tables[0];
+        self->tables[i].classify = i == 0 ? l1_classify : l2_classify;
+        self->types[i].tables[0] = &self->tables[i];
+        self->types[i].tables[1] = i == 0 ? &core_table : at_bank;
+        self->types[i].route = route;
+        self->types[i].begins |= 1u << 1;
+        self->types[i].ends |= 1u << 1;
+        self->protocol.controllers[i] = &self->types[i];
+    }
+    self->types[0].warp = l1_warp_described;
+    self->types[0].launch = count_launches;
+    register_own(&self->protocol);
+}
+
+static const gpc_instruction_t nothing[] = {EXIT};
+
+static void
+a_launch_lasts_until_what_its_end_causes_is_over(void)
+{
+    bench_t it = bench(&test_fermi, "marks", 8192), plain = bench(&test_fermi, "no-coh", 4096);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&plain, nothing, 4096, 4, 32), 0);
+    bank_begins = bank_ends = 0;
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
+    CHECK_EQUAL_U64(bank_begins, test_fermi.partitions);
+    CHECK_EQUAL_U64(bank_ends, test_fermi.partitions);
+    for (uint32_t core = 0; core < test_fermi.cores; core++) { /* those without a block too */
+        const gpc_controller_t *l1 = it.gpu->l1s[core];
+        CHECK_EQUAL_U64(l1->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_BEGIN], 1);
+        CHECK_EQUAL_U64(l1->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_END], 1);
+        CHECK_EQUAL_U64(l1->counts[1][MARKS_ENDING * MARKS_NUM_EVENTS + MARKS_ACK], 1);
+        CHECK(l1->counts[1][MARKS_BUSY * MARKS_NUM_EVENTS + MARKS_END] > 0); /* held, and told again */
+        CHECK_EQUAL_U64(((const l1_warp_t *) (const void *) l1->warp_fields)->launches, 0x101);
+    }
+    /* two rounds over the network, one after the other */
+    CHECK(gpc_gpu_cycles(it.gpu) > gpc_gpu_cycles(plain.gpu) + 100);
+    for (uint32_t core = 0; core < test_fermi.cores; core++) {
+        const gpc_core_statistics_t *s = &it.gpu->cores.statistics[core];
+        CHECK_EQUAL_U64(s->active_cycles + s->stall_launch - gpc_gpu_cycles(it.gpu),
+                        plain.gpu->cores.statistics[core].active_cycles +
+                            plain.gpu->cores.statistics[core].stall_launch - gpc_gpu_cycles(plain.gpu));
+    }
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 8192, 64, 64), 0); /* and a second launch */
+    CHECK_EQUAL_U64(it.gpu->l1s[3]->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_END], 2);
+    gpc_gpu_free(it.gpu);
+    gpc_gpu_free(plain.gpu);
+}
+
+static void
+an_end_that_is_held_for_ever_is_a_deadlock(void)
+{
+    bench_t it = bench(&test_fermi, "deaf", 4096);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
+    CHECK(strstr(gpc_gpu_error_text(it.gpu), "L1 0 holds the end of the launch") != NULL);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_launch_that_is_refused_has_not_begun(void)
+{
+    bench_t it = bench(&test_fermi, "marks", 4096);
+    bank_begins = 0;
+    CHECK(RUN_PROGRAM(&it, nothing, 4096, 4, 1 << 20) < 0);
+    CHECK_EQUAL_U64(bank_begins, 0);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+the_explorers_programs_begin_with_a_launch(void)
+{
+    gpc_explore_t what = {.protocol = "marks",
+                          .rule = GPC_RULE_SC,
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = 2,
+                          .threads = mp,
+                          .max_states = 200000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    bank_begins = 0;
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    CHECK_EQUAL_U64(bank_begins, 2);
+    CHECK(strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []"));
+    gpc_text_free(&text);
+}
+
+/* ---- read-only buffers ------------------------------------------------------------------------------------------------------------- */
+
+/* Each thread loads its word of one buffer and stores it into another one. */
+static const gpc_instruction_t copy[] = {
+    SPECIAL(R0, THREAD_X),
+    OP(LOAD, R1, R0, NONE),
+    {.opcode = GPC_OP_STORE,
+     .type = GPC_U32,
+     .scope = GPC_SCOPE_GPU,
+     .width = 1,
+     .destination = NONE,
+     .a = R0,
+     .b = R1,
+     .c = NONE,
+     .immediate = 1},
+    EXIT,
+};
+
+static flags_t
+flags_of_a_copy(bool read_only, uint32_t check)
+{
+    gpc_setup_t setup = {
+        .machine = &test_fermi, .protocol = "marks", .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = check};
+    bench_t it = {0};
+    CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 128, &it.address) == 0);
+    gpc_buffer_t buffers[] = {{it.address, 64, read_only, "from"}, {it.address + 256, 64, false, "to"}};
+    gpc_launch_t launch = {.program = {.instructions = copy,
+                                       .count = GPC_COUNT_OF(copy),
+                                       .vector_registers = 4,
+                                       .uniform_registers = 1,
+                                       .buffers = 2},
+                           .kernel = "copy",
+                           .grid = {1, 1, 1},
+                           .block = {64, 1, 1},
+                           .buffers = buffers,
+                           .num_buffers = 2};
+    flags = (flags_t){0};
+    int status = gpc_gpu_launch(it.gpu, &launch);
+    while (status == 0 && (status = gpc_gpu_run(it.gpu, 1000)) == GPC_RUN_MORE) {
+        status = 0;
+    }
+    CHECK_EQUAL_I64(status, 0);
+    gpc_gpu_free(it.gpu);
+    return flags;
+}
+
+static void
+loads_of_read_only_buffers_are_told_apart(void)
+{
+    for (uint32_t check = 0; check < 2; check++) { /* with monitors lanes are coalesced another way */
+        flags_t seen = flags_of_a_copy(true, check * GPC_CHECK_PROTOCOL);
+        CHECK(seen.flagged[0] > 0 && seen.flagged[1] > 0); /* at the L1, and in what it sends */
+        CHECK_EQUAL_U64(seen.plain[0] + seen.plain[1], 0);
+        CHECK_EQUAL_U64(seen.stores_flagged, 0);
+        seen = flags_of_a_copy(false, check * GPC_CHECK_PROTOCOL);
+        CHECK_EQUAL_U64(seen.flagged[0] + seen.flagged[1], 0);
+        CHECK(seen.plain[0] > 0);
+    }
+}
+
+static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(Y))};
+
+static void
+the_explorer_tells_them_apart_too(void)
+{
+    gpc_explore_t what = {.protocol = "marks",
+                          .rule = GPC_RULE_SC,
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = 2,
+                          .threads = one_written,
+                          .read_only = 1u << Y,
+                          .max_states = 200000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    flags = (flags_t){0};
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    CHECK(flags.flagged[0] > 0 && flags.flagged[1] > 0 && flags.plain[0] > 0 && flags.plain[1] > 0);
+    CHECK_EQUAL_U64(flags.stores_flagged, 0);
+    what.read_only = 1u << X;
+    gpc_text_clear(&text);
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), GPC_ERROR_READ_ONLY);
+    gpc_text_free(&text);
+}
+
+int
+main(void)
+{
+    forge(&marks, "marks", &bank_table);
+    forge(&deaf, "deaf", &deaf_table);
+    register_own(&gpc_protocol_no_coherence);
+    RUN(every_object_of_the_tables_that_take_part_is_told);
+    RUN(a_launch_lasts_until_what_its_end_causes_is_over);
+    RUN(an_end_that_is_held_for_ever_is_a_deadlock);
+    RUN(a_launch_that_is_refused_has_not_begun);
+    RUN(the_explorers_programs_begin_with_a_launch);
+    RUN(loads_of_read_only_buffers_are_told_apart);
+    RUN(the_explorer_tells_them_apart_too);
+    return harness_end();
+}
