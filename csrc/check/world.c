@@ -155,14 +155,14 @@ choose_protocol(gpc_world_t *self)
                                 &self->failure);
 }
 
-/* ---- whether time matters --------------------------------------------------------------------------------------------------------- */
+/* ---- what kinds of fields there are --------------------------------------------------------------------------------------------------------- */
 
 static bool
-has_time(gpc_describe_t describe)
+has_kind(gpc_describe_t describe, gpc_field_kind_t kind)
 {
     const gpc_described_t *described = describe ? describe() : NULL;
     for (uint32_t i = 0; described && i < described->count; i++) {
-        if (described->fields[i].kind == GPC_FIELD_TIME) {
+        if (described->fields[i].kind == kind) {
             return true;
         }
     }
@@ -170,20 +170,21 @@ has_time(gpc_describe_t describe)
 }
 
 static bool
-tells_time(const gpc_protocol_t *protocol)
+protocol_has_kind(const gpc_protocol_t *protocol, gpc_field_kind_t kind)
 {
-    bool tells = has_time(protocol->message);
+    bool has = has_kind(protocol->message, kind);
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         for (uint32_t array = 0; array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
-            tells |= has_time(type->arrays[array].line);
+            has |= has_kind(type->arrays[array].line, kind);
         }
         for (uint32_t part = 0; part < GPC_MAX_PARTS && type->parts[part].name; part++) {
-            tells |= has_time(type->parts[part].entry);
+            has |= has_kind(type->parts[part].entry, kind);
         }
-        tells |= has_time(type->mshr) || has_time(type->unit) || has_time(type->warp) || has_time(type->core);
+        has |= has_kind(type->mshr, kind) || has_kind(type->unit, kind) || has_kind(type->warp, kind) ||
+               has_kind(type->core, kind);
     }
-    return tells;
+    return has;
 }
 
 /* ---- warm copies ------------------------------------------------------------------------------------------------------------------ */
@@ -360,7 +361,8 @@ make_state(gpc_world_t *self)
     gpc_list_clear(&self->state->timers);
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
-    self->tells_time = tells_time(self->protocol);
+    self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
+    self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL);
     return GPC_OK;
 }
 

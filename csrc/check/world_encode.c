@@ -121,8 +121,8 @@ encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_enc
     gpc_encode_u64(out, 0);
 }
 
-void
-gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+static void
+encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     context_t context = {self, symmetry};
 
@@ -150,4 +150,16 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
         gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
     }
     out->context = NULL;
+}
+
+/* Logical times matter by their differences: a first encoding, which is dropped, finds the least one. */
+void
+gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    if (self->has_logical_times) {
+        gpc_encoder_t first = {.capacity = 0};
+        encode(self, symmetry, &first);
+        out->least_logical = first.found_logical;
+    }
+    encode(self, symmetry, out);
 }

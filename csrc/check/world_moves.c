@@ -118,7 +118,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     if (status == GPC_OK) {
         status = add_timers(self, moves);
     }
-    if (status == GPC_OK && (self->tells_time || self->state->timers.count)) {
+    if (status == GPC_OK && (self->has_times || self->state->timers.count)) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIME});
     }
     return status;

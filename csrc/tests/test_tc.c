@@ -262,16 +262,17 @@ enum { SIX_BITS = 6, LAST = 63 };
 static void
 step_until_quiet(gpc_world_t *world)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    gpc_moves_t moves = {0};
     while (!gpc_world_quiet(world)) {
-        uint32_t count = gpc_world_moves(world, moves);
-        for (uint32_t i = 0; i < count; i++) {
-            if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves[i]), GPC_OK);
+        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
+        for (uint32_t i = 0; i < moves.count; i++) {
+            if (moves.list[i].kind == GPC_MOVE_DELIVER || moves.list[i].kind == GPC_MOVE_MEMORY) {
+                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
                 break;
             }
         }
     }
+    gpc_moves_free(&moves);
 }
 
 static uint64_t
@@ -302,7 +303,7 @@ copies_end_when_timestamps_begin_again(void)
                               .max_states = 1};
         gpc_world_t *world = calloc(1, sizeof(*world));
         REQUIRE(world != NULL);
-        CHECK_EQUAL_I64(gpc_world_init(world, &what), 0);
+        CHECK_EQUAL_I64(gpc_world_init(world, &what, 1), 0);
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 40), 0);
         CHECK_EQUAL_U64(world->controllers[1].statistics->leases_cut, 1); /* 50 cycles would be until 90 */
         CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST), 1);
