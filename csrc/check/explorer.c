@@ -192,7 +192,7 @@ read_outcome(explorer_t *self, const gpc_symmetry_t *symmetry, uint32_t *row, ui
         const gpc_world_thread_t *thread = &self->world.state->threads[symmetry->thread_at[t]];
         for (uint32_t op = 0; op < what->threads[t].num_ops; op++) {
             uint8_t kind = what->threads[t].ops[op].kind;
-            if (kind == GPC_ACCESS_LOAD || kind == GPC_ACCESS_ATOMIC) {
+            if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD) {
                 row[(*width)++] = thread->read[op];
             }
         }

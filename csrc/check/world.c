@@ -41,7 +41,7 @@ program_fences(const gpc_explore_t *what)
     for (uint32_t t = 0; t < what->num_threads; t++) {
         for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
             const gpc_explore_op_t *op = &what->threads[t].ops[i];
-            if (op->kind == GPC_ACCESS_FENCE || op->order >= GPC_ORDER_ACQUIRE) {
+            if (op->kind == GPC_EXPLORE_FENCE || (op->kind < GPC_EXPLORE_FENCE && op->order >= GPC_ORDER_ACQUIRE)) {
                 return true;
             }
         }
@@ -90,8 +90,8 @@ static int
 check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
 {
     const gpc_explore_op_t *op = &self->what->threads[thread].ops[number];
-    if (op->kind > GPC_ACCESS_FENCE || op->variable >= self->what->variables || op->order >= GPC_NUM_ORDERS ||
-        op->scope >= GPC_NUM_SCOPES) {
+    if (op->kind >= GPC_NUM_EXPLORE_OPERATIONS || op->variable >= self->what->variables ||
+        op->order >= GPC_NUM_ORDERS || op->scope >= GPC_NUM_SCOPES) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: kind %u, variable %u, order %u, scope %u", thread, number, op->kind,
                         op->variable, op->order, op->scope);
@@ -102,6 +102,62 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         thread, number, op->variable);
     }
     return GPC_OK;
+}
+
+/* How many of a kind the thread has before its launch of that number is over. */
+static uint32_t
+count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uint32_t launch)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < thread->num_ops; i++) {
+        count += launch == 0 && thread->ops[i].kind == kind;
+        launch -= thread->ops[i].kind == GPC_EXPLORE_KERNEL;
+    }
+    return count;
+}
+
+/* Threads that meet: every one would wait for ever otherwise. */
+static int
+check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
+{
+    const gpc_explore_thread_t *one = &self->what->threads[thread], *two = &self->what->threads[other];
+
+    for (uint32_t launch = 0; launch <= GPC_WORLD_MAX_OPS; launch++) {
+        if (count_in_launch(one, GPC_EXPLORE_KERNEL, launch) != count_in_launch(two, GPC_EXPLORE_KERNEL, launch)) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "threads %u and %u have different numbers of kernels",
+                            other, thread);
+        }
+        if (one->core == two->core &&
+            count_in_launch(one, GPC_EXPLORE_BARRIER, launch) != count_in_launch(two, GPC_EXPLORE_BARRIER, launch)) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                            "threads %u and %u of core %u have different numbers of barriers in launch %u", other,
+                            thread, one->core, launch);
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+check_thread(gpc_world_t *self, uint32_t t)
+{
+    const gpc_explore_thread_t *thread = &self->what->threads[t];
+    int status = GPC_OK;
+
+    if (thread->core >= self->what->cores || thread->num_ops > GPC_WORLD_MAX_OPS) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u", t,
+                        thread->core, self->what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
+    }
+    for (uint32_t i = 0; i < thread->num_ops && status == GPC_OK; i++) {
+        status = check_operation(self, t, i);
+        if (thread->ops[i].kind == GPC_EXPLORE_EXIT && i + 1 < thread->num_ops) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u is after its EXIT", t, i + 1);
+        }
+    }
+    for (uint32_t other = 0; other < t && status == GPC_OK; other++) {
+        self->warp_of[t] += self->what->threads[other].core == thread->core;
+        status = check_meetings(self, t, other);
+    }
+    return status;
 }
 
 static int
@@ -116,23 +172,11 @@ check_bounds(gpc_world_t *self)
                         what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
                         GPC_WORLD_MAX_THREADS);
     }
-    for (uint32_t t = 0; t < what->num_threads; t++) {
-        const gpc_explore_thread_t *thread = &what->threads[t];
-        if (thread->core >= what->cores || thread->num_ops > GPC_WORLD_MAX_OPS) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u",
-                            t, thread->core, what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
-        }
-        for (uint32_t i = 0; i < thread->num_ops; i++) {
-            int status = check_operation(self, t, i);
-            if (status) {
-                return status;
-            }
-        }
-        for (uint32_t other = 0; other < t; other++) {
-            self->warp_of[t] += what->threads[other].core == thread->core;
-        }
+    int status = GPC_OK;
+    for (uint32_t t = 0; t < what->num_threads && status == GPC_OK; t++) {
+        status = check_thread(self, t);
     }
-    return GPC_OK;
+    return status;
 }
 
 static int

@@ -22,8 +22,10 @@ typedef enum {
     GPC_MOVE_MEMORY,
     GPC_MOVE_REPLAY,
     GPC_MOVE_EVICT,
-    GPC_MOVE_TIMER, /* one that is due */
-    GPC_MOVE_TIME   /* a core cycle passes; always the last of the list */
+    GPC_MOVE_END,    /* the launch ends at a controller */
+    GPC_MOVE_KERNEL, /* the next launch begins */
+    GPC_MOVE_TIMER,  /* one that is due */
+    GPC_MOVE_TIME    /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
 
 typedef struct {
@@ -38,9 +40,12 @@ typedef struct {
     uint32_t count, capacity;
 } gpc_moves_t;
 
+typedef enum { GPC_WORLD_RUNS, GPC_WORLD_AT_BARRIER, GPC_WORLD_AT_KERNEL } gpc_world_wait_t;
+
 typedef struct {
     uint32_t next_op;
     uint32_t outstanding;
+    uint32_t waits; /* gpc_world_wait_t: for other threads, at next_op */
     uint32_t read[GPC_WORLD_MAX_OPS];
 } gpc_world_thread_t;
 
@@ -50,6 +55,7 @@ typedef struct {
     gpc_list_t answers;                                             /* of memory, on their way */
     gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
     uint32_t evictions;                                             /* so many may still be */
+    uint32_t ended;                                                 /* bit n: the launch has ended at node n */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
@@ -126,6 +132,14 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 
 extern const gpc_ports_t gpc_world_ports;
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
+
+/* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
+GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread);
+bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
+GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
+/* Whether the next launch may begin once all is quiet. */
+bool gpc_world_may_begin(const gpc_world_t *self);
+GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
 
 static inline gpc_list_t *
 gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)

@@ -92,6 +92,9 @@ add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
     if (self->controllers[node].replay->count) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node});
     }
+    if (status == GPC_OK && gpc_world_may_end(self, node)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_END, .a = (uint8_t) node});
+    }
     return status ? status : add_evictions(self, node, moves);
 }
 
@@ -102,7 +105,8 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
 
     moves->count = 0;
     for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
-        if (self->state->threads[t].next_op < self->what->threads[t].num_ops) {
+        const gpc_world_thread_t *thread = &self->state->threads[t];
+        if (thread->next_op < self->what->threads[t].num_ops && thread->waits == GPC_WORLD_RUNS) {
             status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t});
         }
     }
@@ -114,6 +118,9 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     }
     for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
         status = add_moves_of_node(self, node, moves);
+    }
+    if (status == GPC_OK && gpc_world_may_begin(self) && gpc_world_quiet(self)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_KERNEL});
     }
     if (status == GPC_OK) {
         status = add_timers(self, moves);
@@ -231,30 +238,45 @@ may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
                                UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
 
+/* What a verdict of order.c makes of a move. Asking is what makes a release part go on. */
+static int
+status_of(int verdict)
+{
+    bool waits = verdict > 0 && verdict != GPC_ORDER_VERDICT_RELEASE;
+    return verdict < 0 ? verdict : waits ? (int) GPC_WORLD_WAITS : GPC_OK;
+}
+
 static int
 issue(gpc_world_t *self, uint32_t number)
 {
+    static const uint8_t kinds[] = {GPC_ACCESS_LOAD,    GPC_ACCESS_STORE, GPC_ACCESS_ATOMIC, GPC_ACCESS_FENCE,
+                                    GPC_ACCESS_BARRIER, GPC_ACCESS_EXIT,  GPC_ACCESS_EXIT};
     const gpc_explore_thread_t *program = &self->what->threads[number];
     gpc_world_thread_t *thread = &self->state->threads[number];
     const gpc_explore_op_t *op = &program->ops[thread->next_op];
-    gpc_access_t access = {op->kind, op->order, op->scope};
+    gpc_access_t access = {kinds[op->kind], op->order, op->scope};
     gpc_cycle_t until;
 
     if (!may_touch(self, number, op)) {
         return GPC_WORLD_WAITS;
     }
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
-    if (status == GPC_ORDER_VERDICT_RELEASE) {
-        return GPC_OK; /* asking is what makes a release part go on */
-    }
     if (status != GPC_ORDER_VERDICT_GO) {
-        return status < 0 ? status : GPC_WORLD_WAITS;
+        return status_of(status);
     }
-    if (op->kind == GPC_ACCESS_FENCE) {
-        thread->next_op++;
-        return GPC_OK;
+    switch ((gpc_explore_kind_t) op->kind) {
+        case GPC_EXPLORE_BARRIER:
+            return status_of(gpc_world_arrive(self, number));
+        case GPC_EXPLORE_KERNEL:
+            thread->waits = GPC_WORLD_AT_KERNEL;
+            return GPC_OK;
+        case GPC_EXPLORE_FENCE:
+        case GPC_EXPLORE_EXIT:
+            thread->next_op++;
+            return GPC_OK;
+        default:
+            return offer_request(self, number, &access);
     }
-    return offer_request(self, number, &access);
 }
 
 static void
@@ -323,6 +345,10 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
             int status = gpc_controller_replay(&self->controllers[move->a]);
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
+        case GPC_MOVE_END:
+            return gpc_world_end(self, move->a);
+        case GPC_MOVE_KERNEL:
+            return gpc_world_begin(self);
         case GPC_MOVE_EVICT: {
             self->state->evictions -= self->state->evictions == UINT32_MAX ? 0 : 1;
             int status = evict(&self->controllers[move->a], move->c, gpc_world_address(move->b));

@@ -9,7 +9,7 @@
 
 /* ---- prototypes: an L1 without lines that completes stores at once and sends PINGs to the bank -------------------------------- */
 
-#define MESSAGES(X, P) X(P, PING, ST, 0, 8, 0, false, "") X(P, PONG, ST, 1, 8, 0, false, "")
+#define MESSAGES(X, P) X(P, PING, ST, 0, 8, 0, false, "") X(P, PONG, ST, 1, 8, 0, false, "") X(P, PUT, ST, 0, 8, 4, false, "")
 GPC_MESSAGES(MSG, MESSAGES)
 
 #define MESSAGE_FIELDS(FIELD) FIELD(LOGICAL, uint64_t, time)
@@ -93,12 +93,19 @@ GPC_ACTION(act_follow, "")
     return send(x, MSG_PING, GPC_AT_BANK, *clock_of(x->unit));
 }
 
+GPC_ACTION(act_perform, "")
+{
+    const gpc_msg_t *msg = x->msg;
+    int status = x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data);
+    return status ? status : send(x, MSG_PONG, GPC_AT_CORE, 0);
+}
+
 #define L1_STATES(X) X(L1_ON, STABLE, "")
 #define L1_EVENTS(X) X(L1_STORE, "") X(L1_PONG, "")
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L2_STATES(X) X(L2_ON, STABLE, "")
-#define L2_EVENTS(X) X(L2_PING, "")
+#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
 static gpc_event_id_t
@@ -110,8 +117,7 @@ l1_classify(const gpc_step_t *x)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    (void) x;
-    return L2_PING;
+    return x->cause == MSG_PUT ? L2_PUT : L2_PING;
 }
 
 static uint8_t
@@ -134,7 +140,73 @@ static const gpc_cell_t deluge_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON
 static const gpc_cell_t early_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_name_request)}};
 static const gpc_cell_t clock_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_start_clock)}};
 static const gpc_cell_t answer_cells[1][L1_NUM_EVENTS] = {{[L1_PONG] = GO(L1_ON, act_follow)}};
-static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {{[L2_PING] = GO(L2_ON, act_answer)}};
+static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {
+    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform)}};
+
+/* ---- prototype: an L1 that keeps its last store until a release or a kernel's end ----------------------------------------------- */
+
+#define LAZY_UNIT(FIELD) FIELD(PLAIN, uint64_t, line) FIELD(PLAIN, uint32_t, value)
+GPC_DESCRIBE(lazy, unit, LAZY_UNIT)
+
+#define LAZY_STATES(X) X(LAZY_EMPTY, STABLE, "") X(LAZY_FULL, STABLE, "") X(LAZY_SENT, TRANSIENT_COHERENCE, "")
+#define LAZY_EVENTS(X) X(LAZY_STORE, "") X(LAZY_DRAIN, "") X(LAZY_END, "") X(LAZY_PONG, "")
+GPC_FSM(LAZY, LAZY_STATES, LAZY_EVENTS)
+
+static gpc_event_id_t
+lazy_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_STORE:
+            return LAZY_STORE;
+        case GPC_MSG_KERNEL_END:
+            return LAZY_END;
+        default:
+            return x->cause == MSG_PONG ? LAZY_PONG : LAZY_DRAIN;
+    }
+}
+
+GPC_ACTION(act_keep_store, "")
+{
+    *(lazy_unit_t *) x->unit->unit_fields = (lazy_unit_t){.line = x->line, .value = x->msg->data[0]};
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_ACTION(act_put, "")
+{
+    const lazy_unit_t *kept = x->unit->unit_fields;
+    gpc_index_t message = gpc_new_message(x, MSG_PUT, gpc_node_of(x->unit, GPC_AT_BANK));
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, message);
+    msg->line = kept->line;
+    msg->mask = 1;
+    msg->data[0] = kept->value;
+    return gpc_send(x, message);
+}
+
+static const gpc_cell_t lazy_cells[LAZY_NUM_STATES][LAZY_NUM_EVENTS] = {
+    [LAZY_EMPTY] = {[LAZY_STORE] = GO(LAZY_FULL, act_keep_store), [LAZY_END] = GO(LAZY_EMPTY)},
+    [LAZY_FULL] = {[LAZY_STORE] = HOLD_QUEUE,
+                   [LAZY_DRAIN] = GO(LAZY_SENT, act_put),
+                   [LAZY_END] = GO_HARDENED(LAZY_SENT, act_put)},
+    [LAZY_SENT] = {[LAZY_STORE] = HOLD_QUEUE, [LAZY_END] = HOLD_QUEUE, [LAZY_PONG] = GO(LAZY_EMPTY)},
+};
+static const gpc_table_t lazy_table = {GPC_TABLE("L1", OVER_UNIT, LAZY, lazy_cells, lazy_classify)};
+static const gpc_controller_type_t lazy_l1 = {
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&lazy_table}, .unit = lazy_unit_described};
+static const gpc_controller_type_t lazy_end_l1 = {
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&lazy_table}, .unit = lazy_unit_described, .ends = 1};
+
+static int
+lazy_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) warp, (void) scope, (void) until;
+    int status = l1->unit_states[0] == LAZY_FULL ? gpc_controller_unit(l1, 0, GPC_MSG_RELEASE, GPC_NONE) : GPC_OK;
+    return status < 0 || l1->unit_states[0] == LAZY_EMPTY ? status : GPC_HOLD;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
 
 static const gpc_table_t flood_table = {GPC_TABLE("L1", OVER_UNIT, L1, flood_cells, l1_classify)};
 static const gpc_table_t deluge_table = {GPC_TABLE("L1", OVER_UNIT, L1, deluge_cells, l1_classify)};
@@ -160,10 +232,10 @@ static const gpc_controller_type_t bank = {
 static const gpc_controller_type_t plain_bank = {
     .name = "L2", .position = GPC_AT_BANK, .tables = {&bank_table}, .unit = plain_unit_described};
 
-#define PROTOCOL(id_, l1_, l2_, message_)                                                                              \
+#define PROTOCOL(id_, l1_, l2_, ...)                                                                              \
     {                                                                                                                  \
         .id = (id_), .model = {[GPC_RULE_RC] = "none"}, .standard_rule = GPC_RULE_RC, .controllers = {&(l1_), &(l2_)}, \
-        .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info), .message = (message_),                           \
+        .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info), .message = __VA_ARGS__,                           \
         .networks = {{.name = "request"}, {.name = "response"}}, .host_read = read_memory,                             \
     }
 
@@ -173,6 +245,8 @@ static const gpc_protocol_t prototypes[] = {
     PROTOCOL("early", early_l1, bank, prototype_message_described),
     PROTOCOL("clocks", clock_l1, bank, prototype_message_described),
     PROTOCOL("plain clocks", plain_l1, plain_bank, plain_message_described),
+    PROTOCOL("lazy", lazy_l1, plain_bank, plain_message_described, .order = {.release = lazy_release}),
+    PROTOCOL("lazy at the end", lazy_end_l1, plain_bank, plain_message_described),
 };
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------------------- */
@@ -375,6 +449,33 @@ logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
     free_world(world);
 }
 
+/* ---- the end of a thread and of a launch ------------------------------------------------------------------------------------------ */
+
+static void
+expect_outcomes(const char *protocol, const gpc_explore_thread_t *thread, const char *outcomes)
+{
+    gpc_explore_t what = asked(protocol);
+    what.threads = thread;
+    expect(&what, outcomes, "\"complete\": true", "\"violations\": []");
+}
+
+static void
+a_thread_ends_once_its_stores_are_drained(void)
+{
+    const gpc_explore_thread_t ends[] = {THREAD(0, ST(X, 1), THREAD_END)};
+    expect_outcomes("lazy", one_store, "\"outcomes\": [[0]]");
+    expect_outcomes("lazy", ends, "\"outcomes\": [[1]]");
+    expect_outcomes("lazy at the end", ends, "\"outcomes\": [[0]]");
+}
+
+static void
+a_launch_ends_once_what_its_end_causes_is_over(void)
+{
+    const gpc_explore_thread_t next[] = {THREAD(0, ST(X, 1), NEXT_KERNEL, ST(X, 2), NEXT_KERNEL)};
+    expect_outcomes("lazy", next, "\"outcomes\": [[2]]");
+    expect_outcomes("lazy at the end", next, "\"outcomes\": [[2]]");
+}
+
 int
 main(void)
 {
@@ -390,5 +491,7 @@ main(void)
     RUN(a_message_that_names_a_completed_request_is_encoded_without_it);
     RUN(clocks_that_grow_for_ever_have_few_states);
     RUN(logical_times_are_the_same_up_to_a_shift_and_no_other_change);
+    RUN(a_thread_ends_once_its_stores_are_drained);
+    RUN(a_launch_ends_once_what_its_end_causes_is_over);
     return harness_end();
 }
