@@ -87,6 +87,12 @@ gpc_msg_at(const gpc_pool_t *pool, gpc_index_t i)
     return (gpc_msg_t *) gpc_pool_at(pool, i);
 }
 
+static inline gpc_index_t
+gpc_msg_index(const gpc_pool_t *pool, const gpc_msg_t *msg)
+{
+    return (gpc_index_t) (msg - gpc_msg_at(pool, 0));
+}
+
 static inline gpc_lane_list_t *
 gpc_lane_list_at(const gpc_pool_t *pool, gpc_index_t i)
 {

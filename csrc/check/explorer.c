@@ -276,6 +276,10 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
                 return GPC_OK;
             }
         }
+        if (gpc_world_check_accepted(&self->world)) {
+            note_violation(self, state, -1, "invariant", self->world.failure.text);
+            return GPC_OK;
+        }
         return note_outcomes(self, state);
     }
     if (!anything_happens) {

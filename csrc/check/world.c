@@ -439,6 +439,9 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     if (status == 0) {
         status = make_state(self);
     }
+    if (status == 0) {
+        status = gpc_world_watch_stores(self);
+    }
     if (status) {
         return status;
     }

@@ -4,6 +4,7 @@
 #ifndef GPC_CHECK_WORLD_H
 #define GPC_CHECK_WORLD_H
 
+#include "check/accepted.h"
 #include "check/explore.h"
 #include "controller/protocol.h"
 #include "core/memory/order.h"
@@ -89,6 +90,8 @@ typedef struct {
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
     gpc_order_t order;
+    gpc_accepted_t accepted;
+    gpc_watch_t watch;
 } gpc_world_t;
 
 /* What a move says beside GPC_OK and errors. */
@@ -113,6 +116,8 @@ GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
 bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is on its way */
 GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
+/* Once the programs are done and all is quiet: no accepted store has been lost. GPC_OK, or a violation. */
+GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
 void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 
 /* ---- for people: what a move is, and what it has changed -------------------------------------------------------------------- */
@@ -131,6 +136,9 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 /* ---- inside ------------------------------------------------------------------------------------------------------------------- */
 
 extern const gpc_ports_t gpc_world_ports;
+/* From now on accepted stores are followed, until they are performed. */
+GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
+void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */

@@ -175,6 +175,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
     for (uint32_t node = 0; node < self->nodes; node++) {
         gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
     }
+    gpc_world_encode_accepted(self, symmetry, out);
     out->context = NULL;
 }
 

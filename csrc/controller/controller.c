@@ -50,12 +50,6 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_
     x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
 }
 
-static bool
-may_wait(const gpc_msg_t *msg) /* requests wait for lines and queues; answers never do */
-{
-    return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : msg->network == 0;
-}
-
 static uint8_t
 table_of(const gpc_controller_t *self, gpc_index_t message)
 {
@@ -136,10 +130,10 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
     gpc_step_about_line(self, &x, table, msg->type, msg->line, message);
-    if (x.mshr != GPC_NONE && may_wait(msg) && is_behind(self, &x)) {
+    if (x.mshr != GPC_NONE && gpc_is_request(self, msg) && is_behind(self, &x)) {
         return hold_line(self, &x);
     }
-    if (x.way != GPC_NONE && may_wait(msg)) {
+    if (x.way != GPC_NONE && gpc_is_request(self, msg)) {
         gpc_tags_touch(&self->arrays[x.array], x.way);
     }
     int status = gpc_fsm_step(&x);
@@ -150,7 +144,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 static int
 take_slot(gpc_controller_t *self, gpc_step_t *x)
 {
-    if (x->msg && x->mshr != GPC_NONE && may_wait(x->msg) && is_behind(self, x)) {
+    if (x->msg && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
         return hold_line(self, x);
     }
     x->kept = x->message == GPC_NONE;
@@ -220,7 +214,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the message may be gone after the step */
-    bool is_request = may_wait(msg);
+    bool is_request = gpc_is_request(self, msg);
 
     if (is_request && self->replay->count) {
         return GPC_HELD_QUEUE;
@@ -387,6 +381,19 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
     return take_slot(self, &x);
 }
 
+int
+gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp, uint8_t scope)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, GPC_NEVER, GPC_NONE);
+    x.slot = &self->unit_states[table];
+    x.warp = warp;
+    x.scope = scope;
+    x.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&x);
+    return status > 0 ? GPC_HOLD : status;
+}
+
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -463,6 +470,10 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
     self->type = type;
+    self->request_networks = 0;
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
+        self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
+    }
     self->first_bank = m->cores;
     self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     int status = init_arrays(self, arena);
@@ -485,6 +496,8 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    self->own_counters = GPC_ARENA_TAKE(counts, gpc_num_counts(type->counters), uint64_t);
+    self->own_histograms = GPC_ARENA_TAKE(counts, gpc_num_counts(type->histograms), gpc_histogram_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
                                          sizeof(uint64_t));

@@ -157,6 +157,8 @@ struct gpc_step {
     gpc_index_t mshr;  /* transaction entry, or GPC_NONE */
     gpc_index_t entry; /* over entries: which */
     uint8_t *slot;     /* over entries and the unit: where the state is kept */
+    uint16_t warp;     /* of gpc_controller_order: whose release or acquire it is */
+    uint8_t scope;     /* and its scope, gpc_scope_t */
     bool kept;         /* an action has taken the message over (a list, a queue, a completion) */
     bool fresh;        /* the transaction's entry was taken for this cell, which has had no effect yet */
 };

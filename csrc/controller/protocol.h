@@ -9,6 +9,7 @@
 
 #include "base/access.h"
 #include "base/failure.h"
+#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/rules.h"
 #include "cache/mshr.h"
@@ -82,6 +83,7 @@ typedef struct {
 typedef struct {
     const char *name; /* "request", "response" */
     bool ordered;     /* FIFO per source, destination and network; else none is assumed */
+    bool requests;    /* what travels on it may be held; nothing else is ever held */
     bool star;        /* dedicated links between the global controller and every core, beside the machine's fabric */
 } gpc_network_info_t;
 
@@ -102,6 +104,24 @@ typedef struct {
     bool ordered; /* a FIFO: entries leave in the order they came */
 } gpc_part_info_t;
 
+/* What a controller counts of its own: counters, or histograms of values. */
+typedef struct {
+    const char *name, *text;
+} gpc_count_info_t;
+
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) makes PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+#define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
+#define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
+#define GPC_COUNTS(prefix, LIST)                                                                   \
+    enum { LIST(GPC_COUNT_ENUM_, prefix) prefix##_END };                                           \
+    static const gpc_count_info_t prefix##_info[] = {LIST(GPC_COUNT_INFO_, prefix){NULL, NULL}};
+
+/* Where a list of sharers is, which sharers.h works on. */
+typedef struct {
+    uint8_t array;
+    uint16_t offset; /* among the fields beside its tags */
+} gpc_sharers_info_t;
+
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
@@ -114,7 +134,9 @@ typedef struct {
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
     uint8_t object_of[GPC_MAX_TABLES];
-    gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
+    gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
+    const gpc_count_info_t *counters, *histograms; /* of its own, by GPC_COUNTS; NULL: none */
+    gpc_sharers_info_t sharers;
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
@@ -144,7 +166,7 @@ typedef struct {
      * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
     int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
-     * *until. Called again until done. */
+     * *until. Called again until done. It sends messages by gpc_controller_order, and the answer wakes the warp by wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
@@ -152,9 +174,8 @@ typedef struct {
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
-    bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
+    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
@@ -202,6 +223,8 @@ typedef struct {
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's store is accepted: it will be completed before it is performed. */
+    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request is being completed; the arguments are those of the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
 } gpc_watch_t;
@@ -213,6 +236,14 @@ typedef struct {
     const char *choices;
     const char *text;
 } gpc_option_info_t;
+
+/* Narrows an `instant` to all L1s down to those that may have to do with the line, so that the others need not be asked. It changes
+ * no result. The machine keeps `bytes` for it, zero at the start; the explorer keeps none and asks all. */
+typedef struct {
+    size_t (*bytes)(uint32_t l1s);
+    void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
+                       gpc_nodeset_t *out);
+} gpc_instant_filter_t;
 
 struct gpc_protocol {
     const char *id, *name, *paper, *family, *text;
@@ -242,6 +273,7 @@ struct gpc_protocol {
      * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    const gpc_instant_filter_t *instant_filter; /* optional */
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -308,20 +340,34 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
+    void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: nobody keeps one */
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
     bool collects;                    /* such a step is under way */
+    uint8_t request_networks;         /* bit n: what travels on network n is a request */
     bool program_fences;              /* the program that runs has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     const gpc_watch_t *monitors;      /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
+    uint64_t *own_counters; /* of the type's counters; NULL: none */
+    gpc_histogram_t *own_histograms;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
 
+/* How many counters or histograms a list has. */
+static inline uint32_t
+gpc_num_counts(const gpc_count_info_t *infos)
+{
+    uint32_t count = 0;
+    while (infos && infos[count].name) {
+        count++;
+    }
+    return count;
+}
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
 
@@ -356,9 +402,27 @@ gpc_now(const gpc_step_t *x)
     return x->unit->ports->now(x->unit->world);
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
+/* The same for what the controller's type declares: counter or histogram PREFIX_name. */
+static inline void
+gpc_count_own(const gpc_step_t *x, uint32_t counter)
+{
+    x->unit->own_counters[counter]++;
+}
+static inline void
+gpc_record_own(const gpc_step_t *x, uint32_t histogram, uint64_t value)
+{
+    gpc_histogram_add(&x->unit->own_histograms[histogram], value);
+}
 
+/* To be called before the L1 completes a store that is not performed yet: the core's request in hand. From now on the store is known
+ * by core and word: it has no request, so whatever is sent on its behalf has GPC_NONE there. The core's loads may read it; the
+ * release part has to wait until it is performed, and so has the end of the launch. */
+GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
+/* To be called where the own core's accepted stores are performed in words of x->line, with these values, and no message has them. */
+GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* To be called where a store or atomic is performed: in hand, `message`, or one that it waits for; by a protocol whose loads
- * promise anything. until: the last core cycle in which another L1 may read what was there before; 0: none. */
+ * promise anything. Without a request it is accepted stores of message->requester. until: the last core cycle in which another L1
+ * may read what was there before; 0: none. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
@@ -417,6 +481,17 @@ GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
 /* The line's way, if it has one, is free. */
 GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
 GPC_MUST_CHECK int gpc_release_way_in(gpc_step_t *x, uint8_t array);
+/* Every pending message, in order; none when x is in no transaction. The loop must not take any out. */
+gpc_msg_t *gpc_first_pending(const gpc_step_t *x); /* NULL: there is none */
+static inline gpc_msg_t *
+gpc_next_pending(const gpc_step_t *x, const gpc_msg_t *pending)
+{
+    return pending->next == GPC_NONE ? NULL : gpc_msg_at(x->unit->messages, pending->next);
+}
+#define GPC_FOR_PENDING(x, pending)                                                                \
+    for (gpc_msg_t *pending = gpc_first_pending(x); pending; pending = gpc_next_pending(x, pending))
+/* The first one, taken out; GPC_NONE when there is none. */
+gpc_index_t gpc_pop_pending(gpc_step_t *x);
 /* The message (usually the core's request) joins the transaction's pending list. */
 GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
 /* Takes the first pending message whose `request` is this out of the list: GPC_NONE when there is none. A load that merges takes
@@ -427,25 +502,37 @@ gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
 /* All pending messages are taken again, each as if it had just come, before anything new. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
-/* A new message about x->line from here; to fill in before gpc_send. GPC_NONE with a failure when the pool is empty. */
-gpc_index_t gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
+/* A new message about x->line from here, on behalf of whom x's cause is; to be filled in, then sent. Without room a failure is
+ * told, and what comes back is nobody's message, which gpc_send refuses. */
+gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
+/* The masked words of `line`, or the whole line, as its type carries any. */
+void gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line);
+/* For the core's request x->msg, to the line's home: with its words (stores), its lane list (atomics: moved along). For an entry
+ * that acts by itself there is no request: the caller says what it carries. */
+gpc_msg_t *gpc_new_request(gpc_step_t *x, uint8_t type);
+/* To the sender of message `to` (x->message, or a pending one): its request named, its lane list moved along, words of x's line as
+ * the type carries any. */
+gpc_msg_t *gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
+static inline const gpc_message_info_t *
+gpc_message_info(const gpc_controller_t *unit, uint8_t type) /* of the protocol's own types */
+{
+    return &unit->protocol->messages[type - GPC_MSG_OWN];
+}
+/* Whether it is a core's, or travels on a network of requests: then it may wait for lines and queues. */
+static inline bool
+gpc_is_request(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : unit->request_networks >> msg->network & 1;
+}
 /* It leaves; over words at the step's end, as one with what was sent alike. It is not the caller's any more. */
-GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_index_t message);
+GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
 /* One copy of it to every controller of the set. */
-GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_index_t message, const gpc_nodeset_t *to);
-/* For the core's request x->msg: `type` to the line's home; with its words (stores), its lane list (atomics: moved along).
- * Without a message: no words but their mask. */
-GPC_MUST_CHECK int gpc_send_request(gpc_step_t *x, uint8_t type, gpc_mask_t words);
-/* For an entry: `type` to the line's home with the masked words of `line` (NULL: their mask only). */
-GPC_MUST_CHECK int gpc_send_words(gpc_step_t *x, uint8_t type, gpc_mask_t words, const uint32_t *line);
-/* To the sender of message `to` (x->message, or one of the pending list): `type`, its request named, its lane list moved along; the
- * masked words of `line` (may be NULL: none). */
-GPC_MUST_CHECK int gpc_send_answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_mask_t words, const uint32_t *line);
+GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
 /* Bytes on the wire. */
 uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
 GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* asks memory for x->line: a FILL comes */
-/* Writes the masked words of x's line (in its way) to memory. */
-GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words);
+/* The masked words of `line` to memory. */
+GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
 GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
 /* Gives a message and its lane list back. */
 void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
@@ -480,5 +567,9 @@ GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, u
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope tell
+ * whose it is, and so do the messages. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                        uint8_t scope);
 
 #endif

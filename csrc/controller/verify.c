@@ -108,6 +108,12 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction has not ended");
     }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
+        if (self->parts[i].order->count) {
+            return wrong(self, gpc_part_line(&self->parts[i], gpc_part_first(&self->parts[i])),
+                         "an entry has not left its part");
+        }
+    }
     if (*self->untold) {
         return wrong(self, 0, "the end of the launch is held");
     }

@@ -1,7 +1,7 @@
 /* parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building), run.c (launching and
  * running), host.c (memory and snapshots), queues.c (queues and turns of controllers), ports.c (the ports that
- * controllers call), sharer_filter.c (whom an oracle asks), checks.c (monitors and race detector), report.c (statistics,
- * checks, prints). */
+ * controllers call), checks.c (monitors and race detector), report.c (conservation, prints), statistics.c, storage.c (sizes and
+ * look-ups of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -13,7 +13,6 @@
 #include "fabric/dram.h"
 #include "fabric/network.h"
 #include "machine/gpu.h"
-#include "protocols/baseline/sharer_filter.h"
 
 /* Messages that may wait in front of the network before a controller takes no more that could add to them. */
 #define GPC_OUTBOX_LIMIT 8u
@@ -94,7 +93,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
-    gpc_holders_t holders;
+    void *instant_filter;    /* the protocol's, in the arena, or NULL */
     struct gpc_trace *trace; /* owned; NULL: nothing is written down */
     gpc_gpu_checks_t checks;
 };
@@ -152,6 +151,8 @@ void gpc_gpu_clear_stations(gpc_gpu_t *gpu);
 /* The line's state everywhere, behind a failure's text. */
 void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
+
+void gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "storage" of the statistics */
 
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);

@@ -47,10 +47,27 @@ gpc_gpu_hook_now(void *world)
     return port_now(world);
 }
 
+/* Whether the L1 has a way or a transaction of the line. */
+static bool
+has_line(const gpc_controller_t *l1, gpc_address_t line)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && l1->type->arrays[i].name; i++) {
+        if (gpc_tags_find(&l1->arrays[i], line) != GPC_NONE) {
+            return true;
+        }
+    }
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && l1->type->tables[i]; i++) {
+        if (gpc_mshr_find_for(&l1->mshrs, line, i) != GPC_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int
 instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
 {
-    if (!gpc_holders_is_one(&gpu->controllers[node], line)) {
+    if (!has_line(&gpu->controllers[node], line)) {
         return GPC_OK;
     }
     int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
@@ -64,12 +81,15 @@ static int
 port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
 {
     gpc_gpu_t *gpu = world;
-    gpc_nodeset_t holders;
+    gpc_nodeset_t all = {{0}};
     (void) from;
-    if (to == NULL) {
-        gpc_holders_of(&gpu->holders, gpu->l1s, line, &holders);
-        to = &holders;
+    if (to == NULL && gpu->protocol->instant_filter) {
+        gpu->protocol->instant_filter->candidates(gpu->instant_filter, gpu->l1s, gpu->machine.cores, line, &all);
     }
+    for (uint32_t node = 0; to == NULL && !gpu->protocol->instant_filter && node < gpu->machine.cores; node++) {
+        gpc_nodeset_add(&all, (gpc_node_t) node);
+    }
+    to = to ? to : &all;
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));

@@ -72,9 +72,16 @@ outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 static inline bool
-outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
+outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return gpu->stations[node].full >> from_network != 0;
+    return gpu->stations[node].full != 0;
+}
+
+/* Bit n: what comes on network n is a request. */
+static inline uint32_t
+requests_at(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    return gpu->controllers[node].request_networks;
 }
 
 static inline gpc_list_t *
@@ -139,10 +146,11 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
-        return false;
+    if (gpc_gpu_is_core(gpu, node)) {
+        return !outbox_full(gpu, node);
     }
-    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+    return !(gpu->stations[node].full & ~requests_at(gpu, node)) &&
+           gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
 }
 
 /* Something can be taken; what waits for room in the network or in the memory queue is told when that comes. */
@@ -150,10 +158,11 @@ static bool
 can_take(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_station_t *station = &gpu->stations[node];
-    if (station->inbox.count || station->inputs & ~1u) {
+    if (station->inbox.count || station->inputs & ~requests_at(gpu, node)) {
         return true;
     }
-    return (station->inputs & 1u || gpu->controllers[node].replay->count) && may_take_request(gpu, node);
+    return (station->inputs & requests_at(gpu, node) || gpu->controllers[node].replay->count) &&
+           may_take_request(gpu, node);
 }
 
 /* The core may offer again what the L1 did not take. */
@@ -169,7 +178,7 @@ static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
     if (gpc_gpu_is_core(gpu, node)) {
-        if (!gpu->stations[node].offer_held || outbox_full(gpu, node, 0)) {
+        if (!gpu->stations[node].offer_held || outbox_full(gpu, node)) {
             return GPC_OK;
         }
         return kick(gpu, node);
@@ -222,9 +231,6 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    if (gpc_gpu_is_core(gpu, from->node)) {
-        gpc_holders_note(&gpu->holders, from->node, msg->line);
-    }
     if (++station->queued[msg->network] >= outbox_places(gpu, from->node)) {
         station->full |= (uint8_t) (1u << msg->network);
     }
@@ -261,7 +267,7 @@ serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
     gpc_index_t *input = &gpu->stations[node].input[network];
     int status = fill_register(gpu, node, network);
 
-    if (status || *input == GPC_NONE || (network == 0 && !may_take_request(gpu, node))) {
+    if (status || *input == GPC_NONE || ((requests_at(gpu, node) >> network & 1) && !may_take_request(gpu, node))) {
         return status;
     }
     status = gpc_controller_take(&gpu->controllers[node], *input);
@@ -298,26 +304,35 @@ serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
+/* One input of these networks, from the highest down. */
+static int
+serve_networks(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks, bool *served)
+{
+    int status = GPC_OK;
+    while (networks && status == GPC_OK && !*served) {
+        uint32_t network = 31u - (uint32_t) __builtin_clz(networks);
+        networks &= ~(1u << network);
+        status = serve_network(gpu, node, network, served);
+    }
+    return status;
+}
+
 /* One input, the most urgent that can be taken. */
 static int
 serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
     const gpc_station_t *station = &gpu->stations[node];
-    int status = GPC_OK;
+    uint32_t requests = requests_at(gpu, node);
     *served = false;
     if (station->inbox.count) {
         return serve_inbox(gpu, node, served);
     }
-    for (uint32_t left = station->inputs & ~1u; left && status == GPC_OK && !*served;) {
-        uint32_t network = 31u - (uint32_t) __builtin_clz(left);
-        left &= ~(1u << network);
-        status = serve_network(gpu, node, network, served);
-    }
+    int status = serve_networks(gpu, node, station->inputs & ~requests, served);
     if (status == GPC_OK && !*served) {
         status = serve_replay(gpu, node, served);
     }
-    if (status == GPC_OK && !*served && (station->inputs & 1u)) {
-        status = serve_network(gpu, node, 0, served);
+    if (status == GPC_OK && !*served) {
+        status = serve_networks(gpu, node, station->inputs & requests, served);
     }
     return status;
 }
@@ -326,7 +341,7 @@ static int
 kick_core(gpc_gpu_t *gpu, gpc_node_t node)
 {
     gpc_station_t *station = &gpu->stations[node];
-    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node, 0)) {
+    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node)) {
         return GPC_OK;
     }
     return kick(gpu, node);
@@ -397,7 +412,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     gpc_gpu_t *gpu = world;
     gpc_station_t *station = &gpu->stations[core];
 
-    if (outbox_full(gpu, (gpc_node_t) core, 0)) {
+    if (outbox_full(gpu, (gpc_node_t) core)) {
         station->offer_held = true;
         return GPC_OFFER_HELD;
     }
@@ -406,7 +421,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         station->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core, 0)) {
+    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core)) {
         station->offer_held = true;
         return GPC_OFFER_LAST;
     }

@@ -83,18 +83,14 @@ broadcast(gpc_step_t *x, uint8_t type)
 {
     emu_unit_t *unit = x->unit->unit_fields;
     gpc_nodeset_t cores = {{0}};
-    gpc_index_t message = gpc_new_message(x, type, GPC_NO_NODE);
+    gpc_msg_t *msg = gpc_new_message(x, type, GPC_NO_NODE);
 
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
     for (uint32_t core = 0; core < x->unit->machine->cores; core++) {
         cores.bits[core / 64] |= UINT64_C(1) << core % 64;
     }
-    stc_message_t *fields = (stc_message_t *) (void *) gpc_msg_at(x->unit->messages, message)->fields;
-    *fields = (stc_message_t){.epochs = unit->next, .seb = unit->seb};
+    *(stc_message_t *) (void *) msg->fields = (stc_message_t){.epochs = unit->next, .seb = unit->seb};
     unit->answers = (uint16_t) x->unit->machine->cores;
-    return x->unit->ports->broadcast(x->unit->world, x->unit, message, &cores);
+    return gpc_broadcast(x, msg, &cores);
 }
 
 GPC_ACTION(act_broadcast_prepare, "PREPARE to every core")
@@ -174,7 +170,7 @@ const gpc_protocol_t sketch_epochs = {
     .messages = STC_info,
     .num_messages = GPC_COUNT_OF(STC_info),
     .message = stc_message_described,
-    .networks = {{.name = "request"},
+    .networks = {{.name = "request", .requests = true},
                  {.name = "response"},
                  {.name = "to cores", .ordered = true, .star = true},
                  {.name = "from cores", .ordered = true, .star = true}},

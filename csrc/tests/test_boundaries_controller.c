@@ -96,7 +96,9 @@ GPC_ACTION(act_note, "")
 
 GPC_ACTION(act_send, "")
 {
-    return gpc_send_request(x, MSG_PUT, 1);
+    gpc_msg_t *msg = gpc_new_request(x, MSG_PUT);
+    msg->mask = 1;
+    return gpc_send(x, msg);
 }
 
 static const gpc_cell_t entry_cells[E_NUM_STATES][E_NUM_EVENTS] = {
@@ -146,7 +148,7 @@ static const gpc_protocol_t protocol = {.id = "prototype",
                                         .controllers = {&type},
                                         .messages = MSG_info,
                                         .num_messages = GPC_COUNT_OF(MSG_info),
-                                        .networks = {{.name = "request"}, {.name = "response"}}};
+                                        .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
 
 /* ---- a world with this controller alone -------------------------------------------------------------------------------- */
 
