@@ -66,8 +66,8 @@ typedef struct {
     size_t length, capacity;
     bool overflow;
     gpc_cycle_t now;
-    uint64_t least_logical; /* of the whole state; what LOGICAL fields are relative to */
-    uint64_t found_logical; /* the least one encoded so far, 0: none */
+    uint64_t least_logical;   /* of the whole state; what LOGICAL fields are relative to */
+    uint64_t found_logical;   /* the least one encoded so far, 0: none */
     const gpc_node_t *rename; /* by node, or NULL */
     bool ages;                /* the order of use in a set matters: caches smaller than what is used */
     /* Writes what a message is, for lists of them; given by who knows what messages mean. */

@@ -103,6 +103,9 @@ gpc_world_begin(gpc_world_t *self)
     for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
         status = gpc_controller_verify(&self->controllers[node], true);
     }
+    if (status == GPC_OK) {
+        status = gpc_world_check_accepted(self);
+    }
     for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }

@@ -30,22 +30,19 @@ clock_of(const gpc_controller_t *unit)
 static int
 send(gpc_step_t *x, uint8_t type, gpc_position_t to, uint64_t time)
 {
-    gpc_index_t message = gpc_new_message(x, type, gpc_node_of(x->unit, to));
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_at(x->unit->messages, message)->fields[0] = time;
-    return gpc_send(x, message);
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_node_of(x->unit, to));
+    msg->fields[0] = time;
+    return gpc_send(x, msg);
 }
 
 static int
 send_several(gpc_step_t *x, uint32_t count)
 {
-    int status = gpc_complete(x, x->message, NULL, true);
+    int status = GPC_OK;
     for (uint32_t i = 0; i < count && status == GPC_OK; i++) {
         status = send(x, MSG_PING, GPC_AT_BANK, 0);
     }
-    return status;
+    return status ? status : gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_flood, "150 PINGs")
@@ -60,12 +57,9 @@ GPC_ACTION(act_deluge, "5000 PINGs")
 
 GPC_ACTION(act_name_request, "a PING that names the store, which completes")
 {
-    gpc_index_t message = gpc_new_message(x, MSG_PING, gpc_node_of(x->unit, GPC_AT_BANK));
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_at(x->unit->messages, message)->request = x->message;
-    int status = gpc_send(x, message);
+    gpc_msg_t *msg = gpc_new_message(x, MSG_PING, gpc_node_of(x->unit, GPC_AT_BANK));
+    msg->request = x->message;
+    int status = gpc_send(x, msg);
     return status ? status : gpc_complete(x, x->message, NULL, true);
 }
 
@@ -73,8 +67,8 @@ GPC_ACTION(act_name_request, "a PING that names the store, which completes")
 GPC_ACTION(act_start_clock, "")
 {
     *clock_of(x->unit) = 1;
-    int status = gpc_complete(x, x->message, NULL, true);
-    return status ? status : send(x, MSG_PING, GPC_AT_BANK, 1);
+    int status = send(x, MSG_PING, GPC_AT_BANK, 1);
+    return status ? status : gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_answer, "")
@@ -174,15 +168,11 @@ GPC_ACTION(act_keep_store, "")
 GPC_ACTION(act_put, "")
 {
     const lazy_unit_t *kept = x->unit->unit_fields;
-    gpc_index_t message = gpc_new_message(x, MSG_PUT, gpc_node_of(x->unit, GPC_AT_BANK));
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, message);
+    gpc_msg_t *msg = gpc_new_message(x, MSG_PUT, gpc_node_of(x->unit, GPC_AT_BANK));
     msg->line = kept->line;
     msg->mask = 1;
     msg->data[0] = kept->value;
-    return gpc_send(x, message);
+    return gpc_send(x, msg);
 }
 
 static const gpc_cell_t lazy_cells[LAZY_NUM_STATES][LAZY_NUM_EVENTS] = {
