@@ -335,7 +335,7 @@ expand(explorer_t *self, uint32_t state)
         }
         if (status == GPC_OK) {
             gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint16_t) i, false};
-            bool helps = move->kind != GPC_MOVE_EVICT;
+            bool helps = move->kind != GPC_MOVE_EVICT && move->kind != GPC_MOVE_BACKGROUND;
             status = discover(self, &how, &next);
             if (status == GPC_OK && next != state) {
                 self->transitions++;

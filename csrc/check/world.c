@@ -255,7 +255,8 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
         status = gpc_world_moves(self, &moves);
         for (uint32_t i = 0; i < moves.count && status == GPC_OK; i++) {
             const gpc_move_t *move = &moves.list[i];
-            if (move->kind == GPC_MOVE_DELIVER || move->kind == GPC_MOVE_MEMORY || move->kind == GPC_MOVE_REPLAY) {
+            if (move->kind == GPC_MOVE_DELIVER || move->kind == GPC_MOVE_MEMORY || move->kind == GPC_MOVE_REPLAY ||
+                move->kind == GPC_MOVE_ENTRY) {
                 status = gpc_world_move(self, move);
                 break;
             }
@@ -403,6 +404,7 @@ make_state(gpc_world_t *self)
     }
     gpc_list_clear(&self->state->answers);
     gpc_list_clear(&self->state->timers);
+    gpc_list_clear(&self->state->background);
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);

@@ -22,16 +22,18 @@ typedef enum {
     GPC_MOVE_DELIVER,
     GPC_MOVE_MEMORY,
     GPC_MOVE_REPLAY,
+    GPC_MOVE_ENTRY, /* the first ready entry of a part */
     GPC_MOVE_EVICT,
-    GPC_MOVE_END,    /* the launch ends at a controller */
-    GPC_MOVE_KERNEL, /* the next launch begins */
-    GPC_MOVE_TIMER,  /* one that is due */
-    GPC_MOVE_TIME    /* a core cycle passes; always the last of the list */
+    GPC_MOVE_END,        /* the launch ends at a controller */
+    GPC_MOVE_KERNEL,     /* the next launch begins */
+    GPC_MOVE_TIMER,      /* one that is due */
+    GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
+    GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
 
 typedef struct {
     uint8_t kind;      /* gpc_move_kind_t */
-    uint8_t a, b, c;   /* thread; or source, destination, network; or node (and line, array) */
+    uint8_t a, b, c;   /* thread; or source, destination, network; or node (and line, array; or part) */
     uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
@@ -55,8 +57,9 @@ typedef struct {
     uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_WORDS]; /* by line */
     gpc_list_t answers;                                             /* of memory, on their way */
     gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
-    uint32_t evictions;                                             /* so many may still be */
-    uint32_t ended;                                                 /* bit n: the launch has ended at node n */
+    gpc_list_t background;
+    uint32_t evictions; /* so many may still be */
+    uint32_t ended;     /* bit n: the launch has ended at node n */
     gpc_cycle_t now;
 } gpc_world_state_t;
 

@@ -85,12 +85,38 @@ add_timers(const gpc_world_t *self, gpc_moves_t *moves)
 }
 
 static int
+add_background(const gpc_world_t *self, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < self->state->background.count && status == GPC_OK; i++) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .position = (uint16_t) i});
+    }
+    return status;
+}
+
+static int
+add_entries(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
+{
+    const gpc_controller_t *unit = &self->controllers[node];
+    int status = GPC_OK;
+    for (uint8_t part = 0; *unit->ready && part < GPC_MAX_PARTS && status == GPC_OK; part++) {
+        if (unit->type->parts[part].name && unit->parts[part].ready->count) {
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ENTRY, .a = (uint8_t) node, .b = part});
+        }
+    }
+    return status;
+}
+
+static int
 add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
 {
     int status = GPC_OK;
 
     if (self->controllers[node].replay->count) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node});
+    }
+    if (status == GPC_OK) {
+        status = add_entries(self, node, moves);
     }
     if (status == GPC_OK && gpc_world_may_end(self, node)) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_END, .a = (uint8_t) node});
@@ -124,6 +150,9 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     }
     if (status == GPC_OK) {
         status = add_timers(self, moves);
+    }
+    if (status == GPC_OK) {
+        status = add_background(self, moves);
     }
     if (status == GPC_OK && (self->has_times || self->state->timers.count)) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIME});
@@ -338,6 +367,12 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
             return take_from(self, &self->state->answers, move->position);
         case GPC_MOVE_TIMER:
             return take_from(self, &self->state->timers, move->position);
+        case GPC_MOVE_BACKGROUND:
+            return take_from(self, &self->state->background, move->position);
+        case GPC_MOVE_ENTRY: {
+            int status = gpc_part_turn(&self->controllers[move->a].parts[move->b]);
+            return status == GPC_HELD_QUEUE ? GPC_OK : status;
+        }
         case GPC_MOVE_TIME:
             self->state->now++;
             return GPC_OK;
@@ -424,7 +459,7 @@ gpc_world_quiet(const gpc_world_t *self)
         }
     }
     for (uint32_t node = 0; node < self->nodes; node++) {
-        if (self->controllers[node].replay->count) {
+        if (self->controllers[node].replay->count || *self->controllers[node].ready) {
             return false;
         }
     }

@@ -15,6 +15,9 @@
  * and every cell not named is impossible: entering it is a reported protocol error, never undefined behaviour.
  * The first action of a cell may refuse by returning GPC_HOLD before it had any effect on the line (no way, no room):
  * HOLD_QUEUE then. A later action that refuses is a protocol error.
+ *
+ * Over entries, HOLD_LINE of an entry's own turn (a REPLAY) lets the entry wait for the line's transaction in the controller's
+ * first table that has one.
  */
 #ifndef GPC_CONTROLLER_FSM_H
 #define GPC_CONTROLLER_FSM_H

@@ -31,8 +31,15 @@ typedef struct {
     /* INSTANT for the line at the L1s of the set (NULL: at all) but `except`, now, without a message (ideal protocols). */
     int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except);
     /* A TIMER for the line (or, with line GPC_NEVER, for the unit: `tag` comes back in fields[0]) at a core cycle. Leases are never
-     * timers: only what waits for one is. */
-    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag);
+     * timers: only what waits for one is. A background timer keeps no launch running: a launch ends, or is a deadlock, when only
+     * background timers are left, which are dropped then. A periodic one sets itself again, and KERNEL_BEGIN sets the first. */
+    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
+                   bool background);
+    /* At the next edge of the unit's clock its ready entries act and its held requests are retried. */
+    int (*turn)(void *world, gpc_controller_t *unit);
+    /* Whether the unit's outbox has room for one more message on the network: what a drain asks before it sends. The unit gets
+     * a turn when messages leave a full outbox. */
+    bool (*room)(const void *world, const gpc_controller_t *unit, uint8_t network);
     /* The warp may ask order.c again at that core cycle (0: now). */
     int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
     /* The words of message->mask of the core's request have been carried out; the request is done when all of its words are.
@@ -101,7 +108,9 @@ typedef struct {
     const char *name;
     gpc_describe_t entry;
     uint32_t (*capacity)(const gpc_machine_t *machine, const int64_t *options);
-    bool ordered; /* a FIFO: entries leave in the order they came */
+    bool ordered;  /* a FIFO: entries leave in the order they came */
+    bool may_rest; /* entries may be left at the end of a run */
+    uint8_t steps; /* that ready entries take in a cycle of the unit's clock; 0: one */
 } gpc_part_info_t;
 
 /* What a controller counts of its own: counters, or histograms of values. */
@@ -137,6 +146,8 @@ typedef struct {
     gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
     const gpc_count_info_t *counters, *histograms; /* of its own, by GPC_COUNTS; NULL: none */
     gpc_sharers_info_t sharers;
+    /* Messages on each network that may wait in front of it before `room` says no; 0: GPC_OUTBOX_LIMIT. */
+    uint8_t outbox;
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
@@ -309,11 +320,15 @@ typedef struct {
 } gpc_controller_statistics_t;
 
 typedef struct {
+    gpc_controller_t *unit;
+    uint8_t number; /* of the unit's parts */
+    uint8_t table;  /* the first over its entries; GPC_MAX_TABLES: none */
     gpc_pool_t pool;
     uint32_t fields_size;
     uint8_t *fields;
     uint8_t *states;
     gpc_list_t *order; /* the entries in the order they came */
+    gpc_list_t *ready; /* those that are to act, in the order they became ready */
     uint32_t buckets;
     gpc_index_t *bucket; /* entries found by line */
 } gpc_part_t;
@@ -344,6 +359,7 @@ struct gpc_controller {
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
+    uint32_t *ready;                  /* ready entries of all parts */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
     bool collects;                    /* such a step is under way */
@@ -376,6 +392,11 @@ void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
 /* The first replayed request, if there is one: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
+/* The first ready entry of the part takes a REPLAY step by the part's table. GPC_OK: it did, or waits for a transaction, or there is
+ * none; GPC_HELD_QUEUE: the step is refused, and the entry stays first. */
+GPC_MUST_CHECK int gpc_part_turn(gpc_part_t *part);
+/* A cycle of the unit's clock: each part's ready entries take as many steps as the part declares. GPC_HELD_QUEUE: none could. */
+GPC_MUST_CHECK int gpc_controller_turn(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
@@ -502,6 +523,8 @@ gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
 /* All pending messages are taken again, each as if it had just come, before anything new. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
+/* Every message of a list of the protocol's own is taken again, behind those that are to be replayed already. */
+GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
 /* A new message about x->line from here, on behalf of whom x's cause is; to be filled in, then sent. Without room a failure is
  * told, and what comes back is nobody's message, which gpc_send refuses. */
 gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
@@ -554,11 +577,19 @@ gpc_index_t gpc_part_find(const gpc_part_t *part,
 gpc_index_t gpc_part_first(const gpc_part_t *part);                   /* the oldest, or GPC_NONE */
 gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
 gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
+/* The entry is to act: it gets a REPLAY step when its turn comes. Nothing for one that is ready or waits already. A step that is
+ * refused is retried when anything has changed at the unit, the entries ready behind it meanwhile wait; with HOLD_LINE the entry
+ * alone waits, and becomes ready when the line's transaction changes its state. */
+GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
+bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
 gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
+/* For an entry's action: a step of table `table` about the masked words of x's line. GPC_HELD_LINE: some of them wait for a
+ * transaction, and x's entry does too; the action returns it as it returns GPC_HOLD, but may have had effects. */
+GPC_MUST_CHECK int gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask);
 /* First action of a step over entries that has none: a new entry of the table's part for x's line. GPC_HOLD: the part is full.
  * An entry leaves its part when its state becomes the table's initial one. */
 GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);

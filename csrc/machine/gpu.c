@@ -280,6 +280,9 @@ build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     if (status == 0 && (gpu->arena.failed || !gpu->state)) {
         status = GPC_ERROR_MEMORY;
     }
+    if (status == 0) {
+        gpc_list_clear(&gpu->state->background);
+    }
     return status;
 }
 

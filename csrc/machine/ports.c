@@ -120,7 +120,7 @@ inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_ad
 }
 
 static int
-port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
@@ -130,8 +130,19 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
+    if (background) {
+        gpc_msg_at(&gpu->messages, message)->flags = GPC_MSG_FLAG_BACKGROUND;
+        gpc_list_push(&gpu->state->background, &gpu->messages, message);
+    }
     return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER,
                               GPC_PRIORITY_ARRIVE, unit->node, message);
+}
+
+static int
+port_turn(void *world, gpc_controller_t *unit)
+{
+    gpc_gpu_t *gpu = world;
+    return gpc_gpu_schedule_controller(gpu, unit->node, tick_now(gpu));
 }
 
 static int
@@ -186,6 +197,8 @@ const gpc_ports_t gpc_gpu_ports = {
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,
+    .turn = port_turn,
+    .room = gpc_gpu_has_room,
     .wake_warp = port_wake_warp,
     .complete = port_complete,
     .fetch = port_fetch,

@@ -108,16 +108,40 @@ gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out)
     return gpc_text_status(out);
 }
 
+/* "V 0x3 R 0xc": the states of a line's words, each with its words. */
+static void
+add_word_states(const gpc_controller_t *unit, gpc_address_t line, gpc_text_t *out)
+{
+    const gpc_table_t *table = unit->type->tables[0];
+    gpc_mask_t words[UINT8_MAX + 1] = {0};
+    gpc_index_t way;
+
+    for (uint32_t word = 0; word < unit->machine->line_bytes / 4; word++) {
+        words[gpc_state_at(unit, line, word, &way)] |= UINT32_C(1) << word;
+    }
+    for (uint32_t state = 0; state < table->num_states; state++) {
+        if (words[state]) {
+            gpc_text_add(out, " %s 0x%x", table->states[state].name, words[state]);
+        }
+    }
+}
+
 static void
 add_line_at(const gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line, gpc_text_t *out)
 {
     const gpc_controller_t *unit = &gpu->controllers[node];
-    gpc_index_t way = unit->arrays[0].sets ? gpc_tags_find(&unit->arrays[0], line) : GPC_NONE;
-    gpc_index_t mshr = gpc_mshr_find(&unit->mshrs, line);
+    const gpc_table_t *table = unit->type->tables[0];
+    gpc_index_t way;
+    uint8_t state = gpc_state_at(unit, line, 0, &way);
 
-    if (way != GPC_NONE || mshr != GPC_NONE) {
-        uint8_t state = mshr != GPC_NONE ? gpc_mshr_at(&unit->mshrs, mshr)->state : unit->arrays[0].tags[way].state;
-        gpc_text_add(out, "; %s %u: %s", unit->type->name, unit->index, unit->type->tables[0]->states[state].name);
+    if (way == GPC_NONE && gpc_mshr_find(&unit->mshrs, line) == GPC_NONE) {
+        return;
+    }
+    gpc_text_add(out, "; %s %u:", unit->type->name, unit->index);
+    if (table->object == GPC_OVER_WORDS) {
+        add_word_states(unit, line, out);
+    } else {
+        gpc_text_add(out, " %s", table->states[state].name);
     }
 }
 
