@@ -66,6 +66,18 @@ class Stats(Group):
         How often the protocol's timestamps have begun again during launches; 0 for a protocol without any.
     l1, l2, traffic, stalls, dram : Group
         Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
+        ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (what
+        the older access is) and ``_same_line``; ``stalls.fence`` is that of ``fence_load``,
+        ``_store``, ``_atomic`` and ``_release``.
+    histograms : Group
+        Lists of counts: element 0 counts the value 0, element i the values from 2**(i-1) to
+        2**i - 1. ``core.load_latency`` and ``core.store_latency`` are in core cycles, by
+        instruction; what a protocol declares is told by controller.
+    counters : Group
+        What a protocol's controllers count beside ``l1`` and ``l2``, by controller.
+    storage : Group
+        Arrays and parts beside the caches, by controller: look-ups (``accesses``), ``entries``
+        of each of the ``units``, ``bits`` of an entry.
     energy : Group
         Joules by part, and their ``total``.
     """

@@ -39,7 +39,8 @@ enum {
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core over the home partition: one more traversal to come */
     GPC_MSG_FLAG_READ_ONLY =
         8u, /* a load from a buffer that the launch declares read-only, or a message on its behalf */
-    GPC_MSG_FLAG_OWN = 16u
+    GPC_MSG_FLAG_BACKGROUND = 16u, /* a timer that keeps no launch running */
+    GPC_MSG_FLAG_OWN = 32u
 };
 
 typedef struct {

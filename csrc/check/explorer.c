@@ -220,6 +220,10 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
                 return GPC_OK;
             }
         }
+        if (gpc_world_check_accepted(&self->world)) {
+            note_violation(self, state, -1, "invariant", self->world.failure.text);
+            return GPC_OK;
+        }
         return note_outcomes(self, state);
     }
     if (!anything_happens) {
@@ -263,7 +267,7 @@ expand(explorer_t *self, uint32_t state)
         }
         if (status == GPC_OK) {
             gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint8_t) i, false};
-            bool helps = moves[i].kind != GPC_MOVE_EVICT;
+            bool helps = moves[i].kind != GPC_MOVE_EVICT && moves[i].kind != GPC_MOVE_BACKGROUND;
             status = discover(self, &how, &next);
             if (status == GPC_OK && next != state) {
                 self->transitions++;
@@ -331,7 +335,7 @@ print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, gpc_te
         uint64_t entered = 0;
         for (uint32_t node = 0; node < self->world.nodes; node++) {
             const gpc_controller_t *unit = &self->world.controllers[node];
-            entered += unit->type->position == type->position ? unit->counts[0][cell] : 0;
+            entered += gpc_is_of_type(unit, type) ? unit->counts[0][cell] : 0;
         }
         if (entered) {
             gpc_text_add_comma(out);

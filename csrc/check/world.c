@@ -210,7 +210,7 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
         uint32_t count = gpc_world_moves(self, moves);
         for (uint32_t i = 0; i < count; i++) {
             if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY ||
-                moves[i].kind == GPC_MOVE_REPLAY) {
+                moves[i].kind == GPC_MOVE_REPLAY || moves[i].kind == GPC_MOVE_ENTRY) {
                 status = gpc_world_move(self, &moves[i]);
                 break;
             }
@@ -344,6 +344,7 @@ make_state(gpc_world_t *self)
     }
     gpc_list_clear(&self->state->answers);
     gpc_list_clear(&self->state->timers);
+    gpc_list_clear(&self->state->background);
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
     self->tells_time = tells_time(self->protocol);
@@ -378,6 +379,9 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
     }
     if (status == 0) {
         status = make_state(self);
+    }
+    if (status == 0) {
+        status = gpc_world_watch_stores(self);
     }
     if (status) {
         return status;

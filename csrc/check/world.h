@@ -4,6 +4,7 @@
 #ifndef GPC_CHECK_WORLD_H
 #define GPC_CHECK_WORLD_H
 
+#include "check/accepted.h"
 #include "check/explore.h"
 #include "controller/protocol.h"
 #include "core/memory/order.h"
@@ -21,14 +22,16 @@ typedef enum {
     GPC_MOVE_DELIVER,
     GPC_MOVE_MEMORY,
     GPC_MOVE_REPLAY,
+    GPC_MOVE_ENTRY, /* the first ready entry of a part */
     GPC_MOVE_EVICT,
-    GPC_MOVE_TIMER, /* one that is due */
-    GPC_MOVE_TIME   /* a core cycle passes; always the last of the list */
+    GPC_MOVE_TIMER,      /* one that is due */
+    GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
+    GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
 
 typedef struct {
     uint8_t kind;     /* gpc_move_kind_t */
-    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and line, array) */
+    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and line, array; or part) */
     uint8_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
@@ -45,7 +48,8 @@ typedef struct {
     uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_WORDS]; /* by line */
     gpc_list_t answers;                                             /* of memory, on their way */
     gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
-    uint32_t evictions;                                             /* so many may still be */
+    gpc_list_t background;
+    uint32_t evictions; /* so many may still be */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
@@ -79,6 +83,8 @@ typedef struct {
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
     gpc_order_t order;
+    gpc_accepted_t accepted;
+    gpc_watch_t watch;
 } gpc_world_t;
 
 /* What a move says beside GPC_OK and errors. */
@@ -99,6 +105,8 @@ GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
 bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is on its way */
 GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
+/* Once the programs are done and all is quiet: no accepted store has been lost. GPC_OK, or a violation. */
+GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
 void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 
 /* ---- for people: what a move is, and what it has changed -------------------------------------------------------------------- */
@@ -117,6 +125,9 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 /* ---- inside ------------------------------------------------------------------------------------------------------------------- */
 
 extern const gpc_ports_t gpc_world_ports;
+/* From now on accepted stores are followed, until they are performed. */
+GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
+void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
 
 static inline gpc_list_t *

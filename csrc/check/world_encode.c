@@ -71,6 +71,25 @@ encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
     }
 }
 
+/* They may come at any time, so their order and their cycles say nothing. */
+static void
+encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    gpc_encode_u64(out, self->state->background.count);
+    for (uint32_t name = 0; self->state->background.count && name < self->nodes; name++) {
+        gpc_index_t i = self->state->background.head;
+        for (uint32_t n = self->state->background.count; n; n--) {
+            const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+            if (msg->destination == symmetry->node_at[name]) {
+                gpc_encode_u64(out, name);
+                gpc_encode_u64(out, msg->line);
+                gpc_encode_u64(out, msg->fields[0]);
+            }
+            i = msg->next;
+        }
+    }
+}
+
 /* The lines and words that the warp has accesses outstanding to, the newest first. */
 static void
 encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
@@ -146,8 +165,10 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     encode_channels(self, symmetry, out);
     gpc_encode_list(out, &self->state->answers);
     encode_timers(self, out);
+    encode_background_timers(self, symmetry, out);
     for (uint32_t node = 0; node < self->nodes; node++) {
         gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
     }
+    gpc_world_encode_accepted(self, symmetry, out);
     out->context = NULL;
 }

@@ -54,6 +54,18 @@ add_timers(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
     return count;
 }
 
+static uint32_t
+add_entries(const gpc_world_t *self, uint32_t node, gpc_move_t *moves, uint32_t count)
+{
+    const gpc_controller_t *unit = &self->controllers[node];
+    for (uint8_t part = 0; *unit->ready && part < GPC_MAX_PARTS && count < GPC_WORLD_MAX_MOVES; part++) {
+        if (unit->type->parts[part].name && unit->parts[part].ready->count) {
+            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_ENTRY, .a = (uint8_t) node, .b = part};
+        }
+    }
+    return count;
+}
+
 uint32_t
 gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
 {
@@ -72,11 +84,15 @@ gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
         if (self->controllers[node].replay->count) {
             moves[count++] = (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node};
         }
+        count = add_entries(self, node, moves, count);
         for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
             count = add_evictions(self, node, line, moves, count);
         }
     }
     count = add_timers(self, moves, count);
+    for (uint32_t i = 0; i < self->state->background.count && count < GPC_WORLD_MAX_MOVES; i++) {
+        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .position = (uint8_t) i};
+    }
     if ((self->tells_time || self->state->timers.count) && count < GPC_WORLD_MAX_MOVES) {
         moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIME};
     }
@@ -275,6 +291,12 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
             return take_from(self, &self->state->answers, move->position);
         case GPC_MOVE_TIMER:
             return take_from(self, &self->state->timers, move->position);
+        case GPC_MOVE_BACKGROUND:
+            return take_from(self, &self->state->background, move->position);
+        case GPC_MOVE_ENTRY: {
+            int status = gpc_part_turn(&self->controllers[move->a].parts[move->b]);
+            return status == GPC_HELD_QUEUE ? GPC_OK : status;
+        }
         case GPC_MOVE_TIME:
             self->state->now++;
             return GPC_OK;
@@ -357,7 +379,7 @@ gpc_world_quiet(const gpc_world_t *self)
         }
     }
     for (uint32_t node = 0; node < self->nodes; node++) {
-        if (self->controllers[node].replay->count) {
+        if (self->controllers[node].replay->count || *self->controllers[node].ready) {
             return false;
         }
     }

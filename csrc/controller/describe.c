@@ -157,6 +157,18 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_described(out, "message_fields", protocol->message);
 }
 
+/* What each is of, by name. */
+static void
+add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; i < gpc_num_counts(infos); i++) {
+        add_text(out, infos[i].name, infos[i].text);
+    }
+    gpc_text_add(out, "}");
+}
+
 /* The tables that options choose instead: [{option, value, number, table}]. */
 static void
 add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
@@ -206,7 +218,10 @@ add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_contro
     add_described(out, "unit", type->unit);
     add_described(out, "warp", type->warp);
     add_described(out, "core", type->core);
-    gpc_text_add(out, "}}");
+    gpc_text_add(out, "}");
+    add_counts(out, "counters", type->counters);
+    add_counts(out, "histograms", type->histograms);
+    gpc_text_add(out, "}");
 }
 
 void

@@ -62,6 +62,8 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->source = msg->requester = unit->node;
     msg->destination = destination;
     msg->line = x->line;
+    msg->warp = x->warp;
+    msg->scope = x->scope;
     if (x->msg) {
         msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;
@@ -188,6 +190,34 @@ gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to)
     }
     stamp(unit, message);
     return unit->ports->broadcast(unit->world, unit, message, to);
+}
+
+int
+gpc_note_accepted(gpc_step_t *x)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    int status = watch ? watch->accepted(watch->watcher, x->unit, x->msg) : GPC_OK;
+    x->msg->request = GPC_NONE;
+    return status;
+}
+
+int
+gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    gpc_msg_t store;
+
+    if (!watch) {
+        return GPC_OK;
+    }
+    memset(&store, 0, sizeof(store));
+    store.type = GPC_MSG_STORE;
+    store.source = store.requester = x->unit->node;
+    store.next = store.request = store.lanes = store.access = GPC_NONE;
+    store.line = x->line;
+    store.mask = mask;
+    gpc_merge_words(store.data, words, mask);
+    return watch->performed(watch->watcher, x->unit, &store, until);
 }
 
 int

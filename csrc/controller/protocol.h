@@ -9,6 +9,7 @@
 
 #include "base/access.h"
 #include "base/failure.h"
+#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/rules.h"
 #include "cache/mshr.h"
@@ -30,8 +31,15 @@ typedef struct {
     /* INSTANT for the line at the L1s of the set (NULL: at all) but `except`, now, without a message (ideal protocols). */
     int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except);
     /* A TIMER for the line (or, with line GPC_NEVER, for the unit: `tag` comes back in fields[0]) at a core cycle. Leases are never
-     * timers: only what waits for one is. */
-    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag);
+     * timers: only what waits for one is. A background timer keeps no launch running: a launch ends, or is a deadlock, when only
+     * background timers are left, which are dropped then. A periodic one sets itself again, and KERNEL_BEGIN sets the first. */
+    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
+                   bool background);
+    /* At the next edge of the unit's clock its ready entries act and its held requests are retried. */
+    int (*turn)(void *world, gpc_controller_t *unit);
+    /* Whether the unit's outbox has room for one more message on the network: what a drain asks before it sends. The unit gets
+     * a turn when messages leave a full outbox. */
+    bool (*room)(const void *world, const gpc_controller_t *unit, uint8_t network);
     /* The warp may ask order.c again at that core cycle (0: now). */
     int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
     /* The words of message->mask of the core's request have been carried out; the request is done when all of its words are.
@@ -100,8 +108,22 @@ typedef struct {
     const char *name;
     gpc_describe_t entry;
     uint32_t (*capacity)(const gpc_machine_t *machine, const int64_t *options);
-    bool ordered; /* a FIFO: entries leave in the order they came */
+    bool ordered;  /* a FIFO: entries leave in the order they came */
+    bool may_rest; /* entries may be left at the end of a run */
+    uint8_t steps; /* that ready entries take in a cycle of the unit's clock; 0: one */
 } gpc_part_info_t;
+
+/* What a controller counts of its own: counters, or histograms of values. */
+typedef struct {
+    const char *name, *text;
+} gpc_count_info_t;
+
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) makes PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+#define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
+#define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
+#define GPC_COUNTS(prefix, LIST)                                                                   \
+    enum { LIST(GPC_COUNT_ENUM_, prefix) prefix##_END };                                           \
+    static const gpc_count_info_t prefix##_info[] = {LIST(GPC_COUNT_INFO_, prefix){NULL, NULL}};
 
 /* Where a list of sharers is, which sharers.h works on. */
 typedef struct {
@@ -131,8 +153,11 @@ typedef struct {
     gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
     /* What a table over lines or words is about: its index among the arrays; over entries: among the parts. */
     uint8_t object_of[GPC_MAX_TABLES];
-    gpc_describe_t mshr, unit, warp, core; /* metadata; NULL: none */
+    gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
+    const gpc_count_info_t *counters, *histograms; /* of its own, by GPC_COUNTS; NULL: none */
     gpc_sharers_info_t sharers;
+    /* Messages on each network that may wait in front of it before `room` says no; 0: GPC_OUTBOX_LIMIT. */
+    uint8_t outbox;
     /* Transaction entries, from machine and options; NULL: the machine's for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
     /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
@@ -162,7 +187,7 @@ typedef struct {
      * the warp is woken, or at *until (set: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
     int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
     /* The release part, once all older accesses of the warp are complete: GPC_OK done; GPC_HOLD not yet: ask when woken, or at
-     * *until. Called again until done. */
+     * *until. Called again until done. It sends messages by gpc_controller_order, and the answer wakes the warp by wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
@@ -170,9 +195,8 @@ typedef struct {
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A barrier's leaving: warp metadata of `from` into `into` (maximum of GWCTs). */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool same_line;             /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;             /* a warp may not issue to a word it has an access outstanding to */
-    bool barrier_on_acceptance; /* a barrier counts stores as complete once the L1 has taken them */
+    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last to arrive at a barrier does the release part; nobody leaves before it is done */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
@@ -220,6 +244,8 @@ typedef struct {
     int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
     /* The store or atomic (its lanes have their old values) is performed: what it replaces is read by nobody after `until`. */
     int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's store is accepted: it will be completed before it is performed. */
+    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request is being completed; the arguments are those of the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
 } gpc_watch_t;
@@ -236,6 +262,14 @@ typedef struct {
     } small;                       /* what the explorer takes on its small machine; not given: the standard */
     int64_t fuzz_least, fuzz_most; /* what the random tester draws from; both 0: it leaves the option alone */
 } gpc_option_info_t;
+
+/* Narrows an `instant` to all L1s down to those that may have to do with the line, so that the others need not be asked. It changes
+ * no result. The machine keeps `bytes` for it, zero at the start; the explorer keeps none and asks all. */
+typedef struct {
+    size_t (*bytes)(uint32_t l1s);
+    void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
+                       gpc_nodeset_t *out);
+} gpc_instant_filter_t;
 
 /* ---- what tests, figures and tools know of a protocol beside its tables -------------------------------------------------------- */
 
@@ -286,6 +320,7 @@ struct gpc_protocol {
      * the line it was about; a step of a table over the unit may be about none (GPC_NEVER). Tells by gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    const gpc_instant_filter_t *instant_filter; /* optional */
 };
 
 /* Options by their standards, then derived, then as given; GPC_ERROR_OPTION names what is wrong. */
@@ -321,11 +356,15 @@ typedef struct {
 } gpc_controller_statistics_t;
 
 typedef struct {
+    gpc_controller_t *unit;
+    uint8_t number; /* of the unit's parts */
+    uint8_t table;  /* the first over its entries; GPC_MAX_TABLES: none */
     gpc_pool_t pool;
     uint32_t fields_size;
     uint8_t *fields;
     uint8_t *states;
     gpc_list_t *order; /* the entries in the order they came */
+    gpc_list_t *ready; /* those that are to act, in the order they became ready */
     uint32_t buckets;
     gpc_index_t *bucket; /* entries found by line */
 } gpc_part_t;
@@ -352,9 +391,11 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
+    void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: nobody keeps one */
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
     gpc_list_t *replay;               /* held requests whose line has changed: before anything new is taken */
+    uint32_t *ready;                  /* ready entries of all parts */
     gpc_cycle_t *idle_timer;          /* when the TIMER for idle transactions comes; 0: none is asked for */
     gpc_list_t sent;                  /* over words: what this step sends so far; empty between steps */
     bool collects;                    /* such a step is under way */
@@ -363,9 +404,28 @@ struct gpc_controller {
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     const gpc_watch_t *monitors;      /* borrowed; NULL: nobody watches */
     gpc_controller_statistics_t *statistics;
+    uint64_t *own_counters; /* of the type's counters; NULL: none */
+    gpc_histogram_t *own_histograms;
     /* Told of every cell before it is carried out; NULL: nobody looks on. */
     void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
+
+/* How many counters or histograms a list has. */
+static inline uint32_t
+gpc_num_counts(const gpc_count_info_t *infos)
+{
+    uint32_t count = 0;
+    while (infos && infos[count].name) {
+        count++;
+    }
+    return count;
+}
+/* Whether it is one of a protocol's type, which options may have given other tables. */
+static inline bool
+gpc_is_of_type(const gpc_controller_t *unit, const gpc_controller_type_t *type)
+{
+    return unit->type->position == type->position;
+}
 
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
@@ -375,6 +435,11 @@ void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
 /* The first replayed request, if there is one: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
+/* The first ready entry of the part takes a REPLAY step by the part's table. GPC_OK: it did, or waits for a transaction, or there is
+ * none; GPC_HELD_QUEUE: the step is refused, and the entry stays first. */
+GPC_MUST_CHECK int gpc_part_turn(gpc_part_t *part);
+/* A cycle of the unit's clock: each part's ready entries take as many steps as the part declares. GPC_HELD_QUEUE: none could. */
+GPC_MUST_CHECK int gpc_controller_turn(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line by table `table`, for actions of another table too. The message (or GPC_NONE) is
@@ -401,9 +466,27 @@ gpc_now(const gpc_step_t *x)
     return x->unit->ports->now(x->unit->world);
 }
 #define gpc_count(x, what) ((x)->unit->statistics->what++)
+/* The same for what the controller's type declares: counter or histogram PREFIX_name. */
+static inline void
+gpc_count_own(const gpc_step_t *x, uint32_t counter)
+{
+    x->unit->own_counters[counter]++;
+}
+static inline void
+gpc_record_own(const gpc_step_t *x, uint32_t histogram, uint64_t value)
+{
+    gpc_histogram_add(&x->unit->own_histograms[histogram], value);
+}
 
+/* To be called before the L1 completes a store that is not performed yet: the core's request in hand. From now on the store is known
+ * by core and word: it has no request, so whatever is sent on its behalf has GPC_NONE there. The core's loads may read it; the
+ * release part has to wait until it is performed, and so has the end of the launch. */
+GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
+/* To be called where the own core's accepted stores are performed in words of x->line, with these values, and no message has them. */
+GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* To be called where a store or atomic is performed: in hand, `message`, or one that it waits for; by a protocol whose loads
- * promise anything. until: the last core cycle in which another L1 may read what was there before; 0: none. */
+ * promise anything. Without a request it is accepted stores of message->requester. until: the last core cycle in which another L1
+ * may read what was there before; 0: none. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
@@ -483,6 +566,8 @@ gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
 /* All pending messages are taken again, each as if it had just come, before anything new. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
+/* Every message of a list of the protocol's own is taken again, behind those that are to be replayed already. */
+GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
 /* A new message about x->line from here, on behalf of whom x's cause is; to be filled in, then sent. Without room a failure is
  * told, and what comes back is nobody's message, which gpc_send refuses. */
 gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
@@ -535,11 +620,19 @@ gpc_index_t gpc_part_find(const gpc_part_t *part,
 gpc_index_t gpc_part_first(const gpc_part_t *part);                   /* the oldest, or GPC_NONE */
 gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
 gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
+/* The entry is to act: it gets a REPLAY step when its turn comes. Nothing for one that is ready or waits already. A step that is
+ * refused is retried when anything has changed at the unit, the entries ready behind it meanwhile wait; with HOLD_LINE the entry
+ * alone waits, and becomes ready when the line's transaction changes its state. */
+GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
+bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
 gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
+/* For an entry's action: a step of table `table` about the masked words of x's line. GPC_HELD_LINE: some of them wait for a
+ * transaction, and x's entry does too; the action returns it as it returns GPC_HOLD, but may have had effects. */
+GPC_MUST_CHECK int gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask);
 /* First action of a step over entries that has none: a new entry of the table's part for x's line. GPC_HOLD: the part is full.
  * An entry leaves its part when its state becomes the table's initial one. */
 GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
@@ -548,5 +641,9 @@ GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, u
                                         uint8_t cause, gpc_index_t message);
 /* The cause at the unit itself, by table `table`. */
 GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope tell
+ * whose it is, and so do the messages. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                        uint8_t scope);
 
 #endif

@@ -2,7 +2,8 @@
  * turns, what memory answers and timers say waits in inboxes.
  *
  * A bank takes one input an L2 cycle: fills first, then replayed requests, then networks from the highest down (an answer must
- * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. A
+ * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. Beside
+ * these, ready entries of a controller's parts take as many steps a cycle as the parts declare. A
  * request is not taken while too much waits in the outboxes or no place in the memory queue is free: that is how finite
  * resources push back. */
 #include <string.h>
@@ -64,13 +65,6 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 
 /* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
 
-/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
-static inline uint32_t
-outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
-{
-    return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
-}
-
 static inline bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -82,6 +76,13 @@ static inline uint32_t
 requests_at(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     return gpu->controllers[node].request_networks;
+}
+
+bool
+gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network)
+{
+    const gpc_gpu_t *gpu = world;
+    return !(gpu->stations[unit->node].full >> network & 1);
 }
 
 static inline gpc_list_t *
@@ -96,7 +97,7 @@ enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc
     gpc_station_t *station = &gpu->stations[node];
     uint8_t network = gpc_msg_at(&gpu->messages, message)->network;
 
-    if (--station->queued[network] < outbox_places(gpu, node)) {
+    if (--station->queued[network] < station->places) {
         station->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
@@ -177,6 +178,10 @@ kick(gpc_gpu_t *gpu, gpc_node_t node)
 static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
+    int status = *gpu->controllers[node].ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    if (status) {
+        return status;
+    }
     if (gpc_gpu_is_core(gpu, node)) {
         if (!gpu->stations[node].offer_held || outbox_full(gpu, node)) {
             return GPC_OK;
@@ -231,10 +236,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    if (gpc_gpu_is_core(gpu, from->node)) {
-        gpc_holders_note(&gpu->holders, from->node, msg->line);
-    }
-    if (++station->queued[msg->network] >= outbox_places(gpu, from->node)) {
+    if (++station->queued[msg->network] >= station->places) {
         station->full |= (uint8_t) (1u << msg->network);
     }
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
@@ -350,6 +352,24 @@ kick_core(gpc_gpu_t *gpu, gpc_node_t node)
     return kick(gpu, node);
 }
 
+/* Ready entries act once a cycle; one that is refused is retried at the next turn, whatever brings that. */
+static int
+serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    gpc_controller_t *unit = &gpu->controllers[node];
+
+    if (station->acted != tick_now(gpu)) {
+        int status = gpc_controller_turn(unit);
+        if (status != GPC_OK) {
+            return status == GPC_HELD_QUEUE ? GPC_OK : status;
+        }
+        station->acted = tick_now(gpu);
+        *served = true;
+    }
+    return *unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1) : GPC_OK;
+}
+
 static int
 take_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -363,6 +383,12 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
         return status;
     }
     gpu->stations[node].taken = served ? tick_now(gpu) : gpu->stations[node].taken;
+    if (*gpu->controllers[node].ready) {
+        status = serve_entries(gpu, node, &served);
+        if (status) {
+            return status;
+        }
+    }
     if (gpc_gpu_is_core(gpu, node)) {
         status = kick_core(gpu, node);
     }
@@ -424,6 +450,9 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         station->offer_held = true;
         return GPC_OFFER_HELD;
     }
+    if (status == GPC_OK && *gpu->controllers[core].ready) { /* what was refused before may go on */
+        status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
+    }
     if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core)) {
         station->offer_held = true;
         return GPC_OFFER_LAST;
@@ -448,11 +477,43 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
+static void
+forget_background_timer(gpc_gpu_t *gpu, gpc_index_t message)
+{
+    gpc_index_t previous = GPC_NONE, i = gpu->state->background.head;
+    for (; i != message; i = gpc_msg_at(&gpu->messages, i)->next) {
+        previous = i;
+    }
+    gpc_list_remove_after(&gpu->state->background, &gpu->messages, previous, i);
+}
+
+void
+gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
+{
+    gpc_index_t message;
+
+    gpc_wheel_clear(&gpu->wheel);
+    while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
+        gpc_pool_give(&gpu->messages, message);
+    }
+}
+
 int
 gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
+    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
+        forget_background_timer(gpu, message);
+    }
     gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
+static uint32_t
+outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    uint32_t declared = gpu->controllers[node].type->outbox;
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
 }
 
 void
@@ -466,8 +527,9 @@ gpc_gpu_clear_stations(gpc_gpu_t *gpu)
             station->input[network] = GPC_NONE;
         }
         gpc_list_clear(&station->inbox);
+        station->places = outbox_places(gpu, (gpc_node_t) node);
         station->inputs = station->full = 0;
-        station->turn = station->outbox_turn = station->taken = GPC_NEVER;
+        station->turn = station->outbox_turn = station->taken = station->acted = GPC_NEVER;
         station->offer_held = false;
     }
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {

@@ -9,7 +9,75 @@
  *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
  *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
  */
+#include <string.h>
+
 #include "protocols/baseline/baseline.h"
+
+/* ---- whom the oracle asks when it does not know who has copies ----------------------------------------------------------------------- */
+
+/* A set of L1s a hash of lines, never too small: an L1 that gives a line a way is in it. What has left since makes the sets too
+ * large; from time to time they are made again from the L1s' tags. With 256 cores most of the L1s would be asked in vain, and
+ * each answer is far out of the host's cache. */
+enum { FILTER_SETS = 8192 };
+
+typedef struct {
+    uint64_t noted;  /* since the sets were made */
+    uint64_t asked;  /* whether they have been: before that nothing is noted */
+    uint64_t sets[]; /* [FILTER_SETS][words], a bit an L1 */
+} filter_t;
+
+static size_t
+filter_words(uint32_t l1s)
+{
+    return (l1s + 63) / 64;
+}
+
+static size_t
+filter_bytes(uint32_t l1s)
+{
+    return sizeof(filter_t) + FILTER_SETS * filter_words(l1s) * sizeof(uint64_t);
+}
+
+static uint64_t *
+filter_set(filter_t *filter, uint32_t l1s, gpc_address_t line)
+{
+    return filter->sets + (line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % FILTER_SETS * filter_words(l1s);
+}
+
+static void
+filter_note(filter_t *filter, const gpc_controller_t *l1, gpc_address_t line)
+{
+    filter_set(filter, l1->machine->cores, line)[l1->node / 64] |= UINT64_C(1) << (l1->node % 64);
+}
+
+static void
+filter_make(filter_t *filter, gpc_controller_t *const *l1s, uint32_t num_l1s)
+{
+    memset(filter, 0, filter_bytes(num_l1s));
+    filter->asked = true;
+    for (uint32_t i = 0; i < num_l1s; i++) {
+        const gpc_tags_t *tags = &l1s[i]->arrays[0];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            if (gpc_tags_present(tags, way)) {
+                filter_note(filter, l1s[i], gpc_tags_line(tags, way));
+            }
+        }
+    }
+}
+
+static void
+filter_candidates(void *state, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line, gpc_nodeset_t *out)
+{
+    filter_t *filter = state;
+    /* Stale when what has left since may be as much as what is there: some hundred lines an L1. */
+    if (!filter->asked || filter->noted > UINT64_C(256) * num_l1s) {
+        filter_make(filter, l1s, num_l1s);
+    }
+    *out = (gpc_nodeset_t){{0}};
+    memcpy(out->bits, filter_set(filter, num_l1s, line), filter_words(num_l1s) * sizeof(uint64_t));
+}
+
+static const gpc_instant_filter_t filter = {.bytes = filter_bytes, .candidates = filter_candidates};
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -34,10 +102,20 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
 }
 
+GPC_ACTION(act_note_copy, "the oracle knows that this L1 may get a copy")
+{
+    filter_t *state = x->unit->instant_filter;
+    if (state && state->asked) {
+        filter_note(state, x->unit, x->line);
+        state->noted++;
+    }
+    return GPC_OK;
+}
+
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line, act_note_copy),
         [L1_LOAD_NO_WAY] = GO(L1_II, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
@@ -194,4 +272,5 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &watched,
+    .instant_filter = &filter,
 };

@@ -212,7 +212,7 @@ GPC_ACTION(act_extend, "the line's lease lasts a lifetime from now")
 GPC_ACTION(act_await_leases, "a timer for the end of the last lease")
 {
     tcs_l2_unit(x->unit)->waiting++;
-    return x->unit->ports->wake_at(x->unit->world, x->unit, tc_l2_line(x)->timestamp + 1, x->line, 0);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, tc_l2_line(x)->timestamp + 1, x->line, 0, false);
 }
 
 GPC_ACTION(act_waited, "one less that waits for leases")
