@@ -423,6 +423,13 @@ gpc_num_counts(const gpc_count_info_t *infos)
     }
     return count;
 }
+/* Whether it is one of a protocol's type, which options may have given other tables. */
+static inline bool
+gpc_is_of_type(const gpc_controller_t *unit, const gpc_controller_type_t *type)
+{
+    return unit->type->position == type->position;
+}
+
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
 
