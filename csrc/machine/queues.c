@@ -492,7 +492,9 @@ gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
 {
     gpc_index_t message;
 
-    gpc_wheel_clear(&gpu->wheel);
+    if (gpu->state->background.count) {
+        gpc_wheel_clear(&gpu->wheel);
+    }
     while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
         gpc_pool_give(&gpu->messages, message);
     }

@@ -244,6 +244,13 @@ fetch_ahead(const gpc_gpu_t *gpu)
     }
 }
 
+static inline bool
+only_background_is_left(const gpc_gpu_t *gpu)
+{
+    uint32_t timers = gpu->state->background.count;
+    return timers && gpc_wheel_count(&gpu->wheel) == timers;
+}
+
 /* Nothing happens any more but background timers. */
 static int
 end_of_events(gpc_gpu_t *gpu)
@@ -271,7 +278,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     gpc_event_t event;
 
     while (events--) {
-        if (gpc_wheel_count(&gpu->wheel) == gpu->state->background.count || !gpc_wheel_next(&gpu->wheel, &event)) {
+        if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
             return end_of_events(gpu);
         }
         if (event.tick > gpu->state->limit && !gpu->state->finished) {

@@ -189,16 +189,18 @@ GPC_ACTION(act_merge_words, "the store's words join the entry's")
     return GPC_OK;
 }
 
-GPC_ACTION(act_keep_store, "the store waits in the entry")
+GPC_ACTION(act_keep_store, "the store is accepted, and completes when it is performed")
 {
+    int status = gpc_note_accepted(x); /* the entry's message names no request */
     gpc_list_push(&entry_of(x)->stores, x->unit->messages, x->message);
     x->kept = true;
-    return GPC_OK;
+    return status;
 }
 
 GPC_ACTION(act_complete_store, "the store completes at once")
 {
-    return gpc_complete(x, x->message, NULL, true);
+    int status = gpc_note_accepted(x);
+    return status ? status : gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_ready, "the entry is ready")

@@ -351,10 +351,9 @@ def test_statistics_are_attributes_and_a_plain_dictionary(gpu):
         ("bh", "tc-weak", "rc", "fence", ("load", "store", "atomic", "release")),
     ],
 )
-def test_stalls_by_predecessor_sum_up_to_their_total(protocol, consistency, total, parts):
-    stalls = gpucoh.run(
-        "dlb", protocol=protocol, consistency=consistency, scale="tiny"
-    ).stats.stalls
+def test_stalls_by_predecessor_sum_up_to_their_total(workload, protocol, consistency, total, parts):
+    run = gpucoh.run(workload, protocol=protocol, consistency=consistency, scale="tiny")
+    stalls = run.stats.stalls
     by_part = [stalls[f"{total}_{part}"] for part in parts]
     assert stalls[total] == sum(by_part) > 0
 
