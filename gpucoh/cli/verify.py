@@ -140,8 +140,8 @@ def register(
         places are one. Leases are two cycles long unless given in the brackets.
 
         Litmus tests can be given by name or file, if they consist of loads, stores, additions and fences with any
-        orders and scopes, over at most 4 locations, 4 threads and 4 blocks, each block on a core of its own; it is said
-        whether the state that a test is about can be observed at all.
+        orders and scopes, and of barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block
+        on a core of its own. The command says whether the state that a test is about can be observed at all.
 
         What runs without: the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps with so many
         operations each; on caches with room for one line, cold, warm, and with two variables on a line. The first

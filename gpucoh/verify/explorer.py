@@ -64,7 +64,7 @@ def explore(
     Returns
     -------
     dict
-        ``{states, transitions, depth, complete, outcomes, cells, violations}``, as ``gpc_explore`` tells them.
+        ``{states, transitions, depth, complete, outcomes, cells, violations, limits}``, as ``gpc_explore`` tells them.
 
     Raises
     ------
@@ -226,18 +226,23 @@ class _Verifier:
         Where everything is noted.
     tests : sequence of (Exploration, Explored)
         Litmus tests that were asked for, and what is known of them.
+    max_states : int
+        States in all programs after which the result is bounded.
     """
 
     def __init__(
-        self, choice: Choice, result: Verification, tests: Sequence[tuple[Exploration, Explored]]
+        self,
+        choice: Choice,
+        result: Verification,
+        tests: Sequence[tuple[Exploration, Explored]],
+        max_states: int,
     ) -> None:
         self.choice, self.result, self.tests = choice, result, tests
+        self.max_states = max_states
 
-    def run(
-        self, program: Program, evictions: int, max_states: int, invariants: bool
-    ) -> dict[str, Any]:
+    def run(self, program: Program, evictions: int, program_states: int, invariants: bool) -> None:
         """Explores one program and notes what came of it."""
-        result = self.result
+        result, left = self.result, self.max_states - self.result.states
         try:
             allowed = allowed_outcomes(program, result.model)
         except UndecidedError:
@@ -248,7 +253,7 @@ class _Verifier:
             program,
             consistency=result.consistency,
             evictions=evictions,
-            max_states=max_states,
+            max_states=min(program_states, left),
             allowed=allowed,
             invariants=invariants,
         )
@@ -257,8 +262,11 @@ class _Verifier:
         result.transitions += found["transitions"]
         result.depth = max(result.depth, found["depth"])
         result.complete &= found["complete"]
-        for limit in found.get("limits", ()):
-            result.note_limit(limit, program)
+        for limit in found["limits"]:
+            if left < program_states and limit == f"more than {left} states":
+                self.no_states_left(program)
+            else:
+                result.note_limit(limit, program)
         for table, cells in found["cells"].items():
             result.cells.setdefault(table, set()).update(cells)
         for item, told in self.tests:
@@ -266,7 +274,10 @@ class _Verifier:
                 _tell(item, told, found)
         if found["violations"]:
             self._violated(program, found)
-        return found
+
+    def no_states_left(self, program: Program) -> None:
+        """Notes that the states of all programs together have run out."""
+        self.result.note_limit(f"more than {self.max_states} states in all programs", program)
 
     def finish(self, left: Sequence[Program]) -> None:
         """Notes which tests have settings left that were not explored."""
@@ -372,16 +383,14 @@ def verify(
         bodies = [_under(item.program, rule) for item, _ in given]
         programs = _in_settings([bodies], choice.protocol.has_l1)
     result.programs = len(programs)
-    verifier = _Verifier(choice, result, given)
+    verifier = _Verifier(choice, result, given, max_states)
     for program in programs:
         if result.states >= max_states:
-            result.note_limit(f"more than {max_states} states in all programs", program)
+            verifier.no_states_left(program)
             break
         if stop is not None and stop.is_set():
             raise SimulationError("stopped")
-        verifier.run(
-            program, evictions, min(program_states, max_states - result.states), invariants
-        )
+        verifier.run(program, evictions, program_states, invariants)
         if progress:
             progress(result.explored, result.programs)
         if result.violations:
