@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from gpucoh.lang import isa
 from gpucoh.lang.program import Program
 from gpucoh.litmus.code import MEMORY, MOST_REGISTERS, PARAMETERS, RESULTS, Code, uniform
+from gpucoh.litmus.meetings import BARRIERS
 from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value
 
 #: Core cycles, from the launch's first, after which a thread that has not ended counts as hung.
@@ -33,7 +34,6 @@ WAIT_FOR_WARM = 31
 # Scratchpad of a watched block.
 EXITED, RELEASED, COUNT, ARRIVED, WAITING = 0, 1, 2, 18, 34
 SCRATCHPAD_WORDS = 50
-BARRIERS = 16
 
 # Uniform registers that every role has.
 _START, _T0, _T1, _T2, _T3, _DUMMY, _PARAMETERS = 0, 1, 2, 3, 4, 5, 6
