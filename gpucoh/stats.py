@@ -1,4 +1,4 @@
-"""What a GPU counted: :class:`Stats`, attributes and a plain dictionary."""
+"""The statistics of a GPU: :class:`Stats`, as attributes and as a plain dictionary."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Group(Mapping[str, Any]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and numbers."""
+        """The counters as plain dictionaries and numbers."""
         return {
             key: value.to_dict() if isinstance(value, Group) else value
             for key, value in self._values.items()
@@ -54,20 +54,20 @@ class Group(Mapping[str, Any]):
 
 
 class Stats(Group):
-    """Every counter of a GPU since it was made, or since its statistics were reset.
+    """Every counter of a GPU since its construction or the last reset of statistics.
 
     Attributes
     ----------
     cycles : int
-        Core cycles, launches only.
+        Core cycles of all launches.
     instructions, thread_instructions, memory_instructions : int
         Warp instructions; instructions times active lanes; warp instructions that access global memory.
     rollovers : int
-        How often the protocol's timestamps have begun again during launches; 0 for a protocol without any.
+        Number of timestamp rollovers during launches; 0 for a protocol without timestamps.
     l1, l2, traffic, stalls, dram : Group
-        Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
+        Counters of each part; ``traffic`` has one group per message type: messages, flits, flit_hops, class.
     energy : Group
-        Joules by part, and their ``total``.
+        Joules by part, and ``total``.
     """
 
     __slots__ = ()
@@ -76,11 +76,11 @@ class Stats(Group):
         super().__init__("stats", values)
 
     def flits(self) -> int:
-        """Flits sent in all."""
+        """The number of flits sent."""
         return sum(int(group["flits"]) for group in self["traffic"].values())
 
     def flits_by_class(self) -> dict[str, int]:
-        """Flits by message class: class -> flits, in the order of the classes' first messages."""
+        """Flits by message class, in the order of the classes' first messages."""
         out: dict[str, int] = {}
         for group in self["traffic"].values():
             out[group["class"]] = out.get(group["class"], 0) + int(group["flits"])

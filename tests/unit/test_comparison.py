@@ -96,7 +96,7 @@ def test_a_budget_ends_a_run():
         ({"params": {"grpah": "x"}}, "unknown parameter 'grpah'"),
         ({"set": {"l1_kb": 16}}, "did you mean 'l1_kib'"),
         ({"set": {"budget": "plenty"}}, "budget = 'plenty'"),
-        ({"consistency": "drf"}, "cannot keep consistency 'drf'"),
+        ({"consistency": "drf"}, "does not support consistency 'drf'"),
     ],
 )
 def test_what_cannot_be_run_is_refused(arguments, told):
