@@ -133,7 +133,7 @@ def test_run_counts_a_wrong_answer_and_says_where(cli):
     status, out, _ = cli("run", "fg-share", "-p", "no-coh", *TINY)
     assert status == 1
     assert re.search(r"WRONG \([\d,]+ words\)", out)
-    assert "should be" in out
+    assert ", expected " in out
 
 
 def test_run_json_is_one_object_and_nothing_else(cli):

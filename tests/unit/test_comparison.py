@@ -78,7 +78,7 @@ def test_a_wrong_answer_is_counted_and_has_a_place():
     result = gpucoh.run("fg-share", protocol="no-coh", scale="tiny")
     assert result.correct is False
     assert result.mismatches > 0
-    assert "should be" in result.where
+    assert ", expected " in result.where
     assert result.verdict == "wrong"
 
 
