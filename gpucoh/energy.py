@@ -51,7 +51,7 @@ class Term:
     Attributes
     ----------
     part : str
-        One of :data:`PARTS`.
+        One of :data:`PARTS`, or an array or part of a controller: ``l2_directory``, ``l1_store_buffer``.
     coefficient : str
         A name in :data:`COEFFICIENTS`.
     amount : float
@@ -160,6 +160,9 @@ def terms(
         # An L1 fills a line for each load that it sends on.
         out += _cache("l1", l1, l1["load_misses"], machine, machine["cores"], seconds)
     out += _cache("l2", l2, l2["fetches"], machine, machine["partitions"], seconds)
+    for controller, pieces in counted.get("storage", {}).items():
+        for name, piece in pieces.items():
+            out += _storage(f"{controller.lower()}_{name}", piece, seconds)
     out += _dram(counted["dram"], machine, seconds)
     bits = counted["core"]["shared_accesses"] * machine["lanes_per_warp"] * 32
     kib = machine["scratchpad_kib"] * machine["cores"]
@@ -194,12 +197,14 @@ def estimate(
     Returns
     -------
     dict
-        Joules: ``noc_dynamic noc_static l1 l2 dram scratchpad core`` and ``total``, their sum.
+        Joules: ``noc_dynamic noc_static l1 l2 dram scratchpad core``, one for each array or part in
+        ``storage``, and ``total``, their sum.
     """
     parts = dict.fromkeys(PARTS, 0.0)
     for term in terms(counted, machine, networks=networks, has_l1=has_l1):
         coefficient = coefficients[term.coefficient]
-        parts[term.part] += float(term.amount * coefficient.value * coefficient.scale)
+        joules = float(term.amount * coefficient.value * coefficient.scale)
+        parts[term.part] = parts.get(term.part, 0.0) + joules
     return parts | {"total": sum(parts.values())}
 
 
@@ -262,6 +267,17 @@ def _cache(
         Term(level, "cache_tags", lookups),
         Term(level, "cache_data", lines * machine["line_bytes"] * 8 * growth),
         Term(level, "cache_power", kib * count * seconds),
+    ]
+
+
+def _storage(part: str, piece: Mapping[str, int], seconds: float) -> list[Term]:
+    """An array or part besides the caches: each look-up reads or writes one entry; static power."""
+    kib = piece["entries"] * piece["bits"] / 8 / 1024
+    growth = (kib / REFERENCE_CACHE_KIB) ** 0.5
+    return [
+        Term(part, "cache_tags", piece["accesses"]),
+        Term(part, "cache_data", piece["accesses"] * piece["bits"] * growth),
+        Term(part, "cache_power", kib * piece["units"] * seconds),
     ]
 
 

@@ -19,7 +19,7 @@ from gpucoh.array import Array, converted, dtype_of, shape_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
-from gpucoh.machines import Machine
+from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.protocols import Choice, Protocol, choose
 from gpucoh.stats import Stats
@@ -27,7 +27,6 @@ from gpucoh.units import natural
 
 DEFAULT_BUDGET = 10**9
 LARGEST_SEED = 2**64 - 1
-PLACEMENTS = ("round_robin", "first_free")
 # Values of check besides True and False -> the bit in the core.
 CHECKS = {"protocol": 1, "races": 2}
 CHUNK_SECONDS = 0.05
@@ -207,7 +206,7 @@ class GPU:
         grid: Extent,
         block: Extent,
         args: Sequence[Any] = (),
-        placement: str = "round_robin",
+        placement: str | None = None,
     ) -> None:
         """Run a kernel to completion.
 
@@ -219,8 +218,11 @@ class GPU:
             Number of blocks in the grid; number of threads in a block.
         args : sequence
             One argument per parameter: numbers, and arrays of this GPU.
-        placement : {"round_robin", "first_free"}
-            How blocks are assigned to cores.
+        placement : {"round_robin", "first_free", "static"}, optional
+            How blocks are assigned to cores; by default the machine's field of that name. ``"round_robin"``: the
+            first blocks go to the cores in turn, each later one to the next core with free resources.
+            ``"first_free"``: the first blocks fill one core after another. ``"static"``: block b runs on core b mod
+            cores in every launch, and waits for free resources there.
 
         Raises
         ------
@@ -250,7 +252,7 @@ class GPU:
             raise ConfigError(
                 f"args = {args!r} is not a sequence: give a tuple with one element per parameter"
             )
-        if placement not in PLACEMENTS:
+        if placement not in (None, *PLACEMENTS):
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
         program = kernel.compile(self.machine.lanes_per_warp)
         self._note_occupancy(program, threads)
@@ -262,7 +264,7 @@ class GPU:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         args: Sequence[Any],
-        placement: str = "round_robin",
+        placement: str | None = None,
     ) -> None:
         """Run machine code to completion, as :meth:`launch` does after compiling the kernel.
 
@@ -284,7 +286,7 @@ class GPU:
                 slots,
                 grid,
                 block,
-                PLACEMENTS.index(placement),
+                PLACEMENTS.index(placement or self.machine.placement),
             )
             self._run()
         except (KernelError, SimulationError) as error:

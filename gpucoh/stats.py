@@ -66,6 +66,18 @@ class Stats(Group):
         Number of timestamp rollovers during launches; 0 for a protocol without timestamps.
     l1, l2, traffic, stalls, dram : Group
         Counters of each part; ``traffic`` has one group per message type: messages, flits, flit_hops, class.
+        ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
+        access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
+        ``_release``.
+    histograms : Group
+        Lists of counts: element 0 counts the value 0, element i the values from 2**(i-1) to 2**i - 1.
+        ``core.load_latency`` and ``core.store_latency`` are in core cycles, per instruction; histograms that a
+        protocol declares are listed by controller.
+    counters : Group
+        Counters that a protocol declares besides ``l1`` and ``l2``, by controller.
+    storage : Group
+        Arrays and parts besides the caches, by controller: look-ups (``accesses``), ``entries`` of each of the
+        ``units``, ``bits`` of an entry.
     energy : Group
         Joules by part, and ``total``.
     """

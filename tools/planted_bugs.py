@@ -61,8 +61,8 @@ def program_of(note: dict[str, Any]) -> Any:
 
 def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     """The first violation of the noted program."""
-    from gpucoh.verify.axioms import allowed_outcomes
     from gpucoh.verify.explorer import explore, small_choice
+    from gpucoh.verify.oracle import allowed_outcomes
 
     choice, program = small_choice(name), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
@@ -72,8 +72,8 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
 def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     """The same, of what comes of it in the end: the protocol's own invariants are not looked at."""
-    from gpucoh.verify.axioms import allowed_outcomes
     from gpucoh.verify.explorer import explore, small_choice
+    from gpucoh.verify.oracle import allowed_outcomes
 
     choice, program = small_choice(name), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))

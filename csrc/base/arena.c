@@ -149,7 +149,7 @@ gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t 
 {
     self->item_size = (item_size + 7u) / 8u * 8u;
     self->capacity = capacity;
-    self->items = gpc_arena_take(arena, capacity, self->item_size);
+    self->items = gpc_arena_take(arena, capacity + 1u, self->item_size);
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_pool_state_t);
     if (!self->items || !self->state) {
         return GPC_ERROR_MEMORY;

@@ -55,6 +55,13 @@ gpc_pool_at(const gpc_pool_t *self, gpc_index_t i)
     return self->items + (size_t) i * self->item_size;
 }
 
+/* One item behind the last, which nobody ever has: what a writer without room writes into. */
+static inline void *
+gpc_pool_spare(const gpc_pool_t *self)
+{
+    return gpc_pool_at(self, self->capacity);
+}
+
 /* An item as it was left (not zeroed), or GPC_NONE when all are in use. */
 static inline gpc_index_t
 gpc_pool_take(const gpc_pool_t *self)

@@ -39,7 +39,8 @@ enum {
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core over the home partition: one more traversal to come */
     GPC_MSG_FLAG_READ_ONLY =
         8u, /* a load from a buffer that the launch declares read-only, or a message on its behalf */
-    GPC_MSG_FLAG_OWN = 16u
+    GPC_MSG_FLAG_BACKGROUND = 16u, /* a timer that keeps no launch running */
+    GPC_MSG_FLAG_OWN = 32u
 };
 
 typedef struct {
@@ -85,6 +86,12 @@ static inline gpc_msg_t *
 gpc_msg_at(const gpc_pool_t *pool, gpc_index_t i)
 {
     return (gpc_msg_t *) gpc_pool_at(pool, i);
+}
+
+static inline gpc_index_t
+gpc_msg_index(const gpc_pool_t *pool, const gpc_msg_t *msg)
+{
+    return (gpc_index_t) (msg - gpc_msg_at(pool, 0));
 }
 
 static inline gpc_lane_list_t *

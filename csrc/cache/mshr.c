@@ -80,7 +80,13 @@ gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uin
     gpc_mshr_t *entry = gpc_mshr_at(self, i);
     gpc_index_t *bucket = &self->bucket[bucket_of(self, line)];
 
-    *entry = (gpc_mshr_t){.next = *bucket, .way = GPC_NONE, .line = line, .state = state, .table = table, .live = true};
+    *entry = (gpc_mshr_t){.next = *bucket,
+                          .way = GPC_NONE,
+                          .line = line,
+                          .state = state,
+                          .table = table,
+                          .live = true,
+                          .last_entry = GPC_NONE};
     gpc_list_clear(&entry->pending);
     gpc_list_clear(&entry->waiters);
     *bucket = i;

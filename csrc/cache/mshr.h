@@ -15,6 +15,7 @@ typedef struct {
     uint8_t table;   /* of the controller: a line may be in one transaction of each */
     uint8_t leaving; /* bit a: the transaction was begun so that the line leaves its way in array a */
     bool live;
+    gpc_index_t last_entry; /* of those of parts that wait for a change of state, a ring (parts.c); GPC_NONE: none */
 } gpc_mshr_t;
 
 typedef struct {

@@ -23,8 +23,15 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
     self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
     self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
+    self->accepted.buckets = 1u << 14;
+    self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
+    self->accepted.state = malloc(sizeof(*self->accepted.state));
     int status = gpc_shadow_init(&self->shadow);
-    return status || !self->seen || !self->warps || !self->performed ? GPC_ERROR_MEMORY : 0;
+    if (status || !self->seen || !self->warps || !self->performed || !self->accepted.bucket || !self->accepted.state) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_accepted_clear(&self->accepted);
+    return 0;
 }
 
 void
@@ -35,6 +42,9 @@ gpc_monitor_free(gpc_monitor_t *self)
         free(self->seen);
         free(self->warps);
         free(self->performed);
+        free(self->accepted.stores);
+        free(self->accepted.bucket);
+        free(self->accepted.state);
         free(self);
     }
 }
@@ -59,6 +69,7 @@ gpc_monitor_forget_memory(gpc_monitor_t *self)
     gpc_shadow_forget(&self->shadow);
     memset(self->seen, 0, GPC_SEEN_PLACES * sizeof(*self->seen));
     memset(self->performed, 0, self->about.messages->capacity * sizeof(*self->performed));
+    gpc_accepted_clear(&self->accepted);
 }
 
 int

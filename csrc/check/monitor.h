@@ -17,6 +17,7 @@
     X(writes, "stores and atomics whose performing was checked: who else has a copy, and for how long")                \
     X(loads, "words of loads compared with what they may return")                                                      \
     X(atomics, "old values of atomics compared with what the word held")                                               \
+    X(accepted, "words of stores that were accepted before they were performed")                                     \
     X(copies, "lines in L1s compared, word by word, with the last writes performed")                                   \
     X(banks, "lines in banks compared in the same way")                                                                \
     X(leases, "unexpired copies whose lease the bank knows")                                                           \
@@ -57,6 +58,7 @@ GPC_MUST_CHECK int gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t add
 GPC_MUST_CHECK int gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line);
 GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
                                          gpc_cycle_t until);
+GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 
@@ -64,6 +66,8 @@ GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *
 void gpc_monitor_block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps);
 /* The warp's access, fence or end has got GO by order.c. */
 GPC_MUST_CHECK int gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
+/* The launch is over: every accepted store has been performed. */
+GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
 /* The warps have met at a barrier: each is responsible for what any of them wrote. */
 void gpc_monitor_met(gpc_monitor_t *self, uint32_t core, uint64_t warps);
 

@@ -2,6 +2,7 @@
 #ifndef GPC_CHECK_MONITOR_PARTS_H
 #define GPC_CHECK_MONITOR_PARTS_H
 
+#include "check/accepted.h"
 #include "check/monitor.h"
 
 /* What a warp has seen of a word; those that share a place forget each other, which loses checks and makes none wrong. */
@@ -27,6 +28,7 @@ struct gpc_monitor {
     gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
     gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
+    gpc_accepted_t accepted;     /* owned */
     uint64_t lives;
     bool over_words; /* the L1s' table 0 is */
 };

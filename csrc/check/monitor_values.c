@@ -1,5 +1,6 @@
 /* monitor_values.c: writes as they are performed, and what loads return. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "check/monitor_parts.h"
 
@@ -31,26 +32,26 @@ note_seen(const gpc_monitor_t *self, uint64_t reader, gpc_address_t address, gpc
 
 /* Nobody else may go on reading what the write replaces: at all, or beyond the time that the writer is told. */
 static int
-check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
+check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_node_t writer, gpc_cycle_t until)
 {
     gpc_cycle_t now = gpc_monitor_now(unit);
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
         gpc_controller_t *l1 = self->about.l1s[core];
         gpc_copy_t copy = gpc_monitor_copy(self, l1, write->line);
-        if (l1->node == write->source || !(copy.copies & write->mask) || gpc_monitor_expired(self, l1, copy.way)) {
+        if (l1->node == writer || !(copy.copies & write->mask) || gpc_monitor_expired(self, l1, copy.way)) {
             continue;
         }
         if (self->watched.promise == GPC_PROMISE_FRESH) {
             return gpc_violated(l1, write->line, "single writer or many readers",
-                                "core %u writes words 0x%" PRIx32 " while L1 %" PRIu32 " has a copy", write->source,
+                                "core %u writes words 0x%" PRIx32 " while L1 %" PRIu32 " has a copy", writer,
                                 write->mask, core);
         }
         gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, copy.way) : now;
         if (self->watched.promise == GPC_PROMISE_LEASED && lease > until) {
             return gpc_violated(l1, write->line, "a write is visible when its writer is told",
                                 "core %u is told cycle %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,
-                                write->source, until, core, lease);
+                                writer, until, core, lease);
         }
     }
     return GPC_OK;
@@ -115,18 +116,118 @@ note_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     return GPC_OK;
 }
 
+/* ---- stores accepted before they are performed ------------------------------------------------------------------------------------ */
+
+static int
+make_room(gpc_accepted_t *self)
+{
+    uint32_t capacity = self->capacity ? 2 * self->capacity : 1024;
+
+    if (self->state->free != GPC_NONE || self->state->high < self->capacity) {
+        return GPC_OK;
+    }
+    gpc_accepted_store_t *stores = realloc(self->stores, capacity * sizeof(*stores));
+    if (!stores) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->stores = stores;
+    self->capacity = capacity;
+    return GPC_OK;
+}
+
+int
+gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store)
+{
+    gpc_accepted_store_t one = {.reader = reader_of(self, l1->index, store->warp),
+                                .issued = store->issued,
+                                .core = l1->node,
+                                .warp = store->warp};
+    int status = GPC_OK;
+
+    for (gpc_mask_t left = store->mask; left && status == GPC_OK; left &= left - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        one.address = store->line + 4 * word;
+        one.value = store->data[word];
+        self->counts.accepted++;
+        status = make_room(&self->accepted);
+        if (status == GPC_OK) {
+            status = gpc_accepted_add(&self->accepted, &one);
+        }
+    }
+    return status;
+}
+
+/* One word: this store of the core's, and older ones that it has replaced in a buffer, each just before the next. */
+static int
+perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cycle_t readable)
+{
+    const gpc_accepted_store_t *stores = self->accepted.stores;
+    gpc_index_t i = gpc_accepted_first(&self->accepted, stores[last].core, stores[last].address);
+
+    for (;; i = gpc_accepted_next(&self->accepted, i)) {
+        const gpc_accepted_store_t *store = &stores[i];
+        int status = gpc_shadow_write(&self->shadow, store->address, store->value, readable);
+        if (status) {
+            return status;
+        }
+        note_seen(self, store->reader, store->address, store->issued,
+                  gpc_shadow_version(&self->shadow, store->address));
+        if (reader_of(self, store->core, store->warp) == store->reader) { /* its block is still there */
+            gpc_monitored_warp_t *warp = gpc_monitor_warp(self, store->core, store->warp);
+            warp->visible = warp->visible > until ? warp->visible : until;
+        }
+        if (i == last) {
+            gpc_accepted_perform(&self->accepted, last);
+            return GPC_OK;
+        }
+    }
+}
+
+static int
+perform_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until,
+                 gpc_cycle_t readable)
+{
+    self->counts.writes++;
+    int status = check_others(self, unit, write, write->requester, until);
+    for (gpc_mask_t left = write->mask; left && status == GPC_OK; left &= left - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        gpc_index_t i;
+        status = gpc_accepted_find(&self->accepted, unit, write, word, &i);
+        if (status == GPC_OK) {
+            status = perform_through(self, i, until, readable);
+        }
+    }
+    return status;
+}
+
+int
+gpc_monitor_at_rest(gpc_monitor_t *self)
+{
+    int status = gpc_accepted_check_end(&self->accepted, self->about.l1s);
+    if (status == GPC_OK) {
+        gpc_accepted_clear(&self->accepted);
+    }
+    return status;
+}
+
+/* ---- writes of requests that wait for their answer -------------------------------------------------------------------------------- */
+
 int
 gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
     /* the core's own request, which waits for its answer: it knows when it was made */
-    const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
     gpc_cycle_t now = gpc_monitor_now(unit), readable = until > now ? until : now;
+
+    if (write->request == GPC_NONE) {
+        return perform_accepted(self, unit, write, until, readable);
+    }
+    const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
     gpc_monitored_warp_t *warp = gpc_monitor_warp(self, write->source, write->warp);
 
     self->counts.writes++;
     int status = note_performed(self, unit, write);
     if (status == GPC_OK) {
-        status = check_others(self, unit, write, until);
+        status = check_others(self, unit, write, write->source, until);
     }
     if (status == GPC_OK) {
         status = write->lanes == GPC_NONE ? perform_store(self, write, readable)
@@ -221,6 +322,9 @@ check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load
 static int
 check_answer(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request)
 {
+    if (request->request == GPC_NONE) {
+        return GPC_OK; /* accepted */
+    }
     gpc_mask_t *performed = &self->performed[request->request];
     gpc_mask_t missing = request->mask & ~*performed;
     *performed &= ~request->mask;
@@ -235,24 +339,27 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
                       bool hit)
 {
     gpc_cycle_t from = request->issued;
+    bool promises = self->watched.promise != GPC_PROMISE_NOTHING;
+    uint64_t reader = reader_of(self, request->source, request->warp);
 
     if (request->type != GPC_MSG_LOAD) {
         return check_answer(self, l1, request);
     }
-    if (self->watched.promise == GPC_PROMISE_NOTHING) {
-        return GPC_OK;
-    }
-    if (hit) {
+    if (hit && promises) {
         int status = self->watched.lease ? check_lease_hit(self, l1, request) : GPC_OK;
         if (status) {
             return status;
         }
         from = self->watched.promise == GPC_PROMISE_FRESH ? GPC_NEVER : gpc_monitor_now(l1);
     }
-    for (gpc_mask_t left = request->mask; left; left &= left - 1) {
+    for (gpc_mask_t left = promises || self->accepted.state->count ? request->mask : 0; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
-        int status = check_word(self, l1, request, word, words[word], from);
-        if (status) {
+        int status = gpc_accepted_check_load(&self->accepted, l1, request, reader, request->issued, word, words[word]);
+        self->counts.loads += status == GPC_ACCEPTED_READ;
+        if (status == GPC_OK && promises) {
+            status = check_word(self, l1, request, word, words[word], from);
+        }
+        if (status < 0) {
             return status;
         }
     }

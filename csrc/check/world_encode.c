@@ -71,6 +71,25 @@ encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
     }
 }
 
+/* They may come at any time, so their order and their cycles say nothing. */
+static void
+encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    gpc_encode_u64(out, self->state->background.count);
+    for (uint32_t name = 0; self->state->background.count && name < self->nodes; name++) {
+        gpc_index_t i = self->state->background.head;
+        for (uint32_t n = self->state->background.count; n; n--) {
+            const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+            if (msg->destination == symmetry->node_at[name]) {
+                gpc_encode_u64(out, name);
+                gpc_encode_u64(out, msg->line);
+                gpc_encode_u64(out, msg->fields[0]);
+            }
+            i = msg->next;
+        }
+    }
+}
+
 /* The lines and words that the warp has accesses outstanding to, the newest first. */
 static void
 encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
@@ -92,13 +111,38 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
 {
     const gpc_world_thread_t *thread = &self->state->threads[t];
 
-    gpc_encode_u64(out, thread->next_op * 16 + thread->outstanding);
+    gpc_encode_u64(out, thread->next_op * 64 + thread->waits * 16 + thread->outstanding);
     for (uint32_t op = 0; op < thread->next_op; op++) {
         gpc_encode_u64(out, thread->read[op]);
     }
     uint32_t warp = self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t];
     gpc_encode_bytes(out, &self->order.warp[warp], sizeof(gpc_order_warp_t));
     encode_touches(self, warp, out);
+}
+
+/* What the warps that wait at the core's barrier have brought. */
+static void
+encode_barrier(const gpc_world_t *self, uint32_t core, gpc_encoder_t *out)
+{
+    const gpc_order_t *order = &self->order;
+    size_t barrier = (size_t) core * GPC_NAMED_BARRIERS;
+
+    if (order->joined && order->barrier[barrier].arrived) {
+        gpc_encode_described(out, self->l1s[core]->type->warp(), order->joined + barrier * order->joined_size);
+    }
+}
+
+static void
+encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    uint32_t ended = 0;
+    for (uint32_t node = 0; self->state->ended && node < self->nodes; node++) {
+        ended |= (self->state->ended >> symmetry->node_at[node] & 1u) << node;
+    }
+    gpc_encode_u64(out, ended);
+    for (uint32_t core = 0; core < self->machine.cores; core++) {
+        encode_barrier(self, symmetry->node_at[core], out);
+    }
 }
 
 /* Those that carry something, each with its name. */
@@ -121,8 +165,8 @@ encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_enc
     gpc_encode_u64(out, 0);
 }
 
-void
-gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+static void
+encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     context_t context = {self, symmetry};
 
@@ -134,6 +178,7 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         encode_thread(self, symmetry->thread_at[t], out);
     }
+    encode_launch(self, symmetry, out);
     for (uint32_t line = 0; line < self->lines; line++) {
         for (uint32_t word = 0; word < GPC_WORLD_LINE_WORDS; word++) {
             gpc_encode_u64(out, self->state->memory[line][word]);
@@ -146,8 +191,22 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     encode_channels(self, symmetry, out);
     gpc_encode_list(out, &self->state->answers);
     encode_timers(self, out);
+    encode_background_timers(self, symmetry, out);
     for (uint32_t node = 0; node < self->nodes; node++) {
         gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
     }
+    gpc_world_encode_accepted(self, symmetry, out);
     out->context = NULL;
+}
+
+/* Logical times matter by their differences: a first encoding, which is dropped, finds the least one. */
+void
+gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    if (self->has_logical_times) {
+        gpc_encoder_t first = {.capacity = 0};
+        encode(self, symmetry, &first);
+        out->least_logical = first.found_logical;
+    }
+    encode(self, symmetry, out);
 }

@@ -76,7 +76,7 @@ inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc
 }
 
 static int
-port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
 {
     gpc_world_t *self = world;
     gpc_index_t message = inner_message(self, unit, GPC_MSG_TIMER, line, tag);
@@ -84,8 +84,27 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_at(&self->messages, message)->ready = at;
-    gpc_list_push(&self->state->timers, &self->messages, message);
+    gpc_list_push(background ? &self->state->background : &self->state->timers, &self->messages, message);
     return GPC_OK;
+}
+
+static int
+port_turn(void *world, gpc_controller_t *unit)
+{
+    (void) world, (void) unit;
+    return GPC_OK; /* ready entries and replayed requests are moves of every state */
+}
+
+/* What is in flight counts: a declared outbox has room again when the messages have arrived. */
+static bool
+port_room(const void *world, const gpc_controller_t *unit, uint8_t network)
+{
+    const gpc_world_t *self = world;
+    uint32_t sent = 0;
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        sent += gpc_world_channel(self, unit->node, node, network)->count;
+    }
+    return unit->type->outbox == 0 || sent < unit->type->outbox;
 }
 
 static int
@@ -120,6 +139,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
             return status;
         }
     }
+    gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* what still names it, names nothing */
     gpc_free_message(l1, message);
     return GPC_OK;
 }
@@ -147,5 +167,16 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     return GPC_OK;
 }
 
-const gpc_ports_t gpc_world_ports = {port_now,       port_send,     port_broadcast, port_instant,     port_wake_at,
-                                     port_wake_warp, port_complete, port_fetch,     port_write_memory};
+const gpc_ports_t gpc_world_ports = {
+    .now = port_now,
+    .send = port_send,
+    .broadcast = port_broadcast,
+    .instant = port_instant,
+    .wake_at = port_wake_at,
+    .turn = port_turn,
+    .room = port_room,
+    .wake_warp = port_wake_warp,
+    .complete = port_complete,
+    .fetch = port_fetch,
+    .write_memory = port_write_memory,
+};

@@ -189,7 +189,8 @@ message_at(const gpc_world_t *self, const gpc_list_t *list, uint32_t position)
 void
 gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t *out)
 {
-    static const char *const kinds[] = {"issue", "deliver", "memory", "replay", "evict", "timer", "time"};
+    static const char *const kinds[] = {"issue", "deliver", "memory", "replay",     "entry", "evict",
+                                        "end",   "kernel",  "timer",  "background", "time"};
 
     add_text(out, "kind", kinds[move->kind]);
     switch ((gpc_move_kind_t) move->kind) {
@@ -209,13 +210,26 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
         case GPC_MOVE_TIMER:
             print_message(self, message_at(self, &self->state->timers, move->position), out);
             return;
+        case GPC_MOVE_BACKGROUND:
+            print_message(self, message_at(self, &self->state->background, move->position), out);
+            return;
         case GPC_MOVE_REPLAY:
+        case GPC_MOVE_END:
             add_number(out, "to", move->a);
             return;
+        case GPC_MOVE_ENTRY: {
+            const gpc_controller_t *unit = &self->controllers[move->a];
+            const gpc_part_t *part = &unit->parts[move->b];
+            add_number(out, "to", move->a);
+            add_number(out, "line", gpc_part_line(part, part->ready->head) / GPC_WORLD_LINE_BYTES);
+            add_text(out, "part", unit->type->parts[move->b].name);
+            return;
+        }
         case GPC_MOVE_EVICT:
             add_number(out, "to", move->a);
             add_number(out, "line", move->b);
             return;
+        case GPC_MOVE_KERNEL:
         case GPC_MOVE_TIME:
             return;
     }

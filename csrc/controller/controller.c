@@ -50,12 +50,6 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_
     x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
 }
 
-static bool
-may_wait(const gpc_msg_t *msg) /* requests wait for lines and queues; answers never do */
-{
-    return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : msg->network == 0;
-}
-
 static uint8_t
 table_of(const gpc_controller_t *self, gpc_index_t message)
 {
@@ -90,14 +84,23 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
+static int
+no_transaction(const gpc_step_t *x)
+{
+    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
+                    "%s %u: a request waits for line 0x%llx, which is in no transaction", x->unit->type->name,
+                    x->unit->index, (unsigned long long) x->line);
+}
+
 /* The message, or without one the entry whose step this is, waits for a change of the line's transaction. */
 static int
 hold_line(gpc_controller_t *self, gpc_step_t *x)
 {
+    if (x->message == GPC_NONE) {
+        return gpc_entry_waits(x, x->mshr) ? GPC_OK : no_transaction(x);
+    }
     if (x->mshr == GPC_NONE) {
-        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL,
-                        "%s %u: a request waits for line 0x%llx, which is in no transaction", self->type->name,
-                        self->index, (unsigned long long) x->line);
+        return no_transaction(x);
     }
     self->statistics->held_line++;
     gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
@@ -119,10 +122,11 @@ finish(gpc_controller_t *self, gpc_step_t *x, int status)
     return status;
 }
 
-/* The step is over: monitors look at the line, or with GPC_NEVER at the unit. */
+/* The step is over: its message is freed, kept or held, and monitors look at the line, or with GPC_NEVER at the unit. */
 static int
-stepped(gpc_controller_t *self, const gpc_step_t *x, int status)
+end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {
+    status = finish(self, x, status);
     if (self->monitors && status == GPC_OK) {
         return self->monitors->stepped(self->monitors->watcher, self, x->line);
     }
@@ -136,26 +140,24 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
     gpc_step_about_line(self, &x, table, msg->type, msg->line, message);
-    if (x.mshr != GPC_NONE && may_wait(msg) && is_behind(self, &x)) {
+    if (x.mshr != GPC_NONE && gpc_is_request(self, msg) && is_behind(self, &x)) {
         return hold_line(self, &x);
     }
-    if (x.way != GPC_NONE && may_wait(msg)) {
+    if (x.way != GPC_NONE && gpc_is_request(self, msg)) {
         gpc_tags_touch(&self->arrays[x.array], x.way);
     }
-    int status = gpc_fsm_step(&x);
-    return stepped(self, &x, finish(self, &x, status));
+    return end_step(self, &x, gpc_fsm_step(&x));
 }
 
 /* A step over an entry (GPC_NONE: none yet, the table's initial state) or over the unit. */
 static int
 take_slot(gpc_controller_t *self, gpc_step_t *x)
 {
-    if (x->msg && x->mshr != GPC_NONE && may_wait(x->msg) && is_behind(self, x)) {
+    if (x->msg && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
         return hold_line(self, x);
     }
     x->kept = x->message == GPC_NONE;
-    int status = gpc_fsm_step(x);
-    return stepped(self, x, finish(self, x, status));
+    return end_step(self, x, gpc_fsm_step(x));
 }
 
 int
@@ -220,7 +222,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the message may be gone after the step */
-    bool is_request = may_wait(msg);
+    bool is_request = gpc_is_request(self, msg);
 
     if (is_request && self->replay->count) {
         return GPC_HELD_QUEUE;
@@ -248,6 +250,17 @@ gpc_controller_replay(gpc_controller_t *self)
         gpc_list_push_front(self->replay, self->messages, message);
     }
     return status;
+}
+
+int
+gpc_replay_list(gpc_step_t *x, gpc_list_t *list)
+{
+    gpc_controller_t *unit = x->unit;
+    if (list->count == 0) {
+        return GPC_OK;
+    }
+    gpc_list_append(unit->replay, unit->messages, list);
+    return unit->ports->turn(unit->world, unit);
 }
 
 /* ---- causes without a message -------------------------------------------------------------------------------------------------- */
@@ -279,6 +292,21 @@ gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_ad
     int status = gpc_fsm_step(&x);
     if (message != GPC_NONE) {
         status = finish(self, &x, status);
+    }
+    return status > 0 ? GPC_HOLD : status;
+}
+
+int
+gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask)
+{
+    gpc_step_t of_line;
+    gpc_step_about_line(x->unit, &of_line, table, cause, x->line, GPC_NONE);
+    of_line.mask = mask;
+    of_line.entry = x->entry;
+    of_line.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&of_line);
+    if (status == GPC_HELD_LINE) {
+        return gpc_entry_waits(x, of_line.mshr) ? GPC_HELD_LINE : no_transaction(x);
     }
     return status > 0 ? GPC_HOLD : status;
 }
@@ -358,7 +386,7 @@ gpc_controller_end_idle(gpc_controller_t *self)
     }
     if (next != GPC_NEVER && (*self->idle_timer == 0 || next < *self->idle_timer)) {
         *self->idle_timer = next;
-        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE);
+        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE, false);
     }
     return status < 0 ? status : GPC_HOLD;
 }
@@ -385,6 +413,19 @@ gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_in
                         message == GPC_NONE ? GPC_NEVER : gpc_msg_at(self->messages, message)->line, message);
     x.slot = &self->unit_states[table];
     return take_slot(self, &x);
+}
+
+int
+gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp, uint8_t scope)
+{
+    gpc_step_t x;
+    gpc_step_about_line(self, &x, table, cause, GPC_NEVER, GPC_NONE);
+    x.slot = &self->unit_states[table];
+    x.warp = warp;
+    x.scope = scope;
+    x.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&x);
+    return status > 0 ? GPC_HOLD : status;
 }
 
 /* ---- building --------------------------------------------------------------------------------------------------------------- */
@@ -459,13 +500,21 @@ int
 gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
 {
     const gpc_machine_t *m = self->machine;
-    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
     gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
-    self->type = type;
+    type = self->type = gpc_chosen_type(type, self->options, counts);
+    if (!type) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->request_networks = 0;
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
+        self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
+    }
+    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
     self->first_bank = m->cores;
     self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     int status = init_arrays(self, arena);
+    self->ready = GPC_ARENA_TAKE(arena, 1, uint32_t);
     if (status == 0) {
         status = gpc_parts_init(self, arena);
     }
@@ -485,6 +534,8 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    self->own_counters = GPC_ARENA_TAKE(counts, gpc_num_counts(type->counters), uint64_t);
+    self->own_histograms = GPC_ARENA_TAKE(counts, gpc_num_counts(type->histograms), gpc_histogram_t);
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
                                          sizeof(uint64_t));
@@ -507,6 +558,7 @@ gpc_controller_clear(gpc_controller_t *self)
         gpc_part_clear(&self->parts[i]);
     }
     gpc_mshr_clear(&self->mshrs);
+    *self->ready = 0;
     gpc_list_clear(self->replay);
     gpc_list_clear(&self->sent);
     self->collects = false;

@@ -7,6 +7,9 @@
 /* What a TIMER for the unit has in fields[0] when it is the controller's own: an idle transaction may end. */
 #define GPC_TIMER_IDLE UINT32_MAX
 
+/* The type with the tables that the options choose: itself, or a copy in the arena. NULL: no memory. */
+const gpc_controller_type_t *gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options,
+                                             gpc_arena_t *arena);
 /* A step of the table about the line: its way in the table's array and its transaction are looked up. */
 void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
                          gpc_index_t message);
@@ -28,5 +31,15 @@ uint8_t gpc_table_over(const gpc_controller_t *self, uint8_t array);
 GPC_MUST_CHECK int gpc_controller_end_idle(gpc_controller_t *self);
 GPC_MUST_CHECK int gpc_parts_init(gpc_controller_t *self, gpc_arena_t *arena);
 void gpc_part_clear(gpc_part_t *part);
+/* x's entry waits for a change of the transaction; true if it waits already. False: x has no entry, or there is no transaction. */
+bool gpc_entry_waits(const gpc_step_t *x, gpc_index_t mshr);
+/* The entries that wait for the transaction are ready. */
+GPC_MUST_CHECK int gpc_entries_ready(gpc_controller_t *self, gpc_mshr_t *mshr);
+/* At rest no entry is in use, unless its part allows it, and none is ready or waits. */
+GPC_MUST_CHECK int gpc_parts_verify(const gpc_controller_t *self);
+void gpc_parts_encode(const gpc_controller_t *self, gpc_encoder_t *out);
+void gpc_parts_print(const gpc_controller_t *self, gpc_text_t *out);
+/* Which entries wait for the transaction. */
+void gpc_encode_waiting_entries(const gpc_controller_t *self, const gpc_mshr_t *mshr, gpc_encoder_t *out);
 
 #endif

@@ -1,4 +1,7 @@
+/* describe.c: a protocol told as JSON: what it is, its options, messages, controllers and tables, and what it declares for tools. */
 #include "controller/describe.h"
+
+#include <string.h>
 
 const char *
 gpc_rule_name(gpc_rule_t rule)
@@ -60,9 +63,54 @@ add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_number(out, "largest", option->largest);
         add_text(out, "choices", option->choices);
         add_text(out, "text", option->text);
+        if (option->small.given) {
+            add_number(out, "small", option->small.value);
+        }
+        if (option->fuzz_least || option->fuzz_most) {
+            gpc_text_add_key(out, "fuzz");
+            gpc_text_add(out, "[%lld, %lld]", (long long) option->fuzz_least, (long long) option->fuzz_most);
+        }
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
+}
+
+/* A list of the words of a text; NULL has none. */
+static void
+add_words(gpc_text_t *out, const char *key, const char *words)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "[");
+    for (const char *at = words ? words : ""; *at; at += strspn(at, " ")) {
+        int length = (int) strcspn(at, " ");
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "\"%.*s\"", length, at);
+        at += length;
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_declared(gpc_text_t *out, const gpc_declared_t *declared)
+{
+    gpc_text_add_key(out, "declared");
+    gpc_text_add(out, "{");
+    add_number(out, "figure_slot", declared->figure_slot);
+    add_words(out, "weak_outcomes", declared->weak_outcomes);
+    add_words(out, "variations", declared->variations);
+    gpc_text_add_key(out, "uncovered");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_UNCOVERED && declared->uncovered[i].table; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "table", declared->uncovered[i].table);
+        add_words(out, "states", declared->uncovered[i].states);
+        add_words(out, "events", declared->uncovered[i].events);
+        add_words(out, "rules", declared->uncovered[i].rules);
+        add_text(out, "reason", declared->uncovered[i].reason);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]}");
 }
 
 static void
@@ -84,6 +132,8 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add(out, "{");
         add_text(out, "name", protocol->networks[i].name);
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
+        gpc_text_add_key(out, "requests");
+        gpc_text_add(out, protocol->networks[i].requests ? "true" : "false");
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
@@ -107,8 +157,40 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_described(out, "message_fields", protocol->message);
 }
 
+/* What each is of, by name. */
 static void
-add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
+add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; i < gpc_num_counts(infos); i++) {
+        add_text(out, infos[i].name, infos[i].text);
+    }
+    gpc_text_add(out, "}");
+}
+
+/* The tables that options choose instead: [{option, value, number, table}]. */
+static void
+add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
+{
+    gpc_text_add_key(out, "variants");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
+        const gpc_variant_t *variant = &type->variants[i];
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_text(out, "option", protocol->options[variant->option].name);
+        add_number(out, "value", variant->value);
+        add_number(out, "number", variant->table);
+        gpc_text_add_key(out, "table");
+        gpc_fsm_print(out, variant->by);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {
     static const char *const positions[] = {"core", "bank", "global", "memory", "host"};
 
@@ -123,6 +205,7 @@ add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
         gpc_fsm_print(out, type->tables[i]);
     }
     gpc_text_add(out, "]");
+    add_variants(out, protocol, type);
     gpc_text_add_key(out, "metadata");
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
@@ -135,7 +218,10 @@ add_controller(gpc_text_t *out, const gpc_controller_type_t *type)
     add_described(out, "unit", type->unit);
     add_described(out, "warp", type->warp);
     add_described(out, "core", type->core);
-    gpc_text_add(out, "}}");
+    gpc_text_add(out, "}");
+    add_counts(out, "counters", type->counters);
+    add_counts(out, "histograms", type->histograms);
+    gpc_text_add(out, "}");
 }
 
 void
@@ -150,10 +236,11 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_models(out, protocol);
     add_options(out, protocol);
     add_messages(out, protocol);
+    add_declared(out, &protocol->declared);
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        add_controller(out, protocol->controllers[i]);
+        add_controller(out, protocol, protocol->controllers[i]);
     }
     gpc_text_add(out, "]}");
 }

@@ -68,10 +68,11 @@ mark_ways(const gpc_step_t *x, gpc_index_t mshr)
 }
 
 /* In front of those that are being replayed: if some of these are about the same line, they stood behind them once. */
-static void
+static int
 replay_waiters(gpc_controller_t *unit, gpc_mshr_t *entry)
 {
     gpc_list_prepend(unit->replay, unit->messages, &entry->waiters);
+    return entry->last_entry == GPC_NONE ? GPC_OK : gpc_entries_ready(unit, entry);
 }
 
 /* The transaction is over: who waited for it is replayed, its way is the line's own again. */
@@ -84,11 +85,11 @@ end_transaction(gpc_step_t *x, uint8_t next)
     if (entry->pending.count) {
         return lost(x, next, "requests of the transaction are not answered");
     }
-    replay_waiters(unit, entry);
+    int status = replay_waiters(unit, entry);
     mark_ways(x, GPC_NONE);
     gpc_mshr_give(&unit->mshrs, x->mshr);
     x->mshr = GPC_NONE;
-    return GPC_OK;
+    return status;
 }
 
 static int
@@ -123,8 +124,8 @@ set_line_state(gpc_step_t *x, uint8_t next)
     if (x->table->states[next].kind != GPC_STABLE) {
         gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
         if (entry->state != next) {
-            replay_waiters(unit, entry);
             entry->state = next;
+            return replay_waiters(unit, entry);
         }
         return GPC_OK;
     }
@@ -170,7 +171,10 @@ set_word_states(gpc_step_t *x, uint8_t next)
         return GPC_OK;
     }
     gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
-    replay_waiters(unit, entry);
+    int status = replay_waiters(unit, entry);
+    if (status) {
+        return status;
+    }
     for (uint32_t word = 0; word < unit->mshrs.line_words; word++) {
         if (gpc_mshr_word_states(&unit->mshrs, x->mshr)[word]) {
             return GPC_OK;
@@ -300,7 +304,7 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
                 return lost(x, cell->next, "an action refuses after another had its effect");
             }
             gpc_step_give_entry(x);
-            return GPC_HELD_QUEUE;
+            return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry waits for a transaction already */
         }
         x->fresh = false; /* it has had an effect */
     }

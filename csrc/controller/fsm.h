@@ -15,6 +15,9 @@
  * and every cell not named is impossible: entering it is a reported protocol error, never undefined behaviour.
  * The first action of a cell may refuse by returning GPC_HOLD before it had any effect on the line (no way, no room):
  * HOLD_QUEUE then. A later action that refuses is a protocol error.
+ *
+ * Over entries, HOLD_LINE of an entry's own turn (a REPLAY) lets the entry wait for the line's transaction in the controller's
+ * first table that has one.
  */
 #ifndef GPC_CONTROLLER_FSM_H
 #define GPC_CONTROLLER_FSM_H
@@ -157,6 +160,8 @@ struct gpc_step {
     gpc_index_t mshr;  /* transaction entry, or GPC_NONE */
     gpc_index_t entry; /* over entries: which */
     uint8_t *slot;     /* over entries and the unit: where the state is kept */
+    uint16_t warp;     /* of gpc_controller_order: whose release or acquire it is */
+    uint8_t scope;     /* and its scope, gpc_scope_t */
     bool kept;         /* an action has taken the message over (a list, a queue, a completion) */
     bool fresh;        /* the transaction's entry was taken for this cell, which has had no effect yet */
 };

@@ -1,7 +1,8 @@
-/* options.c: a protocol's options: their standards, what follows from the machine, what is given. */
+/* options.c: whether a protocol fits a machine; its options: defaults, what follows from the machine, what is given; the tables
+ * that options choose. */
 #include <string.h>
 
-#include "controller/protocol.h"
+#include "controller/controller.h"
 
 static const gpc_option_info_t *
 find_option(const gpc_protocol_t *self, const char *name, uint32_t *number)
@@ -38,4 +39,73 @@ gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine, c
         options[number] = given[i].value;
     }
     return self->check ? self->check(machine, options, failure) : 0;
+}
+
+/* The first timestamp of a described struct, or NULL. */
+static const gpc_field_t *
+find_time(gpc_describe_t describe)
+{
+    const gpc_described_t *described = describe ? describe() : NULL;
+    for (uint16_t i = 0; described && i < described->count; i++) {
+        const gpc_field_t *field = &described->fields[i];
+        if (field->kind == GPC_FIELD_TIME || field->kind == GPC_FIELD_LOGICAL) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+static const gpc_field_t *
+find_time_of(const gpc_controller_type_t *type)
+{
+    gpc_describe_t metadata[] = {type->mshr, type->unit, type->warp, type->core};
+    const gpc_field_t *found = NULL;
+    for (uint32_t i = 0; i < GPC_COUNT_OF(metadata) && !found; i++) {
+        found = find_time(metadata[i]);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name && !found; i++) {
+        found = find_time(type->arrays[i].line);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && type->parts[i].name && !found; i++) {
+        found = find_time(type->parts[i].entry);
+    }
+    return found;
+}
+
+int
+gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure)
+{
+    const gpc_field_t *found = find_time(self->message);
+    for (uint32_t i = 0; self->controllers[i] && !found; i++) {
+        found = find_time_of(self->controllers[i]);
+    }
+    if (found && !self->keeps_time) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL,
+                        "protocol %s has the timestamp %s and does not say what it does when timestamp_bits are used "
+                        "up (keeps_time)",
+                        self->id, found->name);
+    }
+    return GPC_OK;
+}
+
+const gpc_controller_type_t *
+gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options, gpc_arena_t *arena)
+{
+    gpc_controller_type_t *chosen = NULL;
+
+    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
+        const gpc_variant_t *variant = &type->variants[i];
+        if (options[variant->option] != variant->value) {
+            continue;
+        }
+        if (!chosen) {
+            chosen = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
+            if (!chosen) {
+                return NULL;
+            }
+            *chosen = *type;
+        }
+        chosen->tables[variant->table] = variant->by;
+    }
+    return chosen ? chosen : type;
 }

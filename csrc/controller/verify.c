@@ -108,6 +108,10 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction has not ended");
     }
+    int status = gpc_parts_verify(self);
+    if (status) {
+        return status;
+    }
     if (*self->untold) {
         return wrong(self, 0, "the end of the launch is held");
     }
@@ -191,6 +195,7 @@ encode_transaction(const gpc_controller_t *self, gpc_index_t i, gpc_encoder_t *o
     }
     gpc_encode_list(out, &entry->pending);
     gpc_encode_list(out, &entry->waiters);
+    gpc_encode_waiting_entries(self, entry, out);
 }
 
 static gpc_address_t
@@ -226,15 +231,7 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
         encode_array(&self->type->arrays[i], &self->arrays[i], out);
     }
     encode_transactions(self, out);
-    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
-        const gpc_part_t *part = &self->parts[i];
-        gpc_encode_u64(out, part->order->count);
-        for (gpc_index_t entry = gpc_part_first(part); entry != GPC_NONE; entry = gpc_part_next(part, entry)) {
-            gpc_encode_u64(out, gpc_part_line(part, entry) + 1);
-            gpc_encode_u64(out, part->states[entry]);
-            gpc_encode_described(out, self->type->parts[i].entry(), gpc_part_fields(part, entry));
-        }
-    }
+    gpc_parts_encode(self, out);
     if (self->type->unit) {
         gpc_encode_described(out, self->type->unit(), self->unit_fields);
     }
@@ -280,4 +277,5 @@ gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
             gpc_text_add(out, "\n");
         }
     }
+    gpc_parts_print(self, out);
 }

@@ -9,6 +9,7 @@
 #include "base/access.h"
 #include "base/arena.h"
 #include "base/failure.h"
+#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/message.h"
 #include "base/text.h"
@@ -21,8 +22,8 @@
  * length, the same on every core. While an instruction holds its issue port (issue_cycles > 1) the core counts as issuing. */
 #define GPC_STALLS(X)                                                                            \
     X(scoreboard, "a register of an outstanding load or instruction")                            \
-    X(memory_order, "an older access, by the core rule")                                         \
-    X(fence, "a fence, release or acquire in progress")                                          \
+    GPC_MEMORY_ORDER_STALLS(X)                                                                   \
+    GPC_FENCE_STALLS(X)                                                                          \
     X(time, "a lease or GWCT")                                                                   \
     X(load_store_queue, "no free place in the load-store queue, or no free request")             \
     X(barrier, "other warps of the block")                                                       \
@@ -30,6 +31,20 @@
     X(unit, "a busy division or special-function unit")                                          \
     X(drain, "the warp's last accesses before its end")                                          \
     X(launch, "the launch latency, or no block to run")
+
+/* The parts of `memory_order`, "an older access, by the core rule or an order trait". */
+#define GPC_MEMORY_ORDER_STALLS(X)                                                               \
+    X(memory_order_load, "an older load, by the core rule")                                      \
+    X(memory_order_store, "an older store, by the core rule")                                    \
+    X(memory_order_atomic, "an older atomic, by the core rule")                                  \
+    X(memory_order_same_line, "an older access to the line or word")
+
+/* The parts of `fence`, "a fence, release or acquire in progress". */
+#define GPC_FENCE_STALLS(X)                                                                      \
+    X(fence_load, "an older load, before a fence or release")                                    \
+    X(fence_store, "an older store, before a fence or release")                                  \
+    X(fence_atomic, "an older atomic, before a fence or release")                                \
+    X(fence_release, "the protocol's part of a fence, release or acquire")
 
 /* What nearly every turn counts comes first, in one line of the host's cache. */
 #define GPC_CORE_STATISTICS(X)                                                                  \
@@ -51,12 +66,19 @@
     X(store_latency_cycles, "issue to acknowledgement, summed over store instructions")         \
     X(store_instructions, "")
 
+#define GPC_CORE_HISTOGRAMS(X)                                                                  \
+    X(load_latency, "core cycles from issue to last word, by load instruction")                 \
+    X(store_latency, "core cycles from issue to acknowledgement, by store instruction")
+
 typedef struct {
 #define X(name, text) uint64_t name;
     GPC_CORE_STATISTICS(X)
 #undef X
 #define X(name, text) uint64_t stall_##name;
     GPC_STALLS(X)
+#undef X
+#define X(name, text) gpc_histogram_t name;
+    GPC_CORE_HISTOGRAMS(X)
 #undef X
 } gpc_core_statistics_t;
 

@@ -4,7 +4,9 @@
 
 #include "core/isa.h"
 
-typedef enum { GPC_PLACE_ROUND_ROBIN, GPC_PLACE_FIRST_FREE } gpc_placement_t;
+/* Where blocks run. The next block of the launch goes to the core that has room first, the first ones round the cores or filling
+ * one after another; STATIC: block b waits for room on core b mod cores. */
+typedef enum { GPC_PLACE_ROUND_ROBIN, GPC_PLACE_FIRST_FREE, GPC_PLACE_STATIC } gpc_placement_t;
 
 typedef struct {
     gpc_address_t address;

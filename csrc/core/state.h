@@ -114,6 +114,7 @@ typedef struct {               /* what every turn looks at comes first */
     uint64_t ages;
     gpc_cycle_t empty_since;
     uint32_t blocks_resident;
+    uint64_t next_block; /* with static placement: its own */
     uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 

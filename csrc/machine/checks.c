@@ -16,14 +16,28 @@ static int
 on_performed(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
     gpc_gpu_t *gpu = watcher;
+    int status = gpu->checks.monitor ? gpc_monitor_performed(gpu->checks.monitor, unit, write, until) : 0;
+
+    if (status || !gpu->checks.race || write->request == GPC_NONE) {
+        return status; /* of an accepted store the detector has been told */
+    }
     /* the core's own request waits for its answer: it knows which access it is of, and its order */
     const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(&gpu->messages, write->request);
-    int status = gpu->checks.monitor ? gpc_monitor_performed(gpu->checks.monitor, unit, write, until) : 0;
+    return gpc_race_performed(gpu->checks.race, request, gpc_cores_access_of(&gpu->cores, write->source, request));
+}
+
+/* To the race detector the store is performed now, while its access is known: who reads before it is takes it for ordered, which
+ * loses checks and makes none wrong. */
+static int
+on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
+{
+    gpc_gpu_t *gpu = watcher;
+    int status = gpu->checks.monitor ? gpc_monitor_accepted(gpu->checks.monitor, l1, store) : 0;
 
     if (status || !gpu->checks.race) {
         return status;
     }
-    return gpc_race_performed(gpu->checks.race, request, gpc_cores_access_of(&gpu->cores, write->source, request));
+    return gpc_race_performed(gpu->checks.race, store, gpc_cores_access_of(&gpu->cores, store->source, store));
 }
 
 static int
@@ -110,7 +124,7 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
     if (status || !gpu->check) {
         return status;
     }
-    gpu->checks.controllers = (gpc_watch_t){gpu, on_stepped, on_performed, on_completed};
+    gpu->checks.controllers = (gpc_watch_t){gpu, on_stepped, on_performed, on_accepted, on_completed};
     gpu->checks.cores = (gpc_core_watch_t){gpu, on_launched, on_block_began, on_accessed, on_ordered, on_met};
     gpu->cores.watch = &gpu->checks.cores;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
@@ -142,10 +156,10 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
 }
 
 /* A protocol whose copies end by themselves calls nobody. */
-int
-gpc_gpu_checks_after_launch(gpc_gpu_t *gpu)
+static int
+check_calls(gpc_gpu_t *gpu)
 {
-    if (!gpu->checks.monitor || !gpu->protocol->watched || !gpu->protocol->watched->lease) {
+    if (!gpu->protocol->watched || !gpu->protocol->watched->lease) {
         return 0;
     }
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
@@ -158,6 +172,13 @@ gpc_gpu_checks_after_launch(gpc_gpu_t *gpu)
         }
     }
     return 0;
+}
+
+int
+gpc_gpu_checks_after_launch(gpc_gpu_t *gpu)
+{
+    int status = gpu->checks.monitor ? gpc_monitor_at_rest(gpu->checks.monitor) : 0;
+    return status || !gpu->checks.monitor ? status : check_calls(gpu);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------------------------------------ */

@@ -158,6 +158,12 @@ make_controllers(gpc_gpu_t *gpu)
     if (!gpu->controllers || !gpu->l1s || !gpu->stations || !gpu->core_turns || !gpu->waiting) {
         return GPC_ERROR_MEMORY;
     }
+    if (gpu->protocol->instant_filter) {
+        gpu->instant_filter = gpc_arena_take(&gpu->arena, 1, gpu->protocol->instant_filter->bytes(gpu->machine.cores));
+        if (!gpu->instant_filter) {
+            return GPC_ERROR_MEMORY;
+        }
+    }
     for (uint32_t node = 0; node < nodes; node++) {
         bool is_core = gpc_gpu_is_core(gpu, (gpc_node_t) node);
         gpc_controller_t *unit = &gpu->controllers[node];
@@ -169,6 +175,7 @@ make_controllers(gpc_gpu_t *gpu)
                                    .messages = &gpu->messages,
                                    .lane_lists = &gpu->lane_lists,
                                    .failure = &gpu->failure,
+                                   .instant_filter = gpu->instant_filter,
                                    .node = (gpc_node_t) node,
                                    .index = is_core ? node : node - gpu->machine.cores};
         int status =
@@ -181,7 +188,7 @@ make_controllers(gpc_gpu_t *gpu)
         }
     }
     gpc_gpu_clear_stations(gpu);
-    return gpc_holders_init(&gpu->holders, &gpu->arena, gpu->machine.cores);
+    return 0;
 }
 
 /* Over words a request may be in several parts at once; two at a time is what tables do. */
@@ -249,8 +256,10 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
-    return gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
-                                &gpu->failure);
+    int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
+    return status ? status
+                  : gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                         &gpu->failure);
 }
 
 static int
@@ -272,6 +281,9 @@ build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     gpu->state = GPC_ARENA_TAKE(&gpu->arena, 1, gpc_gpu_state_t);
     if (status == 0 && (gpu->arena.failed || !gpu->state)) {
         status = GPC_ERROR_MEMORY;
+    }
+    if (status == 0) {
+        gpc_list_clear(&gpu->state->background);
     }
     return status;
 }

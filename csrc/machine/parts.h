@@ -1,7 +1,7 @@
 /* parts.h: the inside of a gpc_gpu_t, shared by the files that make the machine: gpu.c (building), run.c (launching and
  * running), host.c (memory and snapshots), queues.c (queues and turns of controllers), ports.c (the ports that
- * controllers call), sharer_filter.c (whom an oracle asks), checks.c (monitors and race detector), report.c (statistics,
- * checks, prints). */
+ * controllers call), checks.c (monitors and race detector), report.c (conservation, prints), statistics.c, storage.c (sizes and
+ * look-ups of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -13,9 +13,9 @@
 #include "fabric/dram.h"
 #include "fabric/network.h"
 #include "machine/gpu.h"
-#include "protocols/baseline/sharer_filter.h"
 
-/* Messages that may wait in front of the network before a controller takes no more that could add to them. */
+/* Messages that may wait in front of the network before a controller takes no more that could add to them; a controller's type may
+ * declare another number. */
 #define GPC_OUTBOX_LIMIT 8u
 
 /* What changes about a controller's surroundings; in the arena. */
@@ -23,6 +23,7 @@ typedef struct {     /* what every turn looks at comes first */
     gpc_tick_t turn; /* when its next turn is scheduled; GPC_NEVER: none */
     gpc_tick_t outbox_turn;
     gpc_tick_t taken; /* when it took its last input: a bank takes one a cycle; GPC_NEVER: none yet */
+    gpc_tick_t acted; /* when its ready entries last took steps, once a cycle; GPC_NEVER: not yet */
     gpc_list_t inbox; /* fills and timers */
     uint8_t inputs;   /* bit: a network with a message to take, in the register or in its buffer */
     uint8_t full;     /* bit: a network with no place more in the outbox */
@@ -30,6 +31,7 @@ typedef struct {     /* what every turn looks at comes first */
     bool ended;       /* the controller has got its KERNEL_END */
     /* The input register of a network: taken from its buffer, not yet taken by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
+    uint32_t places;                     /* for messages of a network in the outbox: more make it full */
     uint32_t queued[GPC_MAX_NETWORKS];   /* messages in the outbox and those that wait for room in the network */
     gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent, on their way through the controller's pipeline */
 } gpc_station_t;
@@ -44,6 +46,7 @@ typedef struct {
     uint64_t rollovers;      /* of the protocol's timestamps, in finished launches */
     uint64_t sent, received; /* messages into and out of the fabric */
     uint64_t events;
+    gpc_list_t background; /* timers that keep no launch running */
     bool running;
     bool finished; /* every block has ended; what is left is drained uncounted */
 } gpc_gpu_state_t;
@@ -94,7 +97,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* of the network, at most, for each node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
-    gpc_holders_t holders;
+    void *instant_filter;    /* the protocol's, in the arena, or NULL */
     struct gpc_trace *trace; /* owned; NULL: nothing is written down */
     gpc_gpu_checks_t checks;
 };
@@ -135,7 +138,8 @@ enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE =
 
 /* queues.c. A turn of the controller at the first edge of its clock from then on. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
-int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message); /* a port */
+bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
+int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);
@@ -148,10 +152,13 @@ gpc_cycle_t gpc_gpu_hook_now(void *world);
 GPC_MUST_CHECK int gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node);
 GPC_MUST_CHECK int gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node);
 GPC_MUST_CHECK int gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+void gpc_gpu_drop_background_timers(gpc_gpu_t *gpu); /* the only events that are left */
 void gpc_gpu_clear_stations(gpc_gpu_t *gpu);
 /* The line's state everywhere, behind a failure's text. */
 void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
+
+void gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "storage" of the statistics */
 
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);

@@ -47,10 +47,27 @@ gpc_gpu_hook_now(void *world)
     return port_now(world);
 }
 
+/* Whether the L1 has a way or a transaction of the line. */
+static bool
+has_line(const gpc_controller_t *l1, gpc_address_t line)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && l1->type->arrays[i].name; i++) {
+        if (gpc_tags_find(&l1->arrays[i], line) != GPC_NONE) {
+            return true;
+        }
+    }
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && l1->type->tables[i]; i++) {
+        if (gpc_mshr_find_for(&l1->mshrs, line, i) != GPC_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int
 instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
 {
-    if (!gpc_holders_is_one(&gpu->controllers[node], line)) {
+    if (!has_line(&gpu->controllers[node], line)) {
         return GPC_OK;
     }
     int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
@@ -64,12 +81,15 @@ static int
 port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
 {
     gpc_gpu_t *gpu = world;
-    gpc_nodeset_t holders;
+    gpc_nodeset_t all = {{0}};
     (void) from;
-    if (to == NULL) {
-        gpc_holders_of(&gpu->holders, gpu->l1s, line, &holders);
-        to = &holders;
+    if (to == NULL && gpu->protocol->instant_filter) {
+        gpu->protocol->instant_filter->candidates(gpu->instant_filter, gpu->l1s, gpu->machine.cores, line, &all);
     }
+    for (uint32_t node = 0; to == NULL && !gpu->protocol->instant_filter && node < gpu->machine.cores; node++) {
+        gpc_nodeset_add(&all, (gpc_node_t) node);
+    }
+    to = to ? to : &all;
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
@@ -100,7 +120,7 @@ inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_ad
 }
 
 static int
-port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
@@ -110,8 +130,19 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
+    if (background) {
+        gpc_msg_at(&gpu->messages, message)->flags = GPC_MSG_FLAG_BACKGROUND;
+        gpc_list_push(&gpu->state->background, &gpu->messages, message);
+    }
     return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER,
                               GPC_PRIORITY_ARRIVE, unit->node, message);
+}
+
+static int
+port_turn(void *world, gpc_controller_t *unit)
+{
+    gpc_gpu_t *gpu = world;
+    return gpc_gpu_schedule_controller(gpu, unit->node, tick_now(gpu));
 }
 
 static int
@@ -166,6 +197,8 @@ const gpc_ports_t gpc_gpu_ports = {
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,
+    .turn = port_turn,
+    .room = gpc_gpu_has_room,
     .wake_warp = port_wake_warp,
     .complete = port_complete,
     .fetch = port_fetch,

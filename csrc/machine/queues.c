@@ -2,7 +2,8 @@
  * turns, what memory answers and timers say waits in inboxes.
  *
  * A bank takes one input an L2 cycle: fills first, then replayed requests, then networks from the highest down (an answer must
- * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. A
+ * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. Beside
+ * these, ready entries of a controller's parts take as many steps a cycle as the parts declare. A
  * request is not taken while too much waits in the outboxes or no place in the memory queue is free: that is how finite
  * resources push back. */
 #include <string.h>
@@ -64,17 +65,24 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 
 /* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
 
-/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
-static inline uint32_t
-outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
+static inline bool
+outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return GPC_OUTBOX_LIMIT + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
+    return gpu->stations[node].full != 0;
 }
 
-static inline bool
-outbox_full(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t from_network)
+/* Bit n: what comes on network n is a request. */
+static inline uint32_t
+requests_at(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return gpu->stations[node].full >> from_network != 0;
+    return gpu->controllers[node].request_networks;
+}
+
+bool
+gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network)
+{
+    const gpc_gpu_t *gpu = world;
+    return !(gpu->stations[unit->node].full >> network & 1);
 }
 
 static inline gpc_list_t *
@@ -89,7 +97,7 @@ enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc
     gpc_station_t *station = &gpu->stations[node];
     uint8_t network = gpc_msg_at(&gpu->messages, message)->network;
 
-    if (--station->queued[network] < outbox_places(gpu, node)) {
+    if (--station->queued[network] < station->places) {
         station->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
@@ -139,10 +147,11 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (outbox_full(gpu, node, gpc_gpu_is_core(gpu, node) ? 0 : 1)) {
-        return false;
+    if (gpc_gpu_is_core(gpu, node)) {
+        return !outbox_full(gpu, node);
     }
-    return gpc_gpu_is_core(gpu, node) || gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+    return !(gpu->stations[node].full & ~requests_at(gpu, node)) &&
+           gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
 }
 
 /* Something can be taken; what waits for room in the network or in the memory queue is told when that comes. */
@@ -150,10 +159,11 @@ static bool
 can_take(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_station_t *station = &gpu->stations[node];
-    if (station->inbox.count || station->inputs & ~1u) {
+    if (station->inbox.count || station->inputs & ~requests_at(gpu, node)) {
         return true;
     }
-    return (station->inputs & 1u || gpu->controllers[node].replay->count) && may_take_request(gpu, node);
+    return (station->inputs & requests_at(gpu, node) || gpu->controllers[node].replay->count) &&
+           may_take_request(gpu, node);
 }
 
 /* The core may offer again what the L1 did not take. */
@@ -168,8 +178,12 @@ kick(gpc_gpu_t *gpu, gpc_node_t node)
 static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
+    int status = *gpu->controllers[node].ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    if (status) {
+        return status;
+    }
     if (gpc_gpu_is_core(gpu, node)) {
-        if (!gpu->stations[node].offer_held || outbox_full(gpu, node, 0)) {
+        if (!gpu->stations[node].offer_held || outbox_full(gpu, node)) {
             return GPC_OK;
         }
         return kick(gpu, node);
@@ -222,10 +236,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    if (gpc_gpu_is_core(gpu, from->node)) {
-        gpc_holders_note(&gpu->holders, from->node, msg->line);
-    }
-    if (++station->queued[msg->network] >= outbox_places(gpu, from->node)) {
+    if (++station->queued[msg->network] >= station->places) {
         station->full |= (uint8_t) (1u << msg->network);
     }
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
@@ -261,7 +272,7 @@ serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
     gpc_index_t *input = &gpu->stations[node].input[network];
     int status = fill_register(gpu, node, network);
 
-    if (status || *input == GPC_NONE || (network == 0 && !may_take_request(gpu, node))) {
+    if (status || *input == GPC_NONE || ((requests_at(gpu, node) >> network & 1) && !may_take_request(gpu, node))) {
         return status;
     }
     status = gpc_controller_take(&gpu->controllers[node], *input);
@@ -298,26 +309,35 @@ serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
+/* One input of these networks, from the highest down. */
+static int
+serve_networks(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks, bool *served)
+{
+    int status = GPC_OK;
+    while (networks && status == GPC_OK && !*served) {
+        uint32_t network = 31u - (uint32_t) __builtin_clz(networks);
+        networks &= ~(1u << network);
+        status = serve_network(gpu, node, network, served);
+    }
+    return status;
+}
+
 /* One input, the most urgent that can be taken. */
 static int
 serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
     const gpc_station_t *station = &gpu->stations[node];
-    int status = GPC_OK;
+    uint32_t requests = requests_at(gpu, node);
     *served = false;
     if (station->inbox.count) {
         return serve_inbox(gpu, node, served);
     }
-    for (uint32_t left = station->inputs & ~1u; left && status == GPC_OK && !*served;) {
-        uint32_t network = 31u - (uint32_t) __builtin_clz(left);
-        left &= ~(1u << network);
-        status = serve_network(gpu, node, network, served);
-    }
+    int status = serve_networks(gpu, node, station->inputs & ~requests, served);
     if (status == GPC_OK && !*served) {
         status = serve_replay(gpu, node, served);
     }
-    if (status == GPC_OK && !*served && (station->inputs & 1u)) {
-        status = serve_network(gpu, node, 0, served);
+    if (status == GPC_OK && !*served) {
+        status = serve_networks(gpu, node, station->inputs & requests, served);
     }
     return status;
 }
@@ -326,10 +346,28 @@ static int
 kick_core(gpc_gpu_t *gpu, gpc_node_t node)
 {
     gpc_station_t *station = &gpu->stations[node];
-    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node, 0)) {
+    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node)) {
         return GPC_OK;
     }
     return kick(gpu, node);
+}
+
+/* Ready entries act once a cycle; one that is refused is retried at the next turn, whatever brings that. */
+static int
+serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+{
+    gpc_station_t *station = &gpu->stations[node];
+    gpc_controller_t *unit = &gpu->controllers[node];
+
+    if (station->acted != tick_now(gpu)) {
+        int status = gpc_controller_turn(unit);
+        if (status != GPC_OK) {
+            return status == GPC_HELD_QUEUE ? GPC_OK : status;
+        }
+        station->acted = tick_now(gpu);
+        *served = true;
+    }
+    return *unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1) : GPC_OK;
 }
 
 static int
@@ -345,6 +383,12 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
         return status;
     }
     gpu->stations[node].taken = served ? tick_now(gpu) : gpu->stations[node].taken;
+    if (*gpu->controllers[node].ready) {
+        status = serve_entries(gpu, node, &served);
+        if (status) {
+            return status;
+        }
+    }
     if (gpc_gpu_is_core(gpu, node)) {
         status = kick_core(gpu, node);
     }
@@ -397,7 +441,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     gpc_gpu_t *gpu = world;
     gpc_station_t *station = &gpu->stations[core];
 
-    if (outbox_full(gpu, (gpc_node_t) core, 0)) {
+    if (outbox_full(gpu, (gpc_node_t) core)) {
         station->offer_held = true;
         return GPC_OFFER_HELD;
     }
@@ -406,7 +450,10 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         station->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core, 0)) {
+    if (status == GPC_OK && *gpu->controllers[core].ready) { /* what was refused before may go on */
+        status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
+    }
+    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core)) {
         station->offer_held = true;
         return GPC_OFFER_LAST;
     }
@@ -430,11 +477,45 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
+static void
+forget_background_timer(gpc_gpu_t *gpu, gpc_index_t message)
+{
+    gpc_index_t previous = GPC_NONE, i = gpu->state->background.head;
+    for (; i != message; i = gpc_msg_at(&gpu->messages, i)->next) {
+        previous = i;
+    }
+    gpc_list_remove_after(&gpu->state->background, &gpu->messages, previous, i);
+}
+
+void
+gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
+{
+    gpc_index_t message;
+
+    if (gpu->state->background.count) {
+        gpc_wheel_clear(&gpu->wheel);
+    }
+    while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
+        gpc_pool_give(&gpu->messages, message);
+    }
+}
+
 int
 gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
+    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
+        forget_background_timer(gpu, message);
+    }
     gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
+static uint32_t
+outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    uint32_t declared = gpu->controllers[node].type->outbox;
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
 }
 
 void
@@ -448,8 +529,9 @@ gpc_gpu_clear_stations(gpc_gpu_t *gpu)
             station->input[network] = GPC_NONE;
         }
         gpc_list_clear(&station->inbox);
+        station->places = outbox_places(gpu, (gpc_node_t) node);
         station->inputs = station->full = 0;
-        station->turn = station->outbox_turn = station->taken = GPC_NEVER;
+        station->turn = station->outbox_turn = station->taken = station->acted = GPC_NEVER;
         station->offer_held = false;
     }
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {

@@ -244,27 +244,42 @@ fetch_ahead(const gpc_gpu_t *gpu)
     }
 }
 
+static inline bool
+only_background_is_left(const gpc_gpu_t *gpu)
+{
+    uint32_t timers = gpu->state->background.count;
+    return timers && gpc_wheel_count(&gpu->wheel) == timers;
+}
+
+/* Nothing happens any more but background timers. */
+static int
+end_of_events(gpc_gpu_t *gpu)
+{
+    gpc_gpu_drop_background_timers(gpu);
+    if (gpu->ends) {
+        note_drained(gpu);
+    } else {
+        note_finish(gpu);
+    }
+    if (!gpu->state->finished) {
+        return deadlock(gpu);
+    }
+    gpu->state->running = false;
+    int status = gpc_gpu_check_conservation(gpu);
+    if (status == 0) {
+        status = gpc_gpu_checks_after_launch(gpu);
+    }
+    return status ? status : GPC_RUN_DONE;
+}
+
 static int
 run_events(gpc_gpu_t *gpu, uint64_t events)
 {
     gpc_event_t event;
 
     while (events--) {
-        if (!gpc_wheel_next(&gpu->wheel, &event)) {
-            if (gpu->ends) {
-                note_drained(gpu);
-            } else {
-                note_finish(gpu);
-            }
-            if (!gpu->state->finished) {
-                return deadlock(gpu);
-            }
-            gpu->state->running = false;
-            int status = gpc_gpu_check_conservation(gpu);
-            if (status == 0) {
-                status = gpc_gpu_checks_after_launch(gpu);
-            }
-            return status ? status : GPC_RUN_DONE;
+        if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
+            return end_of_events(gpu);
         }
         if (event.tick > gpu->state->limit && !gpu->state->finished) {
             return over_budget(gpu);
@@ -346,6 +361,7 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     gpc_network_clear(&gpu->network);
     gpc_dram_clear(&gpu->dram);
     gpc_gpu_clear_stations(gpu);
+    gpc_list_clear(&gpu->state->background);
     gpc_order_clear(&gpu->order);
     gpc_cores_clear(&gpu->cores);
     *gpu->messages.state = (gpc_pool_state_t){.free = GPC_NONE, .most = gpu->messages.state->most};

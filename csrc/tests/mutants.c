@@ -25,12 +25,8 @@ static const gpc_protocol_t *const products[] = {
 #undef GPC_SHARED
 };
 
-static const mutant_info_t *const families[] = {
-    mutants_of_baselines,
-    mutants_of_invalidation,
-    mutants_of_mesi,
-    mutants_of_tc,
-};
+/* What the files of planted bugs have registered when the library is loaded, by family. */
+static mutant_list_t *families;
 
 /* Made when the library is loaded, never changed after that. */
 static mutant_t **mutants;
@@ -51,6 +47,18 @@ take(size_t count, size_t size)
         stop("no memory", "");
     }
     return memory;
+}
+
+/* By the first id, so that the order of linking says nothing. */
+void
+mutants_register(mutant_list_t *list)
+{
+    mutant_list_t **at = &families;
+    while (*at && strcmp((*at)->first->id, list->first->id) < 0) {
+        at = &(*at)->next;
+    }
+    list->next = *at;
+    *at = list;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------------------------------- */
@@ -101,14 +109,14 @@ __attribute__((constructor)) static void
 make_all(void)
 {
     uint32_t count = 0;
-    for (uint32_t f = 0; f < GPC_COUNT_OF(families); f++) {
-        for (const mutant_info_t *info = families[f]; info->id; info++) {
+    for (const mutant_list_t *list = families; list; list = list->next) {
+        for (const mutant_info_t *info = list->first; info->id; info++) {
             count++;
         }
     }
     mutants = take(count + 1, sizeof(mutant_t *));
-    for (uint32_t f = 0; f < GPC_COUNT_OF(families); f++) {
-        for (const mutant_info_t *info = families[f]; info->id; info++) {
+    for (const mutant_list_t *list = families; list; list = list->next) {
+        for (const mutant_info_t *info = list->first; info->id; info++) {
             mutants[num_mutants++] = make(info);
         }
     }
@@ -278,7 +286,11 @@ static const gpc_table_t *
 base_table(const gpc_step_t *x)
 {
     const mutant_t *self = (const mutant_t *) (const void *) x->unit->protocol;
-    return self->base->controllers[x->unit->type - self->types]->tables[x->table_number];
+    uint32_t i = 0;
+    while (self->base->controllers[i]->position != x->unit->type->position) {
+        i++;
+    }
+    return self->base->controllers[i]->tables[x->table_number];
 }
 
 gpc_event_id_t
@@ -310,4 +322,69 @@ mutant_base_action(const gpc_step_t *x, const char *state, const char *event, un
 {
     const gpc_table_t *table = base_table(x);
     return gpc_fsm_cell(table, state_number(table, state), event_number(table, event))->actions[action];
+}
+
+/* ---- messages and fields by name --------------------------------------------------------------------------------------------------- */
+
+uint8_t
+mutant_type(const gpc_step_t *x, const char *message)
+{
+    const gpc_protocol_t *protocol = x->unit->protocol;
+    for (uint32_t i = 0; i < protocol->num_messages; i++) {
+        if (strcmp(protocol->messages[i].name, message) == 0) {
+            return (uint8_t) (GPC_MSG_OWN + i);
+        }
+    }
+    stop(protocol->id, message);
+}
+
+bool
+mutant_cause_is(const gpc_step_t *x, const char *message)
+{
+    return x->cause == mutant_type(x, message);
+}
+
+static const gpc_field_t *
+field_named(const gpc_described_t *described, const char *name)
+{
+    for (uint16_t i = 0; i < described->count; i++) {
+        if (strcmp(described->fields[i].name, name) == 0 && described->fields[i].size <= sizeof(uint64_t)) {
+            return &described->fields[i];
+        }
+    }
+    stop("no such field of a number", name);
+}
+
+static uint64_t
+read_field(const gpc_described_t *described, const void *object, const char *name)
+{
+    const gpc_field_t *field = field_named(described, name);
+    uint64_t value = 0; /* little-endian, as snapshots are */
+    memcpy(&value, (const uint8_t *) object + field->offset, field->size);
+    return value;
+}
+
+uint64_t
+mutant_line_field(const gpc_step_t *x, const char *field)
+{
+    return read_field(x->unit->type->arrays[x->array].line(), gpc_line_fields(x), field);
+}
+
+uint64_t
+mutant_mshr_field(const gpc_step_t *x, const char *field)
+{
+    return read_field(x->unit->type->mshr(), gpc_step_mshr_fields(x), field);
+}
+
+uint64_t
+mutant_message_field(const gpc_step_t *x, const gpc_msg_t *msg, const char *field)
+{
+    return read_field(x->unit->protocol->message(), msg->fields, field);
+}
+
+void
+mutant_set_message_field(const gpc_step_t *x, gpc_msg_t *msg, const char *field, uint64_t value)
+{
+    const gpc_field_t *at = field_named(x->unit->protocol->message(), field);
+    memcpy((uint8_t *) msg->fields + at->offset, &value, at->size);
 }

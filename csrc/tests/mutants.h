@@ -3,12 +3,12 @@
  * run, explored and fuzzed like any protocol: whatever claims to find bugs is asked to find these.
  *
  * mutants.c copies the base protocol's structs and tables when the library is loaded and lets `plant` change the copy. The
- * product's extension never links these files: mutants.c stands in the place of protocol/registry.c.
+ * product's extension never links these files: mutants.c stands in the place of protocols/registry.c.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H
 
-#include "controller/protocol.h"
+#include "controller/toolkit.h"
 
 typedef struct mutant mutant_t;
 
@@ -19,8 +19,20 @@ typedef struct {
     void (*plant)(mutant_t *self);
 } mutant_info_t;
 
-/* One list a family; each ends with a null id. */
-extern const mutant_info_t mutants_of_baselines[], mutants_of_invalidation[], mutants_of_mesi[], mutants_of_tc[];
+/* MUTANTS(tc) {{id, what, reading, plant}, ..., {0}}; defines a file's list, which mutants.c then knows. */
+typedef struct mutant_list {
+    const mutant_info_t *first;
+    struct mutant_list *next;
+} mutant_list_t;
+void mutants_register(mutant_list_t *list);
+#define MUTANTS(family)                                                                            \
+    extern const mutant_info_t mutants_of_##family[];                                              \
+    __attribute__((constructor(101))) static void register_##family(void)                          \
+    {                                                                                              \
+        static mutant_list_t list = {mutants_of_##family, NULL};                                   \
+        mutants_register(&list);                                                                   \
+    }                                                                                              \
+    const mutant_info_t mutants_of_##family[] =
 
 /* ---- what a `plant` is made of. Tables, states and events by name, without the prefix: "L1", "V", "STORE". ---------------- */
 
@@ -47,5 +59,12 @@ gpc_event_id_t mutant_event(const gpc_step_t *x, const char *name);
 bool mutant_state_is(const gpc_step_t *x, const char *name);
 /* An action of the product's that no header declares: that number of a cell of the base protocol. */
 const gpc_action_t *mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action);
+/* Message types and described fields by name. A field is of x's line, x's transaction, or a message. */
+uint8_t mutant_type(const gpc_step_t *x, const char *message);
+bool mutant_cause_is(const gpc_step_t *x, const char *message);
+uint64_t mutant_line_field(const gpc_step_t *x, const char *field);
+uint64_t mutant_mshr_field(const gpc_step_t *x, const char *field);
+uint64_t mutant_message_field(const gpc_step_t *x, const gpc_msg_t *msg, const char *field);
+void mutant_set_message_field(const gpc_step_t *x, gpc_msg_t *msg, const char *field, uint64_t value);
 
 #endif

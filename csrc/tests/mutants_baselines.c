@@ -1,25 +1,20 @@
 /* mutants_baselines.c: bugs planted in no-l1 and ideal (no-coh promises nothing, so nothing can be wrong with it). */
-#include "protocols/baseline/baseline.h"
 #include "tests/mutants.h"
 
 /* ---- no-l1 ------------------------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_write_silently, "the words, but no acknowledgement")
 {
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
-    ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    return GPC_OK;
+    return gpc_act(writer_act_write, x);
 }
 
 GPC_ACTION(act_perform_aside, "old values are answered, the line is left as it was")
 {
     uint32_t aside[GPC_MAX_LINE_WORDS];
-    gpc_index_t writer = baseline_l2_writer(x);
-    const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, writer);
 
     gpc_merge_words(aside, gpc_line_words(x), gpc_all_words(x->unit));
-    (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), aside);
-    return gpc_send_answer(x, writer, MSG_ATOMIC_DATA, atomic->mask, NULL);
+    (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, gpc_writer_message(x)->lanes), aside);
+    return gpc_send(x, gpc_new_answer(x, gpc_writer(x), mutant_type(x, "ATOMIC_DATA")));
 }
 
 static void
@@ -101,7 +96,7 @@ ideal_reader_forgotten(mutant_t *m)
 }
 
 /* clang-format off */
-const mutant_info_t mutants_of_baselines[] = {
+MUTANTS(baselines) {
     {"no-l1!ack-dropped", "a store that hits the L2 is never acknowledged", NULL, no_l1_ack_dropped},
     {"no-l1!writeback-lost", "a dirty line leaves the L2 without being written to memory", NULL, no_l1_writeback_lost},
     {"no-l1!fill-over-store", "memory's line is filled in over the store that waited for it", NULL, no_l1_fill_over_store},

@@ -1,5 +1,4 @@
 /* mutants_invalidation.c: bugs planted in gpu-vi and gpu-vini. */
-#include "protocols/invalidation/gpu_vi.h"
 #include "tests/mutants.h"
 
 /* ---- both: the L1 -------------------------------------------------------------------------------------------------------------- */
@@ -84,9 +83,9 @@ vi_readers_of_fill_forgotten(mutant_t *m)
 static gpc_event_id_t
 count_one_less(const gpc_step_t *x)
 {
-    bool late = (x->cause == VI_INV_ACK || x->cause == VI_RECALL_ACK) && x->mshr == GPC_NONE;
+    bool late = x->mshr == GPC_NONE && (mutant_cause_is(x, "INV_ACK") || mutant_cause_is(x, "RECALL_ACK"));
     gpc_event_id_t event = late ? mutant_event(x, "LAST_INV_ACK") : mutant_base_event(x);
-    if (!mutant_event_is(x, event, "INV_ACK") || ((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements != 2) {
+    if (!mutant_event_is(x, event, "INV_ACK") || mutant_mshr_field(x, "acknowledgements") != 2) {
         return event;
     }
     return mutant_event(x, "LAST_INV_ACK");
@@ -137,7 +136,7 @@ vini_readers_of_fill_forgotten(mutant_t *m)
 }
 
 /* clang-format off */
-const mutant_info_t mutants_of_invalidation[] = {
+MUTANTS(invalidation) {
     {"gpu-vi!w2", "a load in II joins the open read, which may be older than an invalidation or an own store",
      "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
     {"gpu-vi!fill-survives", "an invalidation that overtakes the data leaves the read miss alone (IV stays IV)", NULL, fill_survives},

@@ -1,5 +1,4 @@
 /* mutants_mesi.c: bugs planted in MESI. */
-#include "protocols/invalidation/mesi.h"
 #include "tests/mutants.h"
 
 static void
@@ -84,7 +83,7 @@ reader_leaves_memory_behind(mutant_t *m)
 }
 
 /* clang-format off */
-const mutant_info_t mutants_of_mesi[] = {
+MUTANTS(mesi) {
     {"mesi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge", NULL, inv_ack_dropped},
     {"mesi!silent-exclusive-eviction", "an owner that has not written evicts without a word", NULL, silent_exclusive_eviction},
     {"mesi!writeback-lost", "the L2 forgets the line that its owner writes back", NULL, writeback_lost},

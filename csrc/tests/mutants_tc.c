@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "protocols/temporal/tc_weak.h"
 #include "tests/mutants.h"
 
 /* ---- both ------------------------------------------------------------------------------------------------------------------------ */
@@ -26,7 +25,7 @@ expired_data_serves_all(const gpc_step_t *x)
     if (mutant_state_is(x, "IV")) {
         return mutant_event(x, "READ_EXPIRED");
     }
-    return mutant_event(x, tc_is_last(x) ? "LAST_READ" : "READ");
+    return mutant_event(x, gpc_is_last_answer(x) ? "LAST_READ" : "READ");
 }
 
 static void
@@ -69,7 +68,7 @@ static gpc_event_id_t
 over_in_the_last_cycle(const gpc_step_t *x)
 {
     bool leased = mutant_state_is(x, "P") || mutant_state_is(x, "S");
-    if (leased && x->cause != GPC_MSG_EXPIRE && *tc_l2_timestamp(x) == gpc_now(x)) {
+    if (leased && x->cause != GPC_MSG_EXPIRE && mutant_line_field(x, "timestamp") == gpc_now(x)) {
         return GPC_PRE_EVENT(mutant_event(x, "EXPIRE"));
     }
     return mutant_base_event(x);
@@ -104,7 +103,7 @@ static gpc_event_id_t
 timestamp_not_compared(const gpc_step_t *x)
 {
     gpc_event_id_t event = mutant_base_event(x);
-    bool timed = x->msg && tc_fields(x->msg)->timestamp != 0;
+    bool timed = x->msg && mutant_message_field(x, x->msg, "timestamp") != 0;
     if (!mutant_state_is(x, "P") || !timed || (event & 0x80)) {
         return event;
     }
@@ -234,8 +233,10 @@ tcw_barrier_joins_nothing(mutant_t *m)
 
 GPC_ACTION(act_send_late_gwct, "the timestamp of the line less one: the last lease outlives it")
 {
-    gpc_cycle_t timestamp = *tc_l2_timestamp(x);
-    return tc_answer_writer(x, TCW_ACK_G, timestamp ? timestamp - 1 : 0);
+    gpc_cycle_t timestamp = mutant_line_field(x, "timestamp"), gwct = timestamp ? timestamp - 1 : 0;
+    gpc_msg_t *answer = gpc_new_writer_answer(x, mutant_type(x, "ACK_G"), gwct);
+    mutant_set_message_field(x, answer, "gwct", gwct);
+    return gpc_answer_writer(x, answer);
 }
 
 static void
@@ -246,7 +247,7 @@ tcw_gwct_off_by_one(mutant_t *m)
 }
 
 /* clang-format off */
-const mutant_info_t mutants_of_tc[] = {
+MUTANTS(tc) {
     {"tc-strong!w3", "data that has expired on its way serves every load that merged with the one that asked",
      "the MSHR answers all that have merged, as the prose of section 3.1 has it (spec: rule W3)", merged_loads_take_expired_data},
     {"tc-strong!h1", "a line that is fetched for one reader is private although an old lease of it is alive",

@@ -3,7 +3,7 @@
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6 (64 ERV bytes, 4-bit epoch counter, 8-bit wake-up
  *          counter).
  * Inferred a tick in an epoch change is ignored; the next set is fixed at the tick.
- * Fits     a controller at the global position: unit table, broadcast, a free-running timer, its own star of links.
+ * Fits     a controller at the global position: unit table, broadcast, a free-running timer.
  */
 #include "tests/sketch_epochs.h"
 
@@ -75,7 +75,7 @@ SKETCH_ACTION(act_next_current, "the next epochs are the current ones")
 
 GPC_ACTION(act_set_timer, "the next tick")
 {
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, true);
 }
 
 static int
@@ -83,18 +83,14 @@ broadcast(gpc_step_t *x, uint8_t type)
 {
     emu_unit_t *unit = x->unit->unit_fields;
     gpc_nodeset_t cores = {{0}};
-    gpc_index_t message = gpc_new_message(x, type, GPC_NO_NODE);
+    gpc_msg_t *msg = gpc_new_message(x, type, GPC_NO_NODE);
 
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
     for (uint32_t core = 0; core < x->unit->machine->cores; core++) {
         cores.bits[core / 64] |= UINT64_C(1) << core % 64;
     }
-    stc_message_t *fields = (stc_message_t *) (void *) gpc_msg_at(x->unit->messages, message)->fields;
-    *fields = (stc_message_t){.epochs = unit->next, .seb = unit->seb};
+    *(stc_message_t *) (void *) msg->fields = (stc_message_t){.epochs = unit->next, .seb = unit->seb};
     unit->answers = (uint16_t) x->unit->machine->cores;
-    return x->unit->ports->broadcast(x->unit->world, x->unit, message, &cores);
+    return gpc_broadcast(x, msg, &cores);
 }
 
 GPC_ACTION(act_broadcast_prepare, "PREPARE to every core")
@@ -174,10 +170,10 @@ const gpc_protocol_t sketch_epochs = {
     .messages = STC_info,
     .num_messages = GPC_COUNT_OF(STC_info),
     .message = stc_message_described,
-    .networks = {{.name = "request"},
+    .networks = {{.name = "request", .requests = true},
                  {.name = "response"},
-                 {.name = "to cores", .ordered = true, .star = true},
-                 {.name = "from cores", .ordered = true, .star = true}},
+                 {.name = "to cores", .ordered = true},
+                 {.name = "from cores", .ordered = true}},
     .options =
         {{.name = "epoch", .standard = 100, .smallest = 1, .largest = 1000000, .text = "core cycles between wake-ups"},
          {.name = "epochs", .standard = 16, .smallest = 2, .largest = 16, .text = "bands"}},

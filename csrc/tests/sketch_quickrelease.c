@@ -461,7 +461,7 @@ const gpc_protocol_t sketch_quickrelease = {
     .messages = QR_info,
     .num_messages = GPC_COUNT_OF(QR_info),
     .message = qr_message_described,
-    .networks = {{.name = "up", .ordered = true}, {.name = "down", .ordered = true}},
+    .networks = {{.name = "up", .ordered = true, .requests = true}, {.name = "down", .ordered = true}},
     .order = {.release = release_waits_for_marker},
     .options =
         {{.name = "sync_sc", .largest = 1, .choices = "off on", .text = "loads of acquires read at the L2"},

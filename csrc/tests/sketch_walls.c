@@ -156,18 +156,17 @@ word_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_get, "GET of the words")
 {
-    gpc_index_t i = gpc_new_message(x, WALLS_GET, 9);
-    gpc_msg_at(x->unit->messages, i)->mask = x->mask;
-    return gpc_send(x, i);
+    gpc_msg_t *msg = gpc_new_message(x, WALLS_GET, 9);
+    msg->mask = x->mask;
+    return gpc_send(x, msg);
 }
 
 GPC_ACTION(act_give, "PUT or BACK with the words")
 {
     bool back = x->cause == GPC_MSG_EVICT;
-    gpc_index_t i = gpc_new_message(x, back ? WALLS_BACK : WALLS_PUT, 9);
-    gpc_msg_at(x->unit->messages, i)->mask = x->mask;
-    gpc_merge_words(gpc_msg_at(x->unit->messages, i)->data, back ? gpc_line_words(x) : x->msg->data, x->mask);
-    return gpc_send(x, i);
+    gpc_msg_t *msg = gpc_new_message(x, back ? WALLS_BACK : WALLS_PUT, 9);
+    gpc_carry(x, msg, x->mask, back ? gpc_line_words(x) : x->msg->data);
+    return gpc_send(x, msg);
 }
 
 GPC_ACTION(act_complete_words, "those that wait for the words complete")
@@ -304,5 +303,5 @@ const gpc_protocol_t sketch_walls = {
     .controllers = {&lines, &words, &two, &directory},
     .messages = WALLS_info,
     .num_messages = GPC_COUNT_OF(WALLS_info),
-    .networks = {{.name = "request"}, {.name = "response"}},
+    .networks = {{.name = "request", .requests = true}, {.name = "response"}},
 };

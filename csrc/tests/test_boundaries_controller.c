@@ -14,10 +14,10 @@ enum { A = 0x1000, B = 0x1040 };
 
 typedef struct {
     gpc_cycle_t now;
-    uint32_t completed, sent;
+    uint32_t completed, sent, turns;
+    bool full; /* the outbox has no room */
     uint8_t sent_type;
     gpc_address_t line; /* of the last entry step */
-    uint8_t state;      /* of the unit table's last step */
 } world_t;
 
 static world_t *
@@ -27,13 +27,13 @@ world_of(const gpc_step_t *x)
 }
 
 #define LINE_STATES(X) X(L_I, STABLE, "") X(L_T, TRANSIENT_CACHE, "")
-#define LINE_EVENTS(X) X(L_LOAD, "") X(L_ACK, "")
+#define LINE_EVENTS(X) X(L_LOAD, "") X(L_ACK, "") X(L_DRAIN, "an entry drains through the line's table")
 GPC_FSM(L, LINE_STATES, LINE_EVENTS)
 
 static gpc_event_id_t
 line_classify(const gpc_step_t *x)
 {
-    return x->cause == MSG_ACK ? L_ACK : L_LOAD;
+    return x->cause == MSG_ACK ? L_ACK : x->cause == GPC_MSG_RELEASE ? L_DRAIN : L_LOAD;
 }
 
 GPC_ACTION(act_keep_pending, "")
@@ -54,18 +54,18 @@ GPC_ACTION(act_complete_pending, "")
 }
 
 static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {
-    [L_I] = {[L_LOAD] = GO(L_T, act_keep_pending)},
-    [L_T] = {[L_LOAD] = HOLD_LINE, [L_ACK] = GO(L_I, act_complete_pending)},
+    [L_I] = {[L_LOAD] = GO(L_T, act_keep_pending), [L_DRAIN] = GO(L_I)},
+    [L_T] = {[L_LOAD] = HOLD_LINE, [L_ACK] = GO(L_I, act_complete_pending), [L_DRAIN] = HOLD_LINE},
 };
 
 #define UNIT_STATES(X) X(U_CLOSED, STABLE, "atomics wait") X(U_OPEN, STABLE, "atomics complete")
-#define UNIT_EVENTS(X) X(U_ATOMIC, "") X(U_TIMER, "")
+#define UNIT_EVENTS(X) X(U_ATOMIC, "") X(U_TIMER, "") X(U_RELEASE, "everything in the unit's list is taken again")
 GPC_FSM(U, UNIT_STATES, UNIT_EVENTS)
 
 static gpc_event_id_t
 unit_classify(const gpc_step_t *x)
 {
-    return x->cause == GPC_MSG_TIMER ? U_TIMER : U_ATOMIC;
+    return x->cause == GPC_MSG_TIMER ? U_TIMER : x->cause == GPC_MSG_RELEASE ? U_RELEASE : U_ATOMIC;
 }
 
 GPC_ACTION(act_complete, "")
@@ -73,19 +73,30 @@ GPC_ACTION(act_complete, "")
     return gpc_complete(x, x->message, NULL, true);
 }
 
+#define UNIT_FIELDS(FIELD) FIELD(REQUEST, gpc_list_t, held)
+GPC_DESCRIBE(prototype, unit, UNIT_FIELDS)
+
+GPC_ACTION(act_replay_held, "")
+{
+    return gpc_replay_list(x, &((prototype_unit_t *) x->unit->unit_fields)->held);
+}
+
 static const gpc_cell_t unit_cells[U_NUM_STATES][U_NUM_EVENTS] = {
-    [U_CLOSED] = {[U_ATOMIC] = HOLD_QUEUE, [U_TIMER] = GO(U_OPEN)},
+    [U_CLOSED] = {[U_ATOMIC] = HOLD_QUEUE, [U_TIMER] = GO(U_OPEN), [U_RELEASE] = GO(U_OPEN, act_replay_held)},
     [U_OPEN] = {[U_ATOMIC] = GO(U_OPEN, act_complete), [U_TIMER] = GO(U_CLOSED)},
 };
 
 #define ENTRY_STATES(X) X(E_FREE, STABLE, "") X(E_OPEN, STABLE, "") X(E_SENT, TRANSIENT_COHERENCE, "")
-#define ENTRY_EVENTS(X) X(E_STORE, "") X(E_DRAIN, "") X(E_PUT, "")
+#define ENTRY_EVENTS(X) X(E_STORE, "") X(E_DRAIN, "") X(E_DRAIN_BUSY, "") X(E_PUT, "")
 GPC_FSM(E, ENTRY_STATES, ENTRY_EVENTS)
 
 static gpc_event_id_t
 entry_classify(const gpc_step_t *x)
 {
-    return x->cause == GPC_MSG_REPLAY ? E_DRAIN : x->cause == GPC_MSG_STORE ? E_STORE : E_PUT;
+    if (x->cause == GPC_MSG_REPLAY) {
+        return x->mshr == GPC_NONE ? E_DRAIN : E_DRAIN_BUSY;
+    }
+    return x->cause == GPC_MSG_STORE ? E_STORE : E_PUT;
 }
 
 GPC_ACTION(act_note, "")
@@ -94,14 +105,34 @@ GPC_ACTION(act_note, "")
     return GPC_OK;
 }
 
+GPC_ACTION(act_need_room, "")
+{
+    return x->unit->ports->room(x->unit->world, x->unit, 0) ? GPC_OK : GPC_HOLD;
+}
+
+GPC_ACTION(act_ask_line, "")
+{
+    return gpc_entry_line(x, LINES, GPC_MSG_RELEASE, 1);
+}
+
+GPC_ACTION(act_take_entry, "")
+{
+    return gpc_take_entry(x);
+}
+
 GPC_ACTION(act_send, "")
 {
-    return gpc_send_request(x, MSG_PUT, 1);
+    gpc_msg_t *msg = gpc_new_request(x, MSG_PUT);
+    msg->mask = 1;
+    return gpc_send(x, msg);
 }
 
 static const gpc_cell_t entry_cells[E_NUM_STATES][E_NUM_EVENTS] = {
-    [E_OPEN] = {[E_STORE] = GO(E_OPEN, act_note), [E_DRAIN] = GO(E_SENT, act_note, act_send)},
-    [E_SENT] = {[E_PUT] = GO(E_FREE, act_note)},
+    [E_FREE] = {[E_STORE] = GO(E_OPEN, act_take_entry)},
+    [E_OPEN] = {[E_STORE] = GO(E_OPEN, act_note),
+                [E_DRAIN] = GO(E_SENT, act_need_room, act_note, act_send),
+                [E_DRAIN_BUSY] = HOLD_LINE},
+    [E_SENT] = {[E_PUT] = GO(E_FREE, act_note), [E_DRAIN] = GO(E_OPEN), [E_DRAIN_BUSY] = GO(E_OPEN, act_ask_line)},
 };
 
 static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L, line_cells, line_classify)};
@@ -139,14 +170,15 @@ static const gpc_controller_type_t type = {
     .position = GPC_AT_CORE,
     .tables = {&lines, &over_unit, &buffer},
     .arrays = {{.name = "tags", .has_data = true}},
-    .parts = {{.name = "buffer", .entry = prototype_entry_described, .capacity = four}},
+    .parts = {{.name = "buffer", .entry = prototype_entry_described, .capacity = four, .steps = 2}},
+    .unit = prototype_unit_described,
     .route = route,
 };
 static const gpc_protocol_t protocol = {.id = "prototype",
                                         .controllers = {&type},
                                         .messages = MSG_info,
                                         .num_messages = GPC_COUNT_OF(MSG_info),
-                                        .networks = {{.name = "request"}, {.name = "response"}}};
+                                        .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
 
 /* ---- a world with this controller alone -------------------------------------------------------------------------------- */
 
@@ -166,6 +198,21 @@ send_port(void *world, gpc_controller_t *from, gpc_index_t message)
 }
 
 static int
+turn_port(void *world, gpc_controller_t *unit)
+{
+    (void) unit;
+    ((world_t *) world)->turns++;
+    return GPC_OK;
+}
+
+static bool
+room_port(const void *world, const gpc_controller_t *unit, uint8_t network)
+{
+    (void) unit, (void) network;
+    return !((const world_t *) world)->full;
+}
+
+static int
 complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
 {
     (void) words, (void) hit;
@@ -174,7 +221,8 @@ complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
     return GPC_OK;
 }
 
-static const gpc_ports_t ports = {.now = now_port, .send = send_port, .complete = complete_port};
+static const gpc_ports_t ports = {
+    .now = now_port, .send = send_port, .turn = turn_port, .room = room_port, .complete = complete_port};
 static const gpc_machine_t machine = {.cores = 2,
                                       .warps_per_core = 2,
                                       .l1_bytes = 128,
@@ -340,6 +388,194 @@ an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
     end(&bench);
 }
 
+static void
+a_store_without_an_entry_takes_one_until_the_part_is_full(void)
+{
+    bench_t bench;
+    begin(&bench);
+    for (gpc_address_t line = 0; line < 4 * 64; line += 64) {
+        CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, line), GPC_OK);
+    }
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(bench.unit.parts[0].order->count, 4);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's */
+    end(&bench);
+}
+
+static void
+ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t first = open_entry(&bench, A), second = open_entry(&bench, B), third = open_entry(&bench, 0);
+    CHECK_EQUAL_I64(gpc_part_ready(part, third), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK); /* it is ready already */
+    CHECK_EQUAL_U64(bench.world.turns, 3);
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sent, 2);
+    CHECK_EQUAL_U64(part->states[third], E_SENT);
+    CHECK_EQUAL_U64(part->states[second], E_OPEN);
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sent, 3);
+    CHECK_EQUAL_U64(*bench.unit.ready, 0);
+    end(&bench);
+}
+
+static void
+a_refused_entry_stays_first_and_is_retried(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t first = open_entry(&bench, A), second = open_entry(&bench, B);
+    CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
+    bench.world.full = true;
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(part->ready->head, first);
+    CHECK_EQUAL_U64(part->ready->tail, second);
+    bench.world.full = false;
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sent, 2);
+    end(&bench);
+}
+
+static void
+an_entry_that_leaves_its_part_is_not_ready_any_more(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t entries[] = {open_entry(&bench, A), open_entry(&bench, B), open_entry(&bench, 0)};
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL_I64(gpc_part_ready(part, entries[i]), GPC_OK);
+    }
+    gpc_part_give(part, entries[2]);
+    gpc_part_give(part, entries[0]);
+    CHECK_EQUAL_U64(*bench.unit.ready, 1);
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.line, B);
+    CHECK_EQUAL_U64(*bench.unit.ready, 0);
+    end(&bench);
+}
+
+/* ---- entries that wait for a transaction ------------------------------------------------------------------------------------- */
+
+static void
+an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t busy = open_entry(&bench, A), other = open_entry(&bench, B);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, other), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK(!gpc_part_is_ready(part, busy));
+    CHECK_EQUAL_U64(bench.world.line, B); /* the entry behind it has gone on */
+    CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
+    CHECK(!gpc_part_is_ready(part, busy)); /* it waits */
+    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK(gpc_part_is_ready(part, busy));
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.line, A);
+    CHECK_EQUAL_U64(bench.world.sent, 2);
+    end(&bench);
+}
+
+static void
+an_entry_waits_where_its_step_of_the_lines_table_does(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t entries[] = {open_entry(&bench, A), open_entry(&bench, A), open_entry(&bench, A)};
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
+    for (int i = 0; i < 3; i++) {
+        part->states[entries[i]] = E_SENT;
+        CHECK_EQUAL_I64(gpc_part_ready(part, entries[i]), GPC_OK);
+    }
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(*bench.unit.ready, 0);
+    CHECK_EQUAL_U64(part->states[entries[0]], E_SENT);
+    gpc_part_give(part, entries[1]); /* while it waits */
+    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK_EQUAL_U64(part->ready->count, 2);
+    CHECK_EQUAL_U64(part->ready->head, entries[0]);
+    CHECK_EQUAL_U64(part->ready->tail, entries[2]);
+    end(&bench);
+}
+
+static void
+an_entry_that_is_left_at_rest_is_told(void)
+{
+    bench_t bench;
+    begin(&bench);
+    (void) open_entry(&bench, A);
+    CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, false), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_ERROR_CONSERVATION);
+    end(&bench);
+}
+
+static size_t
+encoded(bench_t *self, uint8_t *bytes)
+{
+    gpc_encoder_t encoder = {.bytes = bytes, .capacity = 512, .messages = &self->messages};
+    gpc_controller_encode(&self->unit, &encoder);
+    CHECK(!encoder.overflow);
+    return encoder.length;
+}
+
+/* Which entry of the pool an age has got says nothing; whether it is ready, or waits, does. */
+static void
+ready_and_waiting_entries_are_part_of_the_encoded_state(void)
+{
+    bench_t one, other;
+    uint8_t a[512], b[512];
+    begin(&one);
+    begin(&other);
+    gpc_part_give(&other.unit.parts[0], open_entry(&other, B));
+    gpc_index_t spare = open_entry(&other, B), entry = open_entry(&one, A), same = open_entry(&other, A);
+    gpc_part_give(&other.unit.parts[0], spare);
+    size_t length = encoded(&one, a);
+    CHECK_EQUAL_U64(encoded(&other, b), length);
+    CHECK(memcmp(a, b, length) == 0);
+    CHECK_EQUAL_I64(gpc_part_ready(&one.unit.parts[0], entry), GPC_OK);
+    CHECK(encoded(&one, a) != length || memcmp(a, b, length) != 0);
+    CHECK_EQUAL_I64(gpc_part_ready(&other.unit.parts[0], same), GPC_OK);
+    length = encoded(&one, a);
+    CHECK_EQUAL_U64(encoded(&other, b), length);
+    CHECK(memcmp(a, b, length) == 0);
+    end(&one);
+    end(&other);
+}
+
+/* ---- lists of a protocol's own ------------------------------------------------------------------------------------------------ */
+
+static void
+a_list_of_the_units_own_is_taken_again_in_order(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_list_t *held = &((prototype_unit_t *) bench.unit.unit_fields)->held;
+    gpc_list_clear(held);
+    gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_LOAD, B));
+    CHECK_EQUAL_I64(gpc_controller_unit(&bench.unit, UNIT, GPC_MSG_RELEASE, GPC_NONE), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.turns, 1);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 2);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completed, 1);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK(gpc_mshr_find(&bench.unit.mshrs, B) != GPC_NONE);
+    end(&bench);
+}
+
 int
 main(void)
 {
@@ -350,5 +586,14 @@ main(void)
     RUN(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line);
     RUN(a_replayed_request_goes_to_the_unit_table_that_route_names);
     RUN(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request);
+    RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
+    RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
+    RUN(a_refused_entry_stays_first_and_is_retried);
+    RUN(an_entry_that_leaves_its_part_is_not_ready_any_more);
+    RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
+    RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
+    RUN(an_entry_that_is_left_at_rest_is_told);
+    RUN(ready_and_waiting_entries_are_part_of_the_encoded_state);
+    RUN(a_list_of_the_units_own_is_taken_again_in_order);
     return harness_end();
 }

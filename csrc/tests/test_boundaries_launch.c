@@ -129,13 +129,12 @@ marks_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_mark, "")
 {
-    gpc_index_t message = gpc_new_message(x, MARK, gpc_node_of(x->unit, GPC_AT_BANK));
-    return message == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_send(x, message);
+    return gpc_send(x, gpc_new_message(x, MARK, gpc_node_of(x->unit, GPC_AT_BANK)));
 }
 
 GPC_ACTION(act_answer_mark, "")
 {
-    return gpc_send_answer(x, x->message, MARK_ACK, GPC_NO_WORDS, NULL);
+    return gpc_send(x, gpc_new_answer(x, x->message, MARK_ACK));
 }
 
 GPC_ACTION(act_count_begin, "")

@@ -263,6 +263,122 @@ a_write_beside_another_l1s_words_is_right(void)
     end(&bench);
 }
 
+/* ---- stores accepted before they are performed ------------------------------------------------------------------------------------- */
+
+static gpc_msg_t
+write_of(gpc_mask_t mask, uint32_t value)
+{
+    gpc_msg_t write = {.type = GPC_MSG_STORE, .mask = mask, .line = LINE, .lanes = GPC_NONE, .request = GPC_NONE};
+    for (uint32_t word = 0; word < WORDS; word++) {
+        write.data[word] = value;
+    }
+    return write;
+}
+
+/* Core 0 accepts a store to word 1, and completes it. */
+static void
+accept(bench_t *self, uint32_t value, gpc_cycle_t issued)
+{
+    gpc_msg_t store = write_of(2, value);
+    store.issued = issued;
+    CHECK_EQUAL_I64(gpc_monitor_accepted(self->monitor, self->l1s[0], &store), GPC_OK);
+    CHECK_EQUAL_I64(gpc_monitor_completed(self->monitor, self->l1s[0], &store, NULL, true), GPC_OK);
+}
+
+static int
+perform(bench_t *self, uint32_t value)
+{
+    gpc_msg_t write = write_of(2, value);
+    return gpc_monitor_performed(self->monitor, self->l1s[0], &write, 0);
+}
+
+static int
+load(bench_t *self, uint32_t core, uint32_t value, gpc_cycle_t issued)
+{
+    uint32_t line[WORDS] = {[1] = value};
+    gpc_msg_t one = {.type = GPC_MSG_LOAD, .mask = 2, .line = LINE, .lanes = GPC_NONE, .issued = issued};
+    one.source = (gpc_node_t) core;
+    return gpc_monitor_completed(self->monitor, self->l1s[core], &one, line, true);
+}
+
+static void
+an_accepted_store_is_performed_once(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    know_memory(&bench);
+    accept(&bench, 5, 1);
+    accept(&bench, 6, 2);
+    CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
+    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
+    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+    CHECK_EQUAL_I64(perform(&bench, 6), GPC_ERROR_INVARIANT);
+    end(&bench);
+}
+
+static void
+a_store_that_a_younger_one_replaced_is_performed_with_it(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    accept(&bench, 5, 1);
+    accept(&bench, 6, 2);
+    accept(&bench, 7, 3);
+    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
+    CHECK_EQUAL_I64(perform(&bench, 5), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(&bench, 7), GPC_OK);
+    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+    end(&bench);
+}
+
+static void
+stores_of_one_value_may_be_performed_together_or_apart(void)
+{
+    for (uint32_t times = 1; times <= 2; times++) {
+        bench_t bench;
+        begin(&bench, GPC_PROMISE_NOTHING);
+        accept(&bench, 5, 1);
+        accept(&bench, 5, 2);
+        for (uint32_t i = 0; i < times; i++) {
+            CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
+        }
+        CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+        end(&bench);
+    }
+}
+
+static void
+a_warp_reads_its_own_accepted_store_or_a_younger_one(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_FRESH);
+    know_memory(&bench);
+    accept(&bench, 5, 1);
+    accept(&bench, 6, 3);
+    CHECK_EQUAL_I64(load(&bench, 0, 6, 4), GPC_OK);
+    CHECK_EQUAL_I64(load(&bench, 0, 5, 2), GPC_OK);              /* made between the two */
+    CHECK_EQUAL_I64(load(&bench, 1, 8, 4), GPC_OK);              /* another core sees memory */
+    CHECK_EQUAL_I64(load(&bench, 1, 6, 4), GPC_ERROR_INVARIANT); /* and not the buffer */
+    CHECK_EQUAL_I64(load(&bench, 0, 5, 4), GPC_ERROR_INVARIANT); /* older than its own */
+    CHECK_EQUAL_I64(load(&bench, 0, 8, 4), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
+    CHECK_EQUAL_I64(load(&bench, 1, 6, 4), GPC_OK);
+    end(&bench);
+}
+
+static void
+an_entry_left_at_rest_is_told(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_NOTHING);
+    CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], true), GPC_OK);
+    (void) gpc_part_take(&bench.l1s[0]->parts[0], LINE);
+    CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], false), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], true), GPC_ERROR_CONSERVATION);
+    end(&bench);
+}
+
 /* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -292,6 +408,11 @@ main(void)
     RUN(what_an_owner_has_is_current_whatever_loads_may_return);
     RUN(a_bank_is_compared_in_the_words_that_it_has);
     RUN(a_write_beside_another_l1s_words_is_right);
+    RUN(an_accepted_store_is_performed_once);
+    RUN(a_store_that_a_younger_one_replaced_is_performed_with_it);
+    RUN(stores_of_one_value_may_be_performed_together_or_apart);
+    RUN(a_warp_reads_its_own_accepted_store_or_a_younger_one);
+    RUN(an_entry_left_at_rest_is_told);
     RUN(steps_of_units_and_entries_are_watched);
     return harness_end();
 }

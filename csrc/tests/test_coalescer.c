@@ -268,7 +268,8 @@ load_after_store(gpc_order_traits_t traits, uint32_t word)
     world_reset();
     world.traits = traits;
     CHECK_EQUAL_I64(
-        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = word), OP(EXIT)), 1), 0);
+        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = (uint16_t) word), OP(EXIT)), 1),
+        0);
     CHECK_EQUAL_U64(world.num_seen, 2);
     CHECK_EQUAL_U64(world.messages.state->in_use, 0);
     return world.seen[1].at - world.seen[0].at;
@@ -281,7 +282,7 @@ an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
     CHECK(load_after_store((gpc_order_traits_t){0}, C0) < 5);
     CHECK(load_after_store(same_line, C0) >= world.latency);
     CHECK(load_after_store(same_line, C1) >= world.latency);
-    CHECK_EQUAL_U64(world.cores.statistics[0].stall_memory_order + world.cores.statistics[0].stall_drain,
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_memory_order_same_line + world.cores.statistics[0].stall_drain,
                     world.cores.statistics[0].active_cycles - world.cores.statistics[0].issue_cycles);
     CHECK(load_after_store(same_line, C64) < 5); /* another line */
     CHECK(load_after_store(same_word, C0) >= world.latency);

@@ -179,7 +179,7 @@ every_active_cycle_is_counted_once(void)
         GPC_STALLS(X)
 #undef X
         CHECK_EQUAL_U64(s->issue_cycles + stalls - s->stall_launch, s->active_cycles);
-        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence > 0);
+        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence_store > 0);
         total[i] = s->active_cycles + s->stall_launch;
     }
     CHECK_EQUAL_U64(total[0], total[1]); /* the launch's length on each core */
@@ -217,6 +217,30 @@ blocks_go_round_the_cores_or_fill_the_first(void)
     cores_of_blocks(GPC_PLACE_FIRST_FREE, 6, core);
     CHECK_EQUAL_U64(core[3], 0);
     CHECK_EQUAL_U64(core[4], 1);
+}
+
+/* Block 0 of three cores' blocks runs longest, so that other cores have room long before core 0 has. */
+static void
+static_blocks_wait_for_their_core(void)
+{
+    world_reset();
+    world.machine.cores = 3;
+    world.machine.blocks_per_core = 1;
+    gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
+                                            OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_X),
+                                            OP(EQ, .type = GPC_I32, .destination = U | 2, .a = U | 0, .b = C0),
+                                            OP(MUL, .type = GPC_I32, .destination = U | 2, .a = U | 2, .b = C64),
+                                            OP(SLEEP, .type = GPC_I32, .a = U | 2), KEEP(U | 1, 0), OP(EXIT)),
+                                       8, 32);
+    launch.placement = GPC_PLACE_STATIC;
+    world_begin();
+    for (uint32_t time = 0; time < 2; time++) { /* a second launch begins at core 0 again */
+        memset(world.memory, 0xFF, 8 * sizeof world.memory[0]);
+        CHECK_EQUAL_I64(world_run(&launch), 0);
+        for (uint32_t block = 0; block < 8; block++) {
+            CHECK_EQUAL_U64(world.memory[block], block % 3);
+        }
+    }
 }
 
 static void
@@ -381,6 +405,7 @@ main(void)
     RUN(issue_width_and_issue_cycles);
     RUN(every_active_cycle_is_counted_once);
     RUN(blocks_go_round_the_cores_or_fill_the_first);
+    RUN(static_blocks_wait_for_their_core);
     RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
     RUN(occupancy_names_what_limits_it);
     RUN(a_barrier_orders_the_block);

@@ -22,9 +22,9 @@ now_port(const void *world)
 }
 
 static int
-wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
 {
-    (void) unit, (void) line, (void) tag;
+    (void) unit, (void) line, (void) tag, (void) background;
     ((world_t *) world)->wakes++;
     ((world_t *) world)->woken_at = at;
     return 0;

@@ -22,9 +22,9 @@ now_port(const void *world)
 }
 
 static int
-wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag)
+wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
 {
-    (void) unit, (void) line, (void) tag;
+    (void) unit, (void) line, (void) tag, (void) background;
     ((walls_world_t *) world)->wakes++;
     ((walls_world_t *) world)->woken_at = at;
     return 0;
@@ -62,7 +62,7 @@ static const gpc_ports_t ports = {
     .now = now_port, .wake_at = wake_at_port, .send = send_port, .complete = complete_port};
 
 static void
-begin(bench_t *self, uint32_t controller, uint32_t mshrs)
+begin_with(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, uint32_t mshrs)
 {
     memset(self, 0, sizeof(*self));
     gpc_arena_init(&self->arena, 1 << 16);
@@ -77,7 +77,7 @@ begin(bench_t *self, uint32_t controller, uint32_t mshrs)
                                     .interleave_bytes = 64};
     int status = gpc_pool_init(&self->messages, &self->arena, 64, sizeof(gpc_msg_t));
     status |= gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
-    self->unit = (gpc_controller_t){.protocol = &sketch_walls,
+    self->unit = (gpc_controller_t){.protocol = protocol,
                                     .options = self->options,
                                     .machine = &self->machine,
                                     .ports = &ports,
@@ -85,8 +85,14 @@ begin(bench_t *self, uint32_t controller, uint32_t mshrs)
                                     .messages = &self->messages,
                                     .lane_lists = &self->lane_lists,
                                     .failure = &self->failure};
-    status |= gpc_controller_init(&self->unit, sketch_walls.controllers[controller], &self->arena);
+    status |= gpc_controller_init(&self->unit, protocol->controllers[controller], &self->arena);
     CHECK_EQUAL_I64(status, 0);
+}
+
+static void
+begin(bench_t *self, uint32_t controller, uint32_t mshrs)
+{
+    begin_with(self, &sketch_walls, controller, mshrs);
 }
 
 /* Nothing may be lost: every message and lane list is back. */
@@ -487,6 +493,78 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
     end(&bench);
 }
 
+/* ---- messages ----------------------------------------------------------------------------------------------------------- */
+
+/* Requests on network 1, answers on network 0: what may be held, and has both operands of a compare-and-swap, follows. */
+static void
+requests_are_what_travels_on_a_network_that_is_declared_so(void)
+{
+    gpc_message_info_t messages[5];
+    gpc_protocol_t protocol = sketch_walls;
+    bench_t bench;
+
+    for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
+        messages[i] = sketch_walls.messages[i];
+        messages[i].network = !messages[i].network;
+    }
+    protocol.messages = messages;
+    protocol.networks[0] = (gpc_network_info_t){.name = "response"};
+    protocol.networks[1] = (gpc_network_info_t){.name = "request", .requests = true};
+    begin_with(&bench, &protocol, WALLS_LINES, 4);
+
+    gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
+    *gpc_lane_list_at(&bench.lane_lists, lanes) = (gpc_lane_list_t){.operation = GPC_ATOMIC_CAS, .count = 3};
+    gpc_msg_t up = {.type = WALLS_PUT, .network = 1, .lanes = lanes};
+    gpc_msg_t down = {.type = WALLS_ACK, .network = 0, .lanes = lanes};
+    CHECK(gpc_is_request(&bench.unit, &up));
+    CHECK(!gpc_is_request(&bench.unit, &down));
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &up), 8 + 3 * 8);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &down), 8 + 3 * 4);
+    gpc_pool_give(&bench.lane_lists, lanes);
+    end(&bench);
+}
+
+static void
+a_message_without_room_is_refused_when_it_is_sent(void)
+{
+    gpc_index_t taken[64];
+    bench_t bench;
+
+    begin(&bench, WALLS_WORDS, 4);
+    gpc_index_t load = message(&bench, GPC_MSG_LOAD, A, 1);
+    for (uint32_t i = 1; i < 64; i++) {
+        taken[i] = gpc_pool_take(&bench.messages);
+    }
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_ERROR_CAPACITY);
+    CHECK_EQUAL_U64(bench.world.sends, 0);
+    CHECK_EQUAL_I64(bench.failure.code, GPC_ERROR_CAPACITY);
+    for (uint32_t i = 1; i < 64; i++) {
+        gpc_pool_give(&bench.messages, taken[i]);
+    }
+    gpc_pool_give(&bench.messages, load);
+    end(&bench);
+}
+
+/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+
+static void
+an_option_chooses_the_table_that_is_declared_for_its_value(void)
+{
+    gpc_controller_type_t type = *sketch_walls.controllers[WALLS_LINES];
+    gpc_protocol_t protocol = sketch_walls;
+    gpc_table_t other = *type.tables[0];
+    bench_t bench;
+
+    type.variants[0] = (gpc_variant_t){.table = 0, .option = 2, .value = 1, .by = &other};
+    protocol.controllers[0] = &type;
+    begin_with(&bench, &protocol, 0, 4);
+    CHECK(bench.unit.type->tables[0] == sketch_walls.controllers[WALLS_LINES]->tables[0]);
+    bench.options[2] = 1;
+    CHECK_EQUAL_I64(gpc_controller_init(&bench.unit, &type, &bench.arena), 0);
+    CHECK(bench.unit.type->tables[0] == &other);
+    end(&bench);
+}
+
 int
 main(void)
 {
@@ -505,5 +583,8 @@ main(void)
     RUN(a_state_may_be_in_either_of_two_arrays);
     RUN(entries_of_parts_are_found_by_line_and_leave_from_anywhere);
     RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
+    RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
+    RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
+    RUN(a_message_without_room_is_refused_when_it_is_sent);
     return harness_end();
 }

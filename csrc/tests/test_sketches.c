@@ -28,6 +28,101 @@ every_table_is_whole(void)
 }
 
 static void
+every_table_and_variant_of_the_product_is_whole(void)
+{
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
+        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+            const gpc_controller_type_t *type = protocol->controllers[c];
+            gpc_text_t text;
+            gpc_text_init(&text);
+            for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+                CHECK_EQUAL_I64(gpc_fsm_check(type->tables[t], &text), 0);
+            }
+            for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
+                const gpc_variant_t *variant = &type->variants[v];
+                const gpc_table_t *table = type->tables[variant->table];
+                CHECK_EQUAL_I64(gpc_fsm_check(variant->by, &text), 0);
+                CHECK(variant->by->states == table->states && variant->by->events == table->events);
+                CHECK(variant->by->object == table->object && variant->by->arrays == table->arrays);
+                CHECK(protocol->options[variant->option].name != NULL);
+            }
+            gpc_text_free(&text);
+        }
+    }
+}
+
+/* ---- declarations ------------------------------------------------------------------------------------------------- */
+
+static bool
+is_named(const char *full, const char *word, size_t length)
+{
+    const char *at = strchr(full, '_') + 1;
+    return strlen(at) == length && strncmp(at, word, length) == 0;
+}
+
+static const gpc_table_t *
+table_named(const gpc_protocol_t *protocol, const char *name)
+{
+    for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
+            if (strcmp(protocol->controllers[c]->tables[t]->name, name) == 0) {
+                return protocol->controllers[c]->tables[t];
+            }
+        }
+    }
+    return NULL;
+}
+
+static void
+declared_cells_are_cells(const gpc_protocol_t *protocol, const gpc_uncovered_t *cells)
+{
+    const gpc_table_t *table = table_named(protocol, cells->table);
+    REQUIRE(table != NULL);
+    for (const char *s = cells->states; *s; s += strcspn(s, " "), s += strspn(s, " ")) {
+        for (const char *e = cells->events; *e; e += strcspn(e, " "), e += strspn(e, " ")) {
+            uint32_t found = 0;
+            for (uint8_t state = 0; state < table->num_states; state++) {
+                for (uint8_t event = 0; event < table->num_events; event++) {
+                    found += is_named(table->states[state].name, s, strcspn(s, " ")) &&
+                             is_named(table->events[event].name, e, strcspn(e, " ")) &&
+                             gpc_fsm_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE;
+                }
+            }
+            CHECK_EQUAL_U64(found, 1);
+        }
+    }
+}
+
+static void
+what_the_products_protocols_declare_fits_them(void)
+{
+    uint64_t slots = 0;
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
+        const gpc_declared_t *declared = &protocol->declared;
+        CHECK_EQUAL_U64(slots >> declared->figure_slot & 1, 0);
+        slots |= UINT64_C(1) << declared->figure_slot;
+        CHECK(declared->weak_outcomes != NULL);
+        for (uint32_t i = 0; i < GPC_MAX_UNCOVERED && declared->uncovered[i].table; i++) {
+            declared_cells_are_cells(protocol, &declared->uncovered[i]);
+        }
+        for (uint32_t i = 0; i < GPC_MAX_OPTIONS && protocol->options[i].name; i++) {
+            const gpc_option_info_t *option = &protocol->options[i];
+            int64_t small = option->small.given ? option->small.value : option->standard;
+            bool drawn = option->fuzz_least || option->fuzz_most;
+            CHECK(small >= option->smallest && small <= option->largest);
+            CHECK(!drawn || (option->fuzz_least >= option->smallest && option->fuzz_most <= option->largest));
+        }
+        bool requests = false;
+        for (uint32_t i = 0; i < GPC_MAX_NETWORKS && protocol->networks[i].name; i++) {
+            requests |= protocol->networks[i].requests;
+        }
+        CHECK(requests);
+    }
+}
+
+static void
 every_table_prints_its_states_and_events(void)
 {
     for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
@@ -195,6 +290,8 @@ int
 main(void)
 {
     RUN(every_table_is_whole);
+    RUN(every_table_and_variant_of_the_product_is_whole);
+    RUN(what_the_products_protocols_declare_fits_them);
     RUN(every_table_prints_its_states_and_events);
     RUN(every_event_stands_in_some_cell);
     RUN(state_counts_are_the_papers);

@@ -85,8 +85,8 @@ def register(
         Each test runs many times under varied timing: placement of its threads, first cycles, layout of its variables,
         cached copies, stress, cache sizes. "observed": a run reached a state that the condition describes (forall:
         one that violates it). "allowed": the memory model that the protocol promises under the consistency rule
-        allows that state. "ok": no run reached a state that the model forbids. Exit status 1: a run did; 2: no test
-        could be read or is supported.
+        allows that state. "ok": no run reached a state that the model forbids, and none hung, unless the program can
+        hang under the model. Exit status 1: a test is not ok; 2: no test could be read or is supported.
 
         Examples:
 

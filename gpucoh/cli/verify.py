@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -16,7 +16,9 @@ from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import protocols
 from gpucoh.protocols import rule_name, split_list
-from gpucoh.verify.explorer import Verification, verify
+from gpucoh.verify.explorer import verify
+from gpucoh.verify.library import find
+from gpucoh.verify.results import Explored, Verification
 
 
 @contextmanager
@@ -47,6 +49,11 @@ def _print(console: Console, found: Verification) -> None:
         ),
         soft_wrap=True,
     )
+    for limit in found.limits:
+        more = f" and {limit.programs - 1:,} more" if limit.programs > 1 else ""
+        console.print(Text(f"  limit: {limit.what}: {limit.first}{more}"), soft_wrap=True)
+    for test in found.tests:
+        console.print(Text(f"  {test.test}: {_summary(test)}"), soft_wrap=True)
     for item in found.violations:
         setting = f" ({item.program.setting})" if item.program.setting else ""
         console.print(Text(f"\n{item.kind}: {item.what}"), soft_wrap=True)
@@ -54,6 +61,28 @@ def _print(console: Console, found: Verification) -> None:
             Text(f"program {item.program.name}{setting}: {item.program}\n"), soft_wrap=True
         )
         console.print(Text(item.diagram), soft_wrap=True)
+
+
+def _summary(test: Explored) -> str:
+    """The result of a litmus test in one line."""
+    if test.status != "explored":
+        return f"{test.status}: {test.reason}" if test.reason else test.status
+    seen = "observed" if test.observed else "never observed" if test.complete else "not observed"
+    may = "allowed" if test.allowed else "forbidden"
+    return f"{test.condition}: {seen}, {may}" + ("" if test.complete else " (bounded)")
+
+
+def _finish(found: Sequence[Verification]) -> None:
+    """Exit with the status that the results give."""
+    if any(result.violations for result in found):
+        raise typer.Exit(1)
+    tests = [test for result in found for test in result.tests]
+    if tests and all(test.status == "unsupported" for test in tests):
+        first = tests[0]
+        more = len({test.test for test in tests}) - 1
+        summary = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
+        sys.stderr.write(f"gpucoh: no test was explored: {summary}\n")
+        raise typer.Exit(2)
 
 
 def _all_that_keep(consistency: str | None) -> list[str]:
@@ -68,6 +97,14 @@ def register(
 
     @app.command("verify")
     def verify_command(
+        tests: Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="[NAME|FILE.litmus ...]",
+                help="Litmus tests: shapes, built-in tests, files. Default: all shapes and generated programs.",
+            ),
+        ] = None,
+        *,
         protocol: Annotated[
             str,
             typer.Option(
@@ -115,10 +152,14 @@ def register(
         taken, and that every state can reach completion (no deadlock, no livelock). States that differ only by a shift
         of time or by exchanging equal cores count once. Leases last two cycles unless the brackets give a lifetime.
 
-        The programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps with --ops
-        operations each; on caches of one line, cold, warm, and with two variables on a line. The first violation is
-        printed with its shortest execution. "complete": the whole state space was explored. "bounded": --states stopped
-        the exploration. Exit status 1: a violation was found.
+        Litmus tests are given by name or file. They may use loads, stores, additions and fences with any orders and
+        scopes, over at most 4 locations, 4 threads and 4 blocks, each block on a core of its own. The command prints
+        whether the state that a test's condition describes can be observed at all.
+
+        Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
+        with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first
+        violation is printed with its shortest execution. "complete": the whole state space was explored. "bounded":
+        --states stopped the exploration. Exit status 1: a violation was found.
 
         Examples:
 
@@ -127,10 +168,13 @@ def register(
           gpucoh verify -p mesi -c sc --cores 2 --lines 1 --ops 3
 
           gpucoh verify -p all --states 300000
+
+          gpucoh verify -p tc-weak IRIW+F mine.litmus
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         if not names:
             raise ConfigError(f"--protocol {protocol!r} names no protocol (allowed: ids, or all)")
+        given = None if tests is None else [find(name) for name in tests]
         found = []
         for name in names:
             with _programs_bar(name, enabled=not as_json) as progress:
@@ -142,6 +186,7 @@ def register(
                     operations=operations,
                     evictions=evictions,
                     max_states=states,
+                    tests=given,
                     progress=progress,
                 )
             found.append(result)
@@ -150,5 +195,4 @@ def register(
         if as_json:
             items = [result.to_dict() for result in found]
             print_json(items[0] if protocol != "all" and len(items) == 1 else items)
-        if any(result.violations for result in found):
-            raise typer.Exit(1)
+        _finish(found)

@@ -23,7 +23,18 @@ from gpucoh.units import name_of, natural
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
-_GROUPS = ("l1", "l2", "traffic", "stalls", "dram", "energy", "core")
+_GROUPS = (
+    "l1",
+    "l2",
+    "traffic",
+    "stalls",
+    "dram",
+    "energy",
+    "core",
+    "histograms",
+    "counters",
+    "storage",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,6 +122,7 @@ class Bench:
                 (plan.blocks, 1, 1),
                 (threads, 1, 1),
                 (self.table, self.memory, self.results),
+                placement="round_robin",
             )
         except KernelError:
             failed = (

@@ -1,25 +1,28 @@
-"""Which barrier events of a test can meet in one instance, and when nobody can go on.
+"""Which barrier events of a test can meet in one instance, and which threads wait for ever.
 
 A small machine of counters: threads come to their barriers in every order. ``sync`` waits, ``arrive`` does not; one
-with a count is complete when so many have come, one without it when all live threads of the block have.
+with a count is complete when so many have come, one without it when all live threads of the block have. A barrier that
+does not exist, or whose count the block cannot reach, is never complete, and whoever comes to it waits.
 """
 
 from __future__ import annotations
 
 from gpucoh.litmus.models import Name
-from gpucoh.litmus.paths import Event
+from gpucoh.litmus.paths import Event, Path
 
+#: Barriers of a block.
+BARRIERS = 16
 Meetings = list[list[Name]]
 #: More ways than these of meeting are not told apart.
 MOST_WAYS = 200
 
 
-def meetings(threads: list[tuple[Event, ...]], blocks: list[int]) -> list[Meetings]:
-    """Every way in which all threads come to their ends; none, if they always hang."""
+def meetings(paths: tuple[Path, ...], blocks: list[int]) -> list[Meetings]:
+    """Every way in which all threads come to where their paths lead: to their ends, or to barriers where they wait."""
     ways: list[Meetings] = [[]]
     for block in dict.fromkeys(blocks):
         members = [index for index, other in enumerate(blocks) if other == block]
-        inside = _of_block({index: threads[index] for index in members})
+        inside = _Block({index: paths[index] for index in members}).ways()
         ways = [way + more for way in ways for more in inside][:MOST_WAYS]
     return ways
 
@@ -48,66 +51,91 @@ class _State:
         return new
 
 
-def _of_block(threads: dict[int, tuple[Event, ...]]) -> list[Meetings]:
-    places = {
-        index: tuple(place for place, event in enumerate(events) if event.kind == "B")
-        for index, events in threads.items()
-    }
-    start = _State(places)
-    stack, seen = [start], {start.key()}
-    found: list[Meetings] = []
-    while stack and len(found) < MOST_WAYS:
-        state = stack.pop()
-        if not any(state.left.values()) and not state.waiting:
-            found.append([list(meeting) for meeting in state.done])
-            continue
-        for index, left in state.left.items():
-            if not left or index in state.waiting:
+class _Block:
+    """The barriers of one block.
+
+    Parameters
+    ----------
+    paths : dict
+        Thread -> its path.
+    """
+
+    def __init__(self, paths: dict[int, Path]) -> None:
+        self.threads = {index: path.events for index, path in paths.items()}
+        # Threads that never leave, and those that wait in the end.
+        self.staying = {index for index, path in paths.items() if path.ending == "spins"}
+        self.stuck = {index for index, path in paths.items() if path.ending == "waits"}
+
+    def ways(self) -> list[Meetings]:
+        """Every way in which the threads come to where they should."""
+        places = {
+            index: tuple(place for place, event in enumerate(events) if event.kind == "B")
+            for index, events in self.threads.items()
+        }
+        start = _State(places)
+        stack, seen = [start], {start.key()}
+        found: list[Meetings] = []
+        while stack and len(found) < MOST_WAYS:
+            state = stack.pop()
+            if not any(state.left.values()) and state.waiting == self.stuck:
+                found.append([list(meeting) for meeting in state.done])
                 continue
-            new = _come(state, threads, index, left[0])
-            if new.key() not in seen:
-                seen.add(new.key())
-                stack.append(new)
-    unique: dict[object, Meetings] = {}
-    for way in found:
-        unique[tuple(sorted(tuple(sorted(meeting)) for meeting in way))] = way
-    return list(unique.values())
+            for index, left in state.left.items():
+                if not left or index in state.waiting:
+                    continue
+                new = self._come(state, index, left[0])
+                if new.key() not in seen:
+                    seen.add(new.key())
+                    stack.append(new)
+        unique: dict[object, Meetings] = {}
+        for way in found:
+            unique[tuple(sorted(tuple(sorted(meeting)) for meeting in way))] = way
+        return list(unique.values())
 
+    def _is_possible(self, event: Event) -> bool:
+        """Whether the barrier exists and the block has as many threads as it asks for."""
+        return 0 <= event.read < BARRIERS and (
+            event.written == -1 or 1 <= event.written <= len(self.threads)
+        )
 
-def _come(state: _State, threads: dict[int, tuple[Event, ...]], index: int, place: int) -> _State:
-    new = state.copy()
-    event = threads[index][place]
-    waits = event.location == "sync"
-    new.left[index] = new.left[index][1:]
-    new.here[event.read] = (*new.here.get(event.read, ()), ((index, place), waits))
-    if waits:
-        new.waiting |= {index}
-    _complete(new, threads)
-    return new
+    def _come(self, state: _State, index: int, place: int) -> _State:
+        new = state.copy()
+        event = self.threads[index][place]
+        new.left[index] = new.left[index][1:]
+        if not self._is_possible(event):
+            new.waiting |= {index}
+            return new
+        waits = event.location == "sync"
+        new.here[event.read] = (*new.here.get(event.read, ()), ((index, place), waits))
+        if waits:
+            new.waiting |= {index}
+        self._complete(new)
+        return new
 
-
-def _complete(state: _State, threads: dict[int, tuple[Event, ...]]) -> None:
-    """Lets go those whose barrier is complete. A thread without barriers left will leave, and is waited for no more."""
-    changed = True
-    while changed:
-        changed = False
-        for barrier, here in list(state.here.items()):
-            if not here:
-                continue
-            counts = {threads[name[0]][name[1]].written for name, _ in here}
-            if len(counts) > 1:
-                continue  # counts that disagree: nobody knows when this is complete
-            count = counts.pop()
-            if count >= 0:
-                complete = len(here) == count
-            else:
-                come = {name[0] for name, _ in here}
-                live = {
-                    index for index, left in state.left.items() if left or index in state.waiting
-                }
-                complete = live <= come
-            if complete:
-                state.here[barrier] = ()
-                state.waiting -= {name[0] for name, waits in here if waits}
-                state.done += (tuple(name for name, _ in here),)
-                changed = True
+    def _complete(self, state: _State) -> None:
+        """Lets go those whose barrier is complete. A thread without barriers left leaves, unless it spins."""
+        changed = True
+        while changed:
+            changed = False
+            for barrier, here in list(state.here.items()):
+                if not here:
+                    continue
+                counts = {self.threads[name[0]][name[1]].written for name, _ in here}
+                if len(counts) > 1:
+                    continue  # counts that disagree: nobody knows when this is complete
+                count = counts.pop()
+                if count >= 0:
+                    complete = len(here) == count
+                else:
+                    come = {name[0] for name, _ in here}
+                    live = self.staying | {
+                        index
+                        for index, left in state.left.items()
+                        if left or index in state.waiting
+                    }
+                    complete = live <= come
+                if complete:
+                    state.here[barrier] = ()
+                    state.waiting -= {name[0] for name, waits in here if waits}
+                    state.done += (tuple(name for name, _ in here),)
+                    changed = True

@@ -303,7 +303,7 @@ class Drawing:
 
 
 def allows(candidate: Candidate, model: str) -> bool:
-    """Whether a model allows a candidate that is coherent location by location."""
+    """Whether a model allows a candidate that is coherent location by location; race-free programs are SC."""
     if model == "none":
         return True
-    return Drawing(candidate, "RC-MCA" if model in RACE_FREE else model).allowed()
+    return Drawing(candidate, "SC" if model in RACE_FREE else model).allowed()

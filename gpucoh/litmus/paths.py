@@ -2,13 +2,13 @@
 
 Loops are unrolled. An iteration that writes nothing leaves no trace but registers that the next one overwrites, so that
 a few of them stand for any number; iterations that write are followed to a bound, and a thread that was cut there says
-so.
+so. An iteration that changes neither memory nor registers can be repeated for ever: the thread spins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gpucoh.litmus.syntax import Instruction, Test, Value, compare, signed
@@ -65,21 +65,61 @@ class Event:
         """Whether it is W or U."""
         return self.kind in "WU"
 
+    @property
+    def changes(self) -> bool:
+        """Whether it may change what other threads see: not an atomic that writes the value that it reads."""
+        return self.kind in "WB" or (self.kind == "U" and self.read != self.written)
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way of going: events in program order, and the last values of the thread's registers."""
+    """One way of going.
+
+    Attributes
+    ----------
+    events : tuple of Event
+        In program order.
+    registers : tuple of int
+        The last values of the thread's registers.
+    ending : str
+        Empty: the thread ends. ``spins``: it repeats for ever the events from ``tail`` on, which read last values.
+        ``waits``: its last event is a barrier that is never complete.
+    tail : int
+    """
 
     events: tuple[Event, ...]
-    registers: tuple[int, ...]
+    registers: tuple[int, ...] = ()
+    ending: str = ""
+    tail: int = 0
 
 
 @dataclass
 class Paths:
-    """All ways of one thread; ``cut`` when loops that write were followed to their bound."""
+    """All ways of one thread.
+
+    Attributes
+    ----------
+    paths : list of Path
+        Those that end.
+    spins : list of Path
+        Those that spin.
+    cut : bool
+        Whether loops that write, or count, were followed to their bound.
+    """
 
     paths: list[Path] = field(default_factory=list)
+    spins: list[Path] = field(default_factory=list)
     cut: bool = False
+
+    def waits(self) -> list[Path]:
+        """The ways that come to a barrier and wait there for ever."""
+        found = {
+            path.events[: place + 1]: None
+            for path in (*self.paths, *self.spins)
+            for place, event in enumerate(path.events)
+            if event.kind == "B"
+        }
+        return [Path(events, ending="waits") for events in found]
 
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
@@ -104,8 +144,9 @@ class _Place:
     origins: dict[str, frozenset[int]]
     control: frozenset[int]
     events: list[Event]
-    # Backward jump -> iterations that wrote nothing and something; how many events there were at the last one.
-    rounds: dict[int, tuple[int, int, int]]
+    # Backward jump -> iterations that wrote nothing and something; how many events there were at the last one, and the
+    # registers then.
+    rounds: dict[int, tuple[int, int, int, tuple[int, ...]]]
     # Event -> how the value that it read came about.
     chains: dict[int, Chain]
     # Location -> the thread's own last store (else the initial value), and how it came about.
@@ -177,6 +218,7 @@ class Walker:
             waiting.extend(self._step(place))
         # Ways that differ in nothing are one.
         self.out.paths = list(dict.fromkeys(self.out.paths))
+        self.out.spins = list(dict.fromkeys(self.out.spins))
         return self.out
 
     def _step(self, place: _Place) -> list[_Place]:
@@ -222,17 +264,31 @@ class Walker:
             place.at += 1
             return [place]
         if item.target <= place.at:
-            idle, writing, before = place.rounds.get(place.at, (0, 0, 0))
-            wrote = any(event.writes or event.kind == "B" for event in place.events[before:])
+            registers = tuple(place.registers.values())
+            idle, writing, before, known = place.rounds.get(place.at, (0, 0, 0, ()))
+            if idle + writing and registers == known:
+                self._spin(place.events, before)
+            wrote = any(event.changes for event in place.events[before:])
             # Writes before the loop count for its first round: one more iteration is followed, no harm.
             idle, writing = idle + (not wrote), writing + wrote
-            place.rounds[place.at] = (idle, writing, len(place.events))
+            place.rounds[place.at] = (idle, writing, len(place.events), registers)
             counts = any(other.op == "alu" for other in self.code[item.target : place.at])
             if idle > IDLE_ITERATIONS * (3 if counts else 1) or writing > WRITING_ITERATIONS:
                 self.out.cut |= writing > WRITING_ITERATIONS or counts
                 return []
         place.at = item.target
         return [place]
+
+    def _spin(self, events: list[Event], tail: int) -> None:
+        """Notes that the events from ``tail`` on can be repeated, unless they change memory or pass a barrier."""
+        if any(item.changes for item in events[tail:]):
+            return
+        # An atomic that writes what it reads is a read.
+        again = [
+            replace(item, kind="R", after=frozenset()) if item.kind == "U" else item
+            for item in events[tail:]
+        ]
+        self.out.spins.append(Path((*events[:tail], *again), ending="spins", tail=tail))
 
     def _access(self, place: _Place, item: Instruction) -> list[_Place]:
         assert item.location is not None

@@ -45,9 +45,10 @@ class Result:
     allowed : bool
         Whether the model allows such a state.
     ok : bool
-        Nothing was seen that the model forbids.
+        Nothing was seen that the model forbids, and no run hung unless the model allows an execution without end.
     forbidden : tuple of str
-        Final states that were seen and are forbidden, all registers and locations named.
+        Final states that were seen and are forbidden, all registers and locations named; ``hang`` if runs hung that
+        should have ended.
     """
 
     test: str
@@ -76,8 +77,7 @@ class Result:
             "reason": self.reason,
             "runs": self.runs,
             "outcomes": [
-                {"state": item.state, "count": item.count}
-                | ({} if item.state == HANG else {"allowed": item.allowed})
+                {"state": item.state, "count": item.count, "allowed": item.allowed}
                 for item in self.outcomes
             ],
             "condition": self.condition,

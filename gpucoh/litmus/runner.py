@@ -209,7 +209,9 @@ def _judge(test: Test, protocol: str, rule: str, model: str, seen: Observations)
     ]
     outcomes.sort(key=lambda item: (-item.count, item.state))
     if seen.hung:
-        outcomes.append(Outcome(state=HANG, count=seen.hung))
+        may_hang = answers.may_hang()
+        outcomes.append(Outcome(state=HANG, count=seen.hung, allowed=may_hang))
+        forbidden += [] if may_hang else [HANG]
     return Result(
         test=test.name,
         protocol=protocol,

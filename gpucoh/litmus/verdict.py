@@ -113,6 +113,33 @@ class Verdicts:
                 self.known[final] = self._search(final)
             return self.known[final]
 
+    def may_hang(self) -> bool:
+        """Whether an execution that does not end is allowed; where a bound was met first, it counts as allowed."""
+        if not self.promises or self.cut:
+            return True
+        with self.lock:
+            if "hang" not in self.known:
+                self.looked = 0
+                try:
+                    self.known["hang"] = self._hangs()
+                except UndecidedError:
+                    self.known["hang"] = True
+            return self.known["hang"]
+
+    def _hangs(self) -> bool:
+        endless = [[*paths.spins, *paths.waits()] for paths in self.ways]
+        if not any(endless):
+            return False
+        ending = [[Path(events) for events in {path.events for path in way.paths}]
+                  for way in self.ways]  # fmt: skip
+        choices = [ends + more for ends, more in zip(ending, endless, strict=True)]
+        for paths in itertools.product(*choices):
+            if not any(path.ending for path in paths):
+                continue
+            if any(allows(candidate, self.model) for candidate in self._candidates(paths, None)):
+                return True
+        return False
+
     def _search(self, final: tuple[int, ...]) -> bool:
         registers, at = [], 0
         for thread in self.test.threads:
@@ -188,10 +215,12 @@ class Verdicts:
                 return
             parts.append(found)
         has_barriers = any(event.kind == "B" for events in threads for event in events)
-        ways = meetings(threads, self.blocks) if has_barriers else [[]]
+        ways = meetings(paths, self.blocks) if has_barriers else [[]]
         for choice in itertools.product(*parts):
             sources = {read: source for part in choice for read, source in part[0].items()}
             orders = {name: part[1] for name, part in zip(self.test.initial, choice, strict=True)}
+            if not _is_settled(paths, sources, orders):
+                continue
             for way in ways:
                 self.looked += 1
                 if self.looked > MOST_CANDIDATES:
@@ -243,17 +272,33 @@ class Verdicts:
     # ---- races
 
     def _racy(self) -> bool:
-        """Whether an execution has a race; the model promises nothing then."""
+        """Whether a sequentially consistent execution has a race; the model promises nothing then."""
         scoped = self.model == "HRF-indirect"
         self.looked = 0
         try:
             for values in itertools.product(*(way.paths for way in self.ways)):
                 for candidate in self._candidates(values, None):
-                    if allows(candidate, "RC-MCA") and has_race(self.test, candidate, scoped):
+                    if allows(candidate, self.model) and has_race(self.test, candidate, scoped):
                         return True
         except UndecidedError:
             return True
         return False
+
+
+def _is_settled(
+    paths: tuple[Path, ...], sources: dict[Name, Name | None], orders: dict[str, list[Name]]
+) -> bool:
+    """Whether threads that spin read the last writes: every write becomes visible in the end."""
+    for thread, path in enumerate(paths):
+        if path.ending != "spins":
+            continue
+        for place in range(path.tail, len(path.events)):
+            event = path.events[place]
+            if event.reads:
+                order = orders[event.location]
+                if sources[(thread, place)] != (order[-1] if order else None):
+                    return False
+    return True
 
 
 def _interleavings(rows: list[list[Name]]) -> Iterator[list[Name]]:

@@ -3,6 +3,7 @@
 from gpucoh.machines.model import (
     DERIVED,
     LARGEST_CLOCK_LCM_HZ,
+    PLACEMENTS,
     Machine,
     description,
     machine,
@@ -12,6 +13,7 @@ from gpucoh.machines.model import (
 __all__ = [
     "DERIVED",
     "LARGEST_CLOCK_LCM_HZ",
+    "PLACEMENTS",
     "Machine",
     "description",
     "machine",

@@ -26,6 +26,7 @@ LARGEST_CLOCK_LCM_HZ = 2**40
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs")
+PLACEMENTS = ("round_robin", "first_free", "static")
 _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
 # Unit and rule of each number in Machine.derived.
@@ -86,7 +87,7 @@ def _word(value: object) -> object:
         return value
     word = value.strip().lower().replace("-", "_")
     word = _SHORT.get(word, word)
-    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS else value
+    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + PLACEMENTS else value
 
 
 Name = Annotated[str, BeforeValidator(parse_name)]
@@ -97,6 +98,7 @@ Mhz = Annotated[int, BeforeValidator(parse_mhz)]
 Scheduler = Annotated[Literal["loose_round_robin", "greedy_then_oldest"], BeforeValidator(_word)]
 Topology = Annotated[Literal["crossbar", "mesh", "star"], BeforeValidator(_word)]
 DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
+Placement = Annotated[Literal["round_robin", "first_free", "static"], BeforeValidator(_word)]
 
 
 def _f(smallest: float, largest: float, text: str, unit: str = "") -> Any:
@@ -150,6 +152,11 @@ class Machine(BaseModel):
     division_latency: Count = _f(1, 10000, "latency of division and modulo", "core cycles")
     division_cycles: Count = _f(1, 256, "unit occupancy of a division", "core cycles")
     launch_latency: Count = _f(0, 100000000, "launch to first block", "core cycles")
+    placement: Placement = Field(
+        default="round_robin",
+        description="placement of blocks on cores: round_robin, first_free or static",
+        json_schema_extra={"unit": ""},
+    )
     load_store_queue: Count = _f(1, 1024, "queued memory instructions per core, before the L1 port")
     requests_per_core: Count = _f(64, 65536, "outstanding line requests per core")
     l1_kib: Kib = _f(0, 16384, "first-level data cache per core", "KiB")
@@ -228,6 +235,8 @@ class Machine(BaseModel):
         for name, value in self.numbers().items():
             if name.endswith("_kib"):
                 out[name.removesuffix("_kib") + "_bytes"] = round(float(value) * 1024)
+            elif name == "placement":
+                continue  # a launch tells it
             elif name == "scheduler":
                 out[name] = SCHEDULERS.index(str(value))
             elif name == "topology":

@@ -58,6 +58,7 @@ FERMI: Preset = {
         0,
         "inferred: the papers measure kernels, not launches; kernel times start at the first block",
     ),
+    "placement": ("round_robin", "inferred: as GPGPU-Sim 3, the next block to a core with room"),
     "load_store_queue": (
         8,
         "inferred: as GPGPU-Sim 3's memory-pipeline input; not in the papers",
@@ -149,6 +150,9 @@ _CORE_TIMING = (
     "load_store_queue",
     "requests_per_core",
 )
+_SAME_CORE = (
+    "inferred: the paper's reuse across kernels needs a block on the same core in every launch"
+)
 _DRAM_TIMING = tuple(name for name in FERMI if name.startswith("dram_t_"))
 
 MESH15: Preset = {
@@ -160,6 +164,7 @@ MESH15: Preset = {
     "registers_per_core": (32768, _GTX480),
     "scratchpad_kib": (48, _GTX480),
     **_like(FERMI, _GTX480, _CORE_TIMING),
+    "placement": ("static", _SAME_CORE),
     "l1_kib": (32, _DN),
     "l1_ways": (8, _DN),
     "l1_mshrs": (64, "inferred: not in the paper"),
@@ -223,6 +228,7 @@ _GCN_CORE: Preset = {
     "division_latency": (40, "inferred: division is a sequence of about ten instructions"),
     "division_cycles": (40, "inferred: each instruction of the sequence occupies the SIMD"),
     "launch_latency": (0, "inferred: kernel times start at the first block"),
+    "placement": ("static", _SAME_CORE),
     "load_store_queue": (8, "inferred: not in the papers; as fermi"),
     "requests_per_core": (2048, "inferred: large enough that MSHRs and wavefronts limit first"),
 }

@@ -10,16 +10,20 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from gpucoh import binding
 from gpucoh.errors import ConfigError, SimulationError
 from gpucoh.gpu import resolve
+from gpucoh.litmus.syntax import Test, UnsupportedError
+from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.protocols import Choice, Protocol
-from gpucoh.verify.axioms import MODELS, allowed_outcomes
 from gpucoh.verify.diagrams import draw
-from gpucoh.verify.programs import Program, every_program, fenced, shapes, without_fences
+from gpucoh.verify.library import Exploration, shapes, translate
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import Program, every_program, fenced, without_fences
+from gpucoh.verify.results import Explored, Verification, Violation
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
@@ -27,94 +31,6 @@ PROGRAM_STATES = 300_000
 # Leases and the like as short as the small machine needs them: what matters is that they end.
 SMALL_OPTIONS = {"lifetime": 2}
 _KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Violation:
-    """Something that must not be, and a shortest way to it.
-
-    Attributes
-    ----------
-    program : Program
-        What ran.
-    kind : str
-        ``outcome``, ``invariant``, ``protocol error``, ``deadlock`` or ``livelock``.
-    what : str
-        What is wrong.
-    trace : list of dict
-        Steps as the core tells them.
-    diagram : str
-        The same, drawn.
-    """
-
-    program: Program
-    kind: str
-    what: str
-    trace: list[dict[str, Any]] = field(repr=False)
-    diagram: str = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``gpucoh verify --json`` prints it."""
-        return {
-            "program": str(self.program),
-            "name": self.program.name,
-            "setting": self.program.setting,
-            "kind": self.kind,
-            "what": self.what,
-            "steps": len(self.trace),
-            "trace": self.trace,
-            "diagram": self.diagram,
-        }
-
-
-@dataclass(kw_only=True)
-class Verification:
-    """What was explored of one protocol, and what was found.
-
-    Attributes
-    ----------
-    protocol, consistency, model : str
-        The id as asked for, the core rule, the memory model promised under it.
-    states, transitions : int
-        In all programs together.
-    depth : int
-        Steps to the farthest state of any program.
-    complete : bool
-        Every program of the bound was explored to its end.
-    explored, programs : int
-        Programs explored, and how many there are in the bound.
-    violations : list of Violation
-        Empty, or the first one.
-    cells : dict
-        Table -> numbers of the cells that were entered.
-    """
-
-    protocol: str
-    consistency: str
-    model: str
-    states: int = 0
-    transitions: int = 0
-    depth: int = 0
-    complete: bool = True
-    explored: int = 0
-    programs: int = 0
-    violations: list[Violation] = field(default_factory=list)
-    cells: dict[str, set[int]] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``gpucoh verify --json`` prints it."""
-        return {
-            "protocol": self.protocol,
-            "consistency": self.consistency,
-            "model": self.model,
-            "states": self.states,
-            "transitions": self.transitions,
-            "depth": self.depth,
-            "complete": self.complete,
-            "explored": self.explored,
-            "programs": self.programs,
-            "violations": [item.to_dict() for item in self.violations],
-        }
 
 
 def explore(
@@ -165,8 +81,8 @@ def explore(
             [
                 (
                     _KINDS[op.kind],
-                    orders["SC"] if op.kind == "F" else orders["RELAXED"] if op.kind == "add" else 0,
-                    scopes["GPU"],
+                    orders[op.order],
+                    scopes[op.scope],
                     op.variable,
                     op.value,
                 )
@@ -231,15 +147,19 @@ def programs_of(
     """
     fitting = [p for p in shapes() if p.cores <= cores and p.variables <= lines]
     bound = list(every_program(min(cores, 2), lines, operations))
-    if rule == "sc":
-        fitting = [without_fences(program) for program in fitting]
-    else:
+    fitting = [_under(program, rule) for program in fitting]
+    if rule != "sc":
         bound += [fenced(program) for program in bound]
+    return _in_settings([fitting, bound], protocol.has_l1)
+
+
+def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:
+    """The programs in all their settings, each once: the quick ones of every set first, smallest programs first."""
     chosen: dict[tuple[object, ...], Program] = {}
     for late in (0, 1):
-        for programs in (fitting, bound):
+        for programs in sets:
             by_size = sorted(programs, key=lambda program: program.size)
-            settings = [_settings(program, protocol.has_l1)[late] for program in by_size]
+            settings = [_settings(program, has_l1)[late] for program in by_size]
             for stage in range(max(map(len, settings), default=0)):
                 for several in settings:
                     if stage < len(several):
@@ -296,6 +216,101 @@ def _values_seen(program: Program, outcome: Sequence[int]) -> str:
     return ": " + "; ".join([*parts, f"in the end {final}"])
 
 
+class _Verifier:
+    """Explores programs of one protocol until there is a violation.
+
+    Parameters
+    ----------
+    choice : Choice
+    result : Verification
+        Where everything is noted.
+    tests : sequence of (Exploration, Explored)
+        Litmus tests that were asked for, and what is known of them.
+    """
+
+    def __init__(
+        self, choice: Choice, result: Verification, tests: Sequence[tuple[Exploration, Explored]]
+    ) -> None:
+        self.choice, self.result, self.tests = choice, result, tests
+
+    def run(
+        self, program: Program, evictions: int, max_states: int, invariants: bool
+    ) -> dict[str, Any]:
+        """Explores one program and notes what came of it."""
+        result = self.result
+        try:
+            allowed = allowed_outcomes(program, result.model)
+        except UndecidedError:
+            allowed = None
+            result.note_limit("too many candidate executions: values are not checked", program)
+        found = explore(
+            self.choice,
+            program,
+            consistency=result.consistency,
+            evictions=evictions,
+            max_states=max_states,
+            allowed=allowed,
+            invariants=invariants,
+        )
+        result.explored += 1
+        result.states += found["states"]
+        result.transitions += found["transitions"]
+        result.depth = max(result.depth, found["depth"])
+        result.complete &= found["complete"]
+        for limit in found.get("limits", ()):
+            result.note_limit(limit, program)
+        for table, cells in found["cells"].items():
+            result.cells.setdefault(table, set()).update(cells)
+        for item, told in self.tests:
+            if _under(item.program, result.consistency).threads == program.threads:
+                _tell(item, told, found)
+        if found["violations"]:
+            self._violated(program, found)
+        return found
+
+    def finish(self, left: Sequence[Program]) -> None:
+        """Notes which tests have settings left that were not explored."""
+        bodies = {program.threads for program in left}
+        for item, told in self.tests:
+            if _under(item.program, self.result.consistency).threads in bodies:
+                told.complete = False
+
+    def _violated(self, program: Program, found: dict[str, Any]) -> None:
+        last = found["outcomes"][-1] if found["outcomes"] else []
+        first = found["violations"][0]
+        values = _values_seen(program, last) if first["kind"] == "outcome" else ""
+        self.result.violations.append(_violation(self.choice, program, first, values))
+        self.result.complete = False
+
+
+def _under(program: Program, rule: str) -> Program:
+    """The program as it runs under a core rule: ``sc`` needs no fences."""
+    return without_fences(program) if rule == "sc" else program
+
+
+def _tell(item: Exploration, told: Explored, found: dict[str, Any]) -> None:
+    """Notes what an exploration says of a litmus test."""
+    condition = item.test.condition
+    told.complete = found["complete"] and (told.complete or told.status == "pending")
+    told.status = "explored"
+    told.observed |= any(condition.matches(item.final(row)) for row in found["outcomes"])
+
+
+def _translated(tests: Sequence[Test], result: Verification) -> list[tuple[Exploration, Explored]]:
+    """The tests that can be explored; the result says of each what it is."""
+    found = []
+    for test in tests:
+        told = Explored(test=test.name, condition=str(test.condition))
+        result.tests.append(told)
+        try:
+            found.append((translate(test), told))
+        except UnsupportedError as error:
+            told.status, told.reason = "unsupported", str(error)
+            continue
+        told.allowed = Verdicts(test, result.model).allowed()
+    return found
+
+
 def verify(
     protocol: str,
     *,
@@ -307,6 +322,7 @@ def verify(
     max_states: int = 2_000_000,
     program_states: int = PROGRAM_STATES,
     invariants: bool = True,
+    tests: Sequence[Test] | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Verification:
@@ -327,6 +343,8 @@ def verify(
         States in all and in one program after which the result is bounded.
     invariants : bool
         Whether the protocol's own are looked at after every step.
+    tests : sequence of Test, optional
+        Litmus tests to explore, in place of the shapes and programs of the bound.
     progress : callable, optional
         Called with programs explored and programs in all.
     stop : threading.Event, optional
@@ -346,39 +364,27 @@ def verify(
     _check_bounds(cores, lines, operations, evictions, max_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
-    model = choice.protocol.model(rule)
-    programs = programs_of(choice.protocol, rule, cores, lines, operations)
-    result = Verification(protocol=protocol, consistency=rule, model=model, programs=len(programs))
+    result = Verification(protocol=protocol, consistency=rule, model=choice.protocol.model(rule))
+    given = _translated(tests or (), result)
+    if tests is None:
+        programs = programs_of(choice.protocol, rule, cores, lines, operations)
+    else:
+        bodies = [_under(item.program, rule) for item, _ in given]
+        programs = _in_settings([bodies], choice.protocol.has_l1)
+    result.programs = len(programs)
+    verifier = _Verifier(choice, result, given)
     for program in programs:
         if result.states >= max_states:
-            result.complete = False
+            result.note_limit(f"more than {max_states} states in all programs", program)
             break
         if stop is not None and stop.is_set():
             raise SimulationError("stopped")
-        allowed = allowed_outcomes(program, model) if model in MODELS else None
-        found = explore(
-            choice,
-            program,
-            consistency=rule,
-            evictions=evictions,
-            max_states=min(program_states, max_states - result.states),
-            allowed=allowed,
-            invariants=invariants,
+        verifier.run(
+            program, evictions, min(program_states, max_states - result.states), invariants
         )
-        result.explored += 1
-        result.states += found["states"]
-        result.transitions += found["transitions"]
-        result.depth = max(result.depth, found["depth"])
-        result.complete &= found["complete"]
-        for table, cells in found["cells"].items():
-            result.cells.setdefault(table, set()).update(cells)
         if progress:
             progress(result.explored, result.programs)
-        if found["violations"]:
-            last = found["outcomes"][-1] if found["outcomes"] else []
-            first = found["violations"][0]
-            values = _values_seen(program, last) if first["kind"] == "outcome" else ""
-            result.violations.append(_violation(choice, program, first, values))
-            result.complete = False
+        if result.violations:
             break
+    verifier.finish(programs[result.explored :])
     return result

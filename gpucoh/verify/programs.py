@@ -1,11 +1,12 @@
-"""Programs of a few operations that the explorer runs: the classical shapes, and every program of a given size.
+"""Programs of a few operations that the explorer runs, and every program of a given size.
 
-A program is written as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:`` when
-it does not run on the core of its own number::
+A program is printed as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:``, the
+core that it runs on::
 
-    0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
+    0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
-Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence of order sc and scope gpu).
+Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence). Without an order, loads and stores are weak,
+atomics relaxed and fences sc; without a scope, it is gpu.
 """
 
 from __future__ import annotations
@@ -15,15 +16,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 VARIABLES = "xyzw"
+#: Order that an operation has unless another one is given.
+DEFAULT_ORDERS = {"ld": "WEAK", "st": "WEAK", "add": "RELAXED", "F": "SC"}
+DEFAULT_SCOPE = "GPU"
+_SCOPES = ("CTA", "CU", "GPU", "SYS")
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: kind ``ld``, ``st``, ``add`` or ``F``; the number of its variable; the value stored or added."""
+    """One operation.
+
+    Attributes
+    ----------
+    kind : str
+        ``ld``, ``st``, ``add`` or ``F``.
+    variable : int
+        Number of its variable.
+    value : int
+        Stored or added.
+    order, scope : str
+        As the instruction set names them; an empty order becomes the kind's default.
+    """
 
     kind: str
     variable: int = 0
     value: int = 0
+    order: str = ""
+    scope: str = DEFAULT_SCOPE
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", DEFAULT_ORDERS[self.kind])
 
     @property
     def reads(self) -> bool:
@@ -36,10 +59,15 @@ class Operation:
         return self.kind in ("st", "add")
 
     def __str__(self) -> str:
+        name = self.kind
+        if self.order != DEFAULT_ORDERS[self.kind]:
+            name += f".{self.order.lower()}"
+        if self.scope != DEFAULT_SCOPE:
+            name += f".{self.scope.lower()}"
         if self.kind == "F":
-            return "F"
+            return name
         value = f" {self.value}" if self.writes else ""
-        return f"{self.kind} {VARIABLES[self.variable]}{value}"
+        return f"{name} {VARIABLES[self.variable]}{value}"
 
 
 @dataclass(frozen=True)
@@ -102,74 +130,34 @@ class Program:
         return ", ".join(words if self.evictions or self.tight else [*words, "no whims"])
 
 
+def _operation(text: str) -> Operation:
+    name, *operands = text.split()
+    kind, *parts = name.split(".")
+    suffixes = [part.upper() for part in parts]
+    return Operation(
+        kind,
+        VARIABLES.index(operands[0]) if operands else 0,
+        int(operands[1]) if len(operands) > 1 else 0,
+        next((item for item in suffixes if item not in _SCOPES), ""),
+        next((item for item in suffixes if item in _SCOPES), DEFAULT_SCOPE),
+    )
+
+
 def parse(text: str, name: str = "") -> Program:
     """A program from its line; see the module's text.
 
     Examples
     --------
-    >>> str(parse("st x 1 | ld x; ld x"))
-    '0: st x 1 | 1: ld x; ld x'
+    >>> str(parse("st.release x 1 | ld x; ld x"))
+    '0: st.release x 1 | 1: ld x; ld x'
     """
     threads = []
     for number, part in enumerate(text.split("|")):
         core, colon, rest = part.partition(":")
-        words = (item.split() for item in (rest if colon else part).split(";"))
-        operations = tuple(
-            Operation("F")
-            if word == ["F"]
-            else Operation(word[0], VARIABLES.index(word[1]), int(word[2]) if len(word) > 2 else 0)
-            for word in words
-        )
+        operations = tuple(_operation(item) for item in (rest if colon else part).split(";"))
         threads.append(Thread(int(core) if colon else number, operations))
     used = {item.variable for thread in threads for item in thread.operations}
     return Program(name or text, tuple(threads), 1 + max(used))
-
-
-# The shapes that tell memory models apart, and those that our notes on the papers found to break a reading of one.
-SHAPES = """
-CoRR            st x 1 | ld x; ld x
-CoWW            st x 1; st x 2 | ld x; ld x
-CoRW            ld x; st x 1 | st x 2
-CoWR            st x 1; ld x | st x 2
-CoWR+two        st x 1; st x 2; ld x | ld x
-increments      add x 1; add x 1 | add x 1; add x 1
-add+st          add x 1; ld x | st x 4; add x 2
-MP              st x 1; st y 1 | ld y; ld x
-MP+F            st x 1; F; st y 1 | ld y; F; ld x
-MP+F+add        add x 1; F; add y 1 | add y 0; F; add x 0
-SB              st x 1; ld y | st y 1; ld x
-SB+F            st x 1; F; ld y | st y 1; F; ld x
-SB+F+add        add x 1; F; ld y | add y 1; F; ld x
-LB              ld x; st y 1 | ld y; st x 1
-LB+F            ld x; F; st y 1 | ld y; F; st x 1
-S+F             st x 2; F; st y 1 | ld y; F; st x 1
-R+F             st x 1; F; st y 1 | st y 2; F; ld x
-2+2W+F          st x 1; F; st y 2 | st y 1; F; st x 2
-MP+own-read     ld x; st x 1; F; st y 1 | ld y; F; ld x
-MP+own-write    ld x; st x 1; st x 2; F; st y 1 | ld y; F; ld x
-MP+private      ld x; st x 1; F; st y 1 | ld x; ld y; F; ld x
-MP+refresh      st x 1; F; st y 1 | ld x; ld x; ld y; F; ld x
-MP+rewrite      st x 1; st x 2; F; st y 1 | ld x; ld y; F; ld x
-MP+merge        0: st x 1; F; st y 1 | 1: ld y; F; ld x | 1: ld x
-MP+late         0: st x 1; F; st y 1 | 1: st x 2; ld y; F; ld x
-MP+readers      0: st x 1; F; st y 1 | 1: ld x; ld y; F; ld x
-MP+producers    0: st x 1 | 0: st x 2; F; st y 1 | 1: ld y; F; ld x
-MP+upgrades     0: ld x; st x 1 | 0: st x 2; F; st y 1 | 1: ld x; ld y; F; ld x
-MP+writers      0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: st x 2
-sharers         0: st x 1; F; st y 1 | 1: ld y; F; ld x | 2: ld x
-early-own       0: st x 1 | 0: ld x; F; ld y | 1: st y 1; F; ld x
-WRC+F           0: st x 1 | 1: ld x; F; st y 1 | 2: ld y; F; ld x
-IRIW+F          0: st x 1 | 1: st y 1 | 2: ld x; F; ld y | 3: ld y; F; ld x
-"""
-
-
-def shapes() -> list[Program]:
-    """The shapes by name."""
-    found = []
-    for line in SHAPES.strip().splitlines():
-        name, text = line.split(None, 1)
-        found.append(parse(text, name))
-    return found
 
 
 def without_fences(program: Program) -> Program:

@@ -161,7 +161,7 @@ def test_memory_is_released_once():
         {"grid": 1},
         {"grid": (1, 1, -1)},
         {"block": (2**32, 1, 1)},
-        {"placement": 2},
+        {"placement": 3},
         {"kernel": None},
     ],
 )

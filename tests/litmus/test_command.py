@@ -127,6 +127,37 @@ def test_a_forbidden_outcome_ends_with_1(cli, monkeypatch):
     assert "forbidden" in out
 
 
+SPIN = """PTX spin
+{ x=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ LC00:          | st.weak x, 1   ;
+ ld.weak r0, x  |                ;
+ bne r0, %d, LC00 |              ;
+exists (x == 1)
+"""
+
+
+@pytest.mark.parametrize(("value", "status"), [(1, 1), (2, 0)])
+def test_hung_runs_end_with_1_unless_the_program_can_hang(
+    cli, tmp_path, monkeypatch, value, status
+):
+    """A spin for the value that is stored ends under every model; one for another value does not."""
+    (tmp_path / "spin.litmus").write_text(SPIN % value)
+    observe = runner.observe
+
+    def hanging(*arguments):
+        seen = observe(*arguments)
+        seen.hung = max(seen.hung, 3)
+        return seen
+
+    monkeypatch.setattr(runner, "observe", hanging)
+    ended, out, _ = cli("spin.litmus", "-p", "mesi", "--runs", "20", "--json")
+    (result,) = json.loads(out)
+    assert (ended, result["ok"]) == (status, status == 0)
+    assert result["outcomes"][-1]["state"] == "hang"
+    assert result["outcomes"][-1]["allowed"] == (status == 0)
+
+
 def test_list_tells_every_test(cli):
     status, out, _ = cli("--list", "IRIW+fences", "MP")
     assert status == 0

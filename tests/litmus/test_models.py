@@ -1,5 +1,7 @@
 """Do the memory models allow what is known of them, and forbid what is known to be forbidden?"""
 
+import itertools
+
 import pytest
 
 from gpucoh.litmus import UnsupportedError, Verdicts, allowed, builtin, builtins, parse
@@ -122,6 +124,12 @@ def test_unknown_model_is_refused():
         ("ticket-lock", NO, NO),
         ("SB", YES, YES),
         ("SB+sc", NO, NO),
+        ("SB+rel+acq", NO, NO),
+        ("SB+rlx", NO, NO),  # relaxed accesses synchronise
+        ("R+rel+acq", YES, YES),  # races: the first store is weak
+        ("R+sc", NO, NO),
+        ("IRIW+rlx", NO, NO),
+        ("SB+cta", YES, YES),  # weak: races
         ("RMW", NO, NO),
     ],
 )
@@ -179,3 +187,64 @@ exists (P1:r0 == 0 /\\ P1:r1 == 1)
 
 def test_a_barrier_with_a_count_meets_whoever_comes_first():
     assert allowed(parse(QUORUM, "quorum"), "RC-MCA")
+
+
+SPIN = "LC00: ; {} ; bne r0, 1, LC00"
+
+
+def column(text):
+    return [item.strip() for item in text.split(";") if item.strip()]
+
+
+def loop(first, second, cta=1):
+    """A test of two threads, each a list of instructions."""
+    rows = itertools.zip_longest(column(first), column(second), fillvalue="")
+    text = "\n".join(f" {left} | {right} ;" for left, right in rows)
+    return parse(
+        f"PTX loop\n{{ x=0; y=0; }}\n P0@cta 0,gpu 0 | P1@cta {cta},gpu 0 ;\n{text}\nexists (x == 1)",
+        "loop",
+    )
+
+
+ACQUIRE = SPIN.format("ld.acquire.gpu r0, x")
+EXCHANGE = "LC00: ; atom.relaxed.gpu.exch r0, x, 1 ; bne r0, 0, LC00"
+STORE = "st.release.gpu x, 1"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cta", "hangs"),
+    [
+        (ACQUIRE, STORE, 1, NO),
+        (SPIN.format("ld.weak r0, x"), "st.weak x, 1", 1, NO),
+        (ACQUIRE, "st.weak y, 1", 1, YES),  # the value never comes
+        (ACQUIRE, STORE + "; st.weak x, 2", 1, YES),  # or does not stay
+        (ACQUIRE, STORE + "; " + SPIN.format("ld.acquire.gpu r0, y"), 1, YES),
+        (ACQUIRE, "bar.cta.sync 0; " + STORE, 0, YES),  # P0 does not come to the barrier
+        ("bar.cta.sync 0; " + ACQUIRE, "bar.cta.sync 0; " + STORE, 0, NO),
+        ("bar.cta.sync 0", "bar.cta.sync 0", 0, NO),
+        ("bar.cta.sync 0", "bar.cta.sync 1", 0, YES),
+        ("bar.cta.sync 0, 0, 2", "bar.cta.sync 0, 0, 2", 0, NO),
+        ("bar.cta.sync 0, 0, 2", "st.weak x, 1", 0, YES),
+        ("bar.cta.sync 0", "st.weak x, 1", 0, NO),  # a thread that has left is not waited for
+        (EXCHANGE, "st.weak x, 1", 1, YES),  # a lock that is never released
+        (EXCHANGE, "st.weak x, 1; st.weak x, 0", 1, NO),
+    ],
+)
+def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
+    first, second, cta, hangs
+):
+    for model in MODELS:
+        assert Verdicts(loop(first, second, cta), model).may_hang() == hangs, model
+
+
+@pytest.mark.parametrize("name", builtins())
+def test_no_built_in_test_hangs_but_the_one_that_is_meant_to(name):
+    for model in MODELS:
+        assert Verdicts(builtin(name), model).may_hang() == (name == "bar+never")
+
+
+def test_where_nothing_is_promised_a_run_may_hang():
+    spin = loop(SPIN.format("ld.weak r0, x"), "st.weak x, 1")
+    assert Verdicts(spin, "none").may_hang()
+    assert Verdicts(spin, "DRF-SC").may_hang()  # a race
+    assert not Verdicts(loop(ACQUIRE, STORE), "DRF-SC").may_hang()

@@ -28,3 +28,17 @@ def test_a_litmus_test_catches_the_planted_bug(name, mutant_gpucoh):
     found = run_test(noted["test"], name, runs=noted["runs"])
     assert not found.ok
     assert run_test(noted["test"], name.split("!")[0], runs=noted["runs"]).ok
+
+
+def test_runs_that_hang_where_the_model_has_an_end_are_not_ok(mutant_gpucoh):
+    """mesi!stale-fill-kept leaves stale copies: some spins of WRC+spin never end, the other runs are right."""
+    from gpucoh.litmus import run_test
+
+    found = run_test("WRC+spin", "mesi!stale-fill-kept", runs=200)
+    told = {outcome.state: outcome for outcome in found.outcomes}
+    assert found.status == "ran"
+    assert 0 < told["hang"].count < found.runs
+    assert not told["hang"].allowed
+    assert found.forbidden == ("hang",)
+    assert not found.ok
+    assert run_test("WRC+spin", "mesi", runs=200).ok

@@ -197,6 +197,24 @@ def test_a_run_carries_energy_whose_total_is_the_sum_of_its_parts():
     assert energy["total"] == pytest.approx(sum(energy[part] for part in PARTS), rel=1e-12)
 
 
+def test_a_directory_is_charged_for_its_look_ups_and_its_size():
+    piece = {"accesses": 1000, "entries": 8192, "bits": 32, "units": 8}  # 32 KiB each
+    energy = of(storage={"L1": {}, "L2": {"directory": piece}})
+    tags, data, power = (COEFFICIENTS[f"cache_{name}"] for name in ("tags", "data", "power"))
+    dynamic = 1000 * (tags.value * tags.scale + 32 * data.value * data.scale)
+    assert only(energy, "l2_directory") == pytest.approx(dynamic)
+    asleep = of(cycles=MILLISECOND, storage={"L2": {"directory": piece | {"accesses": 0}}})
+    assert asleep["l2_directory"] == pytest.approx(32 * 8 * 1e-3 * power.value * power.scale)
+
+
+def test_a_protocol_with_a_directory_of_its_own_has_a_part_for_it():
+    run = gpucoh.run("hsp", protocol="gpu-vini", scale="tiny").to_dict()
+    assert set(run["energy"]) == {*PARTS, "l2_directory", "total"}
+    parts = [joules for name, joules in run["energy"].items() if name != "total"]
+    assert run["energy"]["total"] == pytest.approx(sum(parts), rel=1e-12)
+    assert run["storage"]["L2"]["directory"]["accesses"] > 0
+
+
 def test_a_run_is_charged_for_the_virtual_networks_that_its_protocol_declares():
     result = gpucoh.run("vec-cpy", protocol="ideal", scale="tiny")
     networks = len(gpucoh.protocols()["ideal"].json["networks"])

@@ -156,6 +156,35 @@ def test_host_writes_between_launches_are_seen(gpu):
     assert (x[3], x[4]) == (42, 2)
 
 
+@gpucoh.kernel
+def note_cores(cores: gpucoh.Buffer[gpucoh.i32]):
+    if gpucoh.core_id() == 0:
+        gpucoh.sleep(5000)  # the other cores have room long before core 0 has
+    if gpucoh.thread_id() == 0:
+        cores[gpucoh.block_id()] = gpucoh.core_id()
+
+
+@pytest.mark.parametrize("given", [None, "static", "round_robin"])
+def test_blocks_run_where_the_placement_says(given):
+    machine = gpucoh.machine("mesh15").replace(cores=3, blocks_per_core=2)
+    gpu = gpucoh.GPU(machine, protocol="no-coh")
+    cores = gpu.zeros(20, np.int32)
+    for _ in range(2):
+        gpu.launch(note_cores, grid=20, block=32, args=(cores,), placement=given)
+        same = np.array_equal(np.asarray(cores), np.arange(20) % 3)
+        assert same == (given != "round_robin")
+
+
+def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_statically():
+    placements = {name: gpucoh.machine(name).placement for name in gpucoh.machines()}
+    assert placements == {
+        "fermi": "round_robin",
+        "mesh15": "static",
+        "gcn3": "static",
+        "apu": "static",
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -163,7 +192,7 @@ def test_host_writes_between_launches_are_seen(gpu):
         ({"block": (8, 8, 8, 8)}, "one to three numbers"),
         ({"block": "32"}, "is not a whole number"),
         ({"block": 1537}, "has 1537 threads \\(allowed: up to 1536"),
-        ({"placement": "random"}, "is not one of round_robin, first_free"),
+        ({"placement": "random"}, "is not one of round_robin, first_free, static"),
         ({"args": (3, 4)}, "argument 'x' of kernel 'add_one'"),
         ({"args": ()}, "takes 2 arguments"),
         ({"kernel": print}, "is not a kernel"),
@@ -313,6 +342,28 @@ def test_statistics_are_attributes_and_a_plain_dictionary(gpu):
     assert stats.flits() == sum(stats.flits_by_class().values()) > 0
     with pytest.raises(AttributeError, match=r"no counter stats\.l1\.laods; there are loads"):
         _ = stats.l1.laods
+
+
+@pytest.mark.parametrize(
+    ("workload", "protocol", "consistency", "total", "parts"),
+    [
+        ("dlb", "mesi", "sc", "memory_order", ("load", "store", "atomic", "same_line")),
+        ("bh", "tc-weak", "rc", "fence", ("load", "store", "atomic", "release")),
+    ],
+)
+def test_stalls_by_predecessor_sum_up_to_their_total(workload, protocol, consistency, total, parts):
+    run = gpucoh.run(workload, protocol=protocol, consistency=consistency, scale="tiny")
+    stalls = run.stats.stalls
+    by_part = [stalls[f"{total}_{part}"] for part in parts]
+    assert stalls[total] == sum(by_part) > 0
+
+
+def test_histograms_count_every_load_and_store():
+    stats = gpucoh.run("hsp", protocol="mesi", scale="tiny").stats
+    assert sum(stats.histograms.core.load_latency) == stats.core.load_instructions > 0
+    assert sum(stats.histograms.core.store_latency) == stats.core.store_instructions > 0
+    least = sum(n * (2**i // 2) for i, n in enumerate(stats.histograms.core.load_latency))
+    assert least <= stats.core.load_latency_cycles < 2 * least
 
 
 def test_reset_starts_the_counters_at_zero(gpu):

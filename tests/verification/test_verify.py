@@ -11,9 +11,10 @@ import pytest
 
 import gpucoh
 from gpucoh.errors import ConfigError
-from gpucoh.verify.axioms import allowed_outcomes
 from gpucoh.verify.explorer import explore, verify
-from gpucoh.verify.programs import every_program, fenced, parse, shapes, without_fences
+from gpucoh.verify.library import shapes
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import every_program, fenced, parse, without_fences
 
 MUTANTS = Path(__file__).parents[2] / "tools" / "mutants.py"
 

@@ -15,6 +15,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
     core->far_at = core->turn_asked = core->port_used = GPC_NEVER;
+    core->next_block = core_index;
     core->last_warp = GPC_MAX_WARPS - 1; /* warp 0 comes first */
     core->due_head = core->due_tail = GPC_NONE;
     gpc_list_clear(&core->queue);
@@ -212,7 +213,28 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
     x.warp->reason = GPC_STALL_launch;
 }
 
-/* The next block of the launch, into a free slot of the core; its warps may issue from cycle `from` on. */
+static bool
+has_next_block(const gpc_cores_t *self, uint32_t core_index)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    bool is_static = launch->launch.placement == GPC_PLACE_STATIC;
+    return (is_static ? self->parts->cores[core_index].next_block : launch->next_block) < launch->blocks;
+}
+
+static uint32_t
+take_next_block(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_launch_t *launch = self->parts->launch;
+    if (launch->launch.placement != GPC_PLACE_STATIC) {
+        return launch->next_block++;
+    }
+    gpc_core_t *core = &self->parts->cores[core_index];
+    uint32_t number = (uint32_t) core->next_block;
+    core->next_block += self->machine->cores;
+    return number;
+}
+
+/* The core's next block, into a free slot of it; its warps may issue from cycle `from` on. */
 static void
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
 {
@@ -223,7 +245,7 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
         slot++;
     }
     gpc_block_t *block = gpc_core_block(self, core_index, slot);
-    uint32_t number = launch->next_block++;
+    uint32_t number = take_next_block(self, core_index);
     const uint32_t *grid = launch->launch.grid;
     uint64_t all = launch->warps_per_block == 64 ? UINT64_MAX : (UINT64_C(1) << launch->warps_per_block) - 1;
     *block = (gpc_block_t){.warps = all << (slot * launch->warps_per_block),
@@ -278,7 +300,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
     if (--core->blocks_resident == 0) {
         core->empty_since = x->now + 1;
     }
-    if (launch->next_block < launch->blocks) {
+    if (has_next_block(self, x->core_index)) {
         place_block(self, x->core_index, x->now + 1);
     } else if (launch->blocks_done == launch->blocks) {
         count_empty_cores(self, x->now + 1);
@@ -290,9 +312,12 @@ place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
 {
     gpc_core_launch_t *launch = self->parts->launch;
     uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
-    for (uint32_t i = 0; i < places && launch->next_block < launch->blocks; i++) {
-        bool round_robin = launch->launch.placement == GPC_PLACE_ROUND_ROBIN;
-        place_block(self, round_robin ? i % cores : i / launch->blocks_per_core, at);
+    bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
+    for (uint32_t i = 0; i < places; i++) {
+        uint32_t core = fills ? i / launch->blocks_per_core : i % cores;
+        if (has_next_block(self, core)) {
+            place_block(self, core, at);
+        }
     }
 }
 
@@ -354,8 +379,7 @@ gpc_cores_finished(const gpc_cores_t *self)
 bool
 gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    return launch->next_block == launch->blocks && self->parts->cores[core].blocks_resident == 0;
+    return !has_next_block(self, core) && self->parts->cores[core].blocks_resident == 0;
 }
 
 void

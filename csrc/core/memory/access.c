@@ -6,17 +6,24 @@
 static gpc_stall_t
 stall_of(const gpc_decoded_t *d, int verdict)
 {
-    if (d->access.kind == GPC_ACCESS_EXIT) {
-        return GPC_STALL_drain;
-    }
-    if (verdict == GPC_ORDER_VERDICT_TIME) {
-        return GPC_STALL_time;
-    }
-    if (verdict == GPC_ORDER_VERDICT_RELEASE || d->access.kind == GPC_ACCESS_FENCE ||
-        (d->access.kind != GPC_ACCESS_BARRIER && d->access.order >= GPC_ORDER_RELEASE)) {
-        return GPC_STALL_fence;
-    }
-    return GPC_STALL_memory_order;
+    static const gpc_stall_t memory_order[GPC_NUM_ORDER_VERDICTS] = {
+        [GPC_ORDER_VERDICT_OLDER_LOAD] = GPC_STALL_memory_order_load,
+        [GPC_ORDER_VERDICT_OLDER_STORE] = GPC_STALL_memory_order_store,
+        [GPC_ORDER_VERDICT_OLDER_ATOMIC] = GPC_STALL_memory_order_atomic,
+        [GPC_ORDER_VERDICT_RELEASE] = GPC_STALL_fence_release,
+        [GPC_ORDER_VERDICT_TIME] = GPC_STALL_time,
+        [GPC_ORDER_VERDICT_SAME_LINE] = GPC_STALL_memory_order_same_line};
+    static const gpc_stall_t fence[GPC_NUM_ORDER_VERDICTS] = {[GPC_ORDER_VERDICT_OLDER_LOAD] = GPC_STALL_fence_load,
+                                                              [GPC_ORDER_VERDICT_OLDER_STORE] = GPC_STALL_fence_store,
+                                                              [GPC_ORDER_VERDICT_OLDER_ATOMIC] = GPC_STALL_fence_atomic,
+                                                              [GPC_ORDER_VERDICT_RELEASE] = GPC_STALL_fence_release,
+                                                              [GPC_ORDER_VERDICT_TIME] = GPC_STALL_time,
+                                                              [GPC_ORDER_VERDICT_SAME_LINE] =
+                                                                  GPC_STALL_memory_order_same_line};
+    bool fences = d->access.kind == GPC_ACCESS_FENCE ||
+                  (d->access.kind != GPC_ACCESS_BARRIER && d->access.order >= GPC_ORDER_RELEASE);
+
+    return d->access.kind == GPC_ACCESS_EXIT ? GPC_STALL_drain : (fences ? fence : memory_order)[verdict];
 }
 
 int

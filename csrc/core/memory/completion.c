@@ -90,8 +90,10 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     uint64_t latency = access->done_at - access->issued;
     if (completed.kind == GPC_ACCESS_LOAD) {
         statistics->load_latency_cycles += latency;
+        gpc_histogram_add(&statistics->load_latency, latency);
     } else if (completed.kind == GPC_ACCESS_STORE) {
         statistics->store_latency_cycles += latency;
+        gpc_histogram_add(&statistics->store_latency, latency);
     }
     warp->outstanding--;
     access->live = false;

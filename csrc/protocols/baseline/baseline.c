@@ -14,7 +14,7 @@ enum { BASELINE_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
 gpc_event_id_t
 baseline_l1_classify(const gpc_step_t *x)
 {
-    bool last = x->mshr != GPC_NONE && ((const baseline_l1_mshr_t *) gpc_step_mshr_fields(x))->outstanding == 1;
+    bool last = gpc_is_last_answer(x);
 
     switch (x->cause) {
         case GPC_MSG_LOAD:
@@ -37,70 +37,20 @@ baseline_l1_classify(const gpc_step_t *x)
 
 /* ---- L1: actions ----------------------------------------------------------------------------------------------------------------- */
 
-static baseline_l1_mshr_t *
-l1_mshr(const gpc_step_t *x)
-{
-    return gpc_step_mshr_fields(x);
-}
-
 GPC_SHARED_ACTION(act_request_line, "GETS for the load, which is then pending")
 {
     gpc_count(x, load_misses);
-    l1_mshr(x)->outstanding++;
-    int status = gpc_send_request(x, MSG_GETS, x->msg->mask);
-    return status ? status : gpc_keep_pending(x);
-}
-
-GPC_SHARED_ACTION(act_merge_load, "the load joins the one GETS that is open")
-{
-    gpc_count(x, load_merges);
-    x->msg->request = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->request;
-    return gpc_keep_pending(x);
+    return gpc_send_and_wait(x, gpc_new_request(x, MSG_GETS));
 }
 
 GPC_SHARED_ACTION(act_write_through, "GETX with the store's words; the store is then pending")
 {
-    l1_mshr(x)->outstanding++;
-    int status = gpc_send_request(x, MSG_GETX, x->msg->mask);
-    return status ? status : gpc_keep_pending(x);
+    return gpc_send_and_wait(x, gpc_new_request(x, MSG_GETX));
 }
 
 GPC_SHARED_ACTION(act_send_atomic, "ATOMIC with the lane list; the atomic is then pending")
 {
-    l1_mshr(x)->outstanding++;
-    int status = gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
-    return status ? status : gpc_keep_pending(x);
-}
-
-GPC_SHARED_ACTION(act_write_line, "the store's words into the own copy")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
-    return GPC_OK;
-}
-
-GPC_SHARED_ACTION(act_fill, "the answer's line into the reserved way")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
-    return GPC_OK;
-}
-
-GPC_SHARED_ACTION(act_complete, "who waits for this answer completes: the request that was sent and all merged with it")
-{
-    gpc_index_t request = x->msg->request, i;
-
-    l1_mshr(x)->outstanding--;
-    while ((i = gpc_take_pending(x, request)) != GPC_NONE) {
-        gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
-        if (x->msg->lanes != GPC_NONE) {
-            waiting->lanes = x->msg->lanes;
-            x->msg->lanes = GPC_NONE;
-        }
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_send_and_wait(x, gpc_new_request(x, MSG_ATOMIC));
 }
 
 /* ---- L2: states and events --------------------------------------------------------------------------------------------------------- */
@@ -120,10 +70,9 @@ baseline_l2_classify(const gpc_step_t *x)
         case MSG_ATOMIC:
             return L2_ATOMIC;
         case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && ((baseline_l2_line_t *) gpc_line_fields(x))->dirty ? L2_EVICT_DIRTY
-                                                                                            : L2_EVICT_CLEAN;
+            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         case GPC_MSG_FILL: {
-            uint8_t asked = gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->type;
+            uint8_t asked = gpc_first_pending(x)->type;
             return asked == MSG_GETS ? L2_FILL : asked == MSG_GETX ? L2_FILL_STORE : L2_FILL_ATOMIC;
         }
         default:
@@ -132,28 +81,6 @@ baseline_l2_classify(const gpc_step_t *x)
 }
 
 /* ---- L2: actions ------------------------------------------------------------------------------------------------------------------------ */
-
-/* Whether the cause is the store or atomic itself; else it is something that it has waited for. */
-static bool
-is_in_hand(const gpc_step_t *x)
-{
-    return x->cause == MSG_GETX || x->cause == MSG_ATOMIC;
-}
-
-gpc_index_t
-baseline_l2_writer(const gpc_step_t *x)
-{
-    return is_in_hand(x) ? x->message : gpc_step_pending(x)->head;
-}
-
-/* A request that had to wait has been answered: out of the list with it. */
-static void
-drop_writer(gpc_step_t *x)
-{
-    if (!is_in_hand(x)) {
-        gpc_free_message(x->unit, gpc_list_pop(gpc_step_pending(x), x->unit->messages));
-    }
-}
 
 GPC_SHARED_ACTION(act_fetch, "memory is asked; the request is then pending")
 {
@@ -165,59 +92,33 @@ GPC_SHARED_ACTION(act_fetch, "memory is asked; the request is then pending")
 GPC_SHARED_ACTION(act_answer, "DATA to who asked")
 {
     gpc_count(x, load_hits);
-    return gpc_send_answer(x, x->message, MSG_DATA, gpc_all_words(x->unit), gpc_line_words(x));
-}
-
-GPC_SHARED_ACTION(act_merge, "a further load joins the fetch")
-{
-    gpc_count(x, load_merges);
-    return gpc_keep_pending(x);
+    return gpc_send(x, gpc_new_answer(x, x->message, MSG_DATA));
 }
 
 GPC_SHARED_ACTION(act_write, "the words of the store in hand, or that waited for the fill, and its ACK")
 {
-    gpc_index_t writer = baseline_l2_writer(x);
-    const gpc_msg_t *store = gpc_msg_at(x->unit->messages, writer);
-
-    gpc_merge_words(gpc_line_words(x), store->data, store->mask);
-    ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    int status = gpc_note_performed(x, writer, 0);
-    if (status == GPC_OK) {
-        status = gpc_send_answer(x, writer, MSG_ACK, GPC_NO_WORDS, NULL);
-    }
-    drop_writer(x);
-    return status;
+    (void) gpc_act(writer_act_write, x);
+    return gpc_answer_writer(x, gpc_new_writer_answer(x, MSG_ACK, 0));
 }
 
 GPC_SHARED_ACTION(act_perform, "the atomic on the line, and its old values")
 {
-    gpc_index_t writer = baseline_l2_writer(x);
-    const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, writer);
-
-    if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), gpc_line_words(x))) {
-        ((baseline_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    }
-    int status = gpc_note_performed(x, writer, 0);
-    if (status == GPC_OK) {
-        status = gpc_send_answer(x, writer, MSG_ATOMIC_DATA, atomic->mask, NULL);
-    }
-    drop_writer(x);
-    return status;
+    (void) gpc_act(writer_act_perform, x);
+    return gpc_answer_writer(x, gpc_new_writer_answer(x, MSG_ATOMIC_DATA, 0));
 }
 
 GPC_SHARED_ACTION(act_fill_line, "memory's line into the way")
 {
-    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
-    return GPC_OK;
+    return gpc_act(act_fill, x);
 }
 
 GPC_SHARED_ACTION(act_answer_all, "DATA to all who wait")
 {
-    gpc_list_t *pending = gpc_step_pending(x);
-    while (pending->count) {
-        gpc_index_t i = gpc_list_pop(pending, x->unit->messages);
-        int status = gpc_send_answer(x, i, MSG_DATA, gpc_all_words(x->unit), gpc_line_words(x));
+    gpc_index_t i;
+    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
+        gpc_msg_t *answer = gpc_new_answer(x, i, MSG_DATA);
         gpc_free_message(x->unit, i);
+        int status = gpc_send(x, answer);
         if (status) {
             return status;
         }
@@ -265,44 +166,5 @@ const gpc_controller_type_t baseline_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&l2},
-    .arrays = {{.name = "tags", .line = baseline_l2_line_described, .has_data = true}},
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
 };
-
-/* ---- the host ------------------------------------------------------------------------------------------------------------------------------ */
-
-int
-baseline_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                   gpc_mask_t mask, uint32_t *words)
-{
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    (void) cores;
-    (void) num_cores;
-    if (way != GPC_NONE) {
-        gpc_merge_words(words, gpc_tags_words(&bank->arrays[0], way), mask);
-    }
-    return GPC_OK;
-}
-
-void
-baseline_drop_copies(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line)
-{
-    for (uint32_t i = 0; i < num_cores; i++) {
-        gpc_index_t way = gpc_tags_find(&cores[i]->arrays[0], line);
-        if (way != GPC_NONE) {
-            gpc_tags_drop(&cores[i]->arrays[0], way);
-        }
-    }
-}
-
-int
-baseline_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                    gpc_mask_t mask, const uint32_t *words)
-{
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    (void) cores;
-    (void) num_cores;
-    if (way != GPC_NONE) {
-        gpc_merge_words(gpc_tags_words(&bank->arrays[0], way), words, mask);
-    }
-    return GPC_OK;
-}

@@ -6,7 +6,7 @@
 #ifndef GPC_PROTOCOLS_BASELINE_BASELINE_H
 #define GPC_PROTOCOLS_BASELINE_BASELINE_H
 
-#include "controller/actions.h"
+#include "controller/toolkit.h"
 
 #define BASELINE_MESSAGES(X, P)                                                                                       \
     X(P, GETS, REQ, 0, 8, 0, false, "a load wants the line")                                                          \
@@ -18,7 +18,19 @@
 
 GPC_MESSAGES(MSG, BASELINE_MESSAGES)
 
-#define BASELINE_NETWORKS {{.name = "request", .ordered = true}, {.name = "response", .ordered = true}}
+/* Of a list that begins with those: shared code takes its types for them. */
+#define BASELINE_SAME_MESSAGES(prefix)                                                                                \
+    GPC_SAME_NUMBER(prefix##_GETS, MSG_GETS);                                                                         \
+    GPC_SAME_NUMBER(prefix##_GETX, MSG_GETX);                                                                         \
+    GPC_SAME_NUMBER(prefix##_ATOMIC, MSG_ATOMIC);                                                                     \
+    GPC_SAME_NUMBER(prefix##_DATA, MSG_DATA);                                                                         \
+    GPC_SAME_NUMBER(prefix##_ACK, MSG_ACK);                                                                           \
+    GPC_SAME_NUMBER(prefix##_ATOMIC_DATA, MSG_ATOMIC_DATA)
+
+#define BASELINE_NETWORKS                                                                                             \
+    {                                                                                                                 \
+        {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                \
+    }
 
 /* ---- L1 actions ----------------------------------------------------------------------------------------------------------------- */
 
@@ -38,21 +50,20 @@ GPC_MESSAGES(MSG, BASELINE_MESSAGES)
     X(L1_ACK, "a write completed at the L2, other requests outstanding")                                               \
     X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
 
+/* What baseline.c takes their numbers for: a file whose list begins with one of those lists says LIST(BASELINE_SAME). */
+#define BASELINE_NUMBER_(name, ...) baseline_##name,
+#define BASELINE_SAME(name, ...) GPC_SAME_NUMBER(name, baseline_##name);
+enum { BASELINE_L1_EVENTS(BASELINE_NUMBER_) };
+
 /* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
 gpc_event_id_t baseline_l1_classify(const gpc_step_t *x);
 
 #define BASELINE_L1_LINE(FIELD) /* nothing outlives a transaction here */
-#define BASELINE_L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, outstanding) /* requests sent to the L2 for this line, not yet answered */
-GPC_DESCRIBE(baseline_l1, line, BASELINE_L1_LINE)
-GPC_DESCRIBE(baseline_l1, mshr, BASELINE_L1_MSHR)
+GPC_METADATA(baseline_l1, line, BASELINE_L1_LINE)
 
-GPC_DECLARE_ACTION(act_request_line);  /* a GETS for x's load, which is then pending */
-GPC_DECLARE_ACTION(act_merge_load);    /* joins the one GETS that is open */
-GPC_DECLARE_ACTION(act_write_through); /* a GETX with the store's words; the store is then pending */
+GPC_DECLARE_ACTION(act_request_line);
+GPC_DECLARE_ACTION(act_write_through);
 GPC_DECLARE_ACTION(act_send_atomic);
-GPC_DECLARE_ACTION(act_write_line); /* the store's words into the own copy */
-GPC_DECLARE_ACTION(act_fill);       /* the answer's line into the reserved way */
-GPC_DECLARE_ACTION(act_complete);   /* whoever waits for this answer: the primary and all merged with it */
 
 /* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------------------- */
 
@@ -74,28 +85,16 @@ extern const gpc_controller_type_t baseline_l2;
     X(L2_FILL_STORE, "memory's answer to a store's fetch")                                                             \
     X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
 
+enum { BASELINE_L2_EVENTS(BASELINE_NUMBER_) };
+
+/* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);
 
-GPC_DECLARE_ACTION(act_fetch);     /* asks memory; the request is then pending */
-GPC_DECLARE_ACTION(act_answer);    /* DATA to who asked */
-GPC_DECLARE_ACTION(act_merge);     /* a further GETS joins the fetch */
-GPC_DECLARE_ACTION(act_write);     /* the store in hand (or the one that waited for the fill), and its ACK */
-GPC_DECLARE_ACTION(act_perform);   /* the atomic, and its old values */
-GPC_DECLARE_ACTION(act_fill_line); /* memory's line into the way */
+GPC_DECLARE_ACTION(act_fetch);
+GPC_DECLARE_ACTION(act_answer);
+GPC_DECLARE_ACTION(act_write);
+GPC_DECLARE_ACTION(act_perform);
+GPC_DECLARE_ACTION(act_fill_line);
 GPC_DECLARE_ACTION(act_answer_all);
-
-#define BASELINE_L2_LINE(FIELD) FIELD(PLAIN, uint8_t, dirty) /* differs from memory */
-GPC_DESCRIBE(baseline_l2, line, BASELINE_L2_LINE)
-
-/* The message whose write or atomic is being performed: the one in hand, or the one that waited for the fill. */
-gpc_index_t baseline_l2_writer(const gpc_step_t *x);
-
-/* Memory side: the L2's copy, where it has one, is the newest. */
-int baseline_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                       gpc_mask_t mask, uint32_t *words);
-/* All copies that L1s have of the line at rest. */
-void baseline_drop_copies(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line);
-int baseline_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                        gpc_mask_t mask, const uint32_t *words);
 
 #endif

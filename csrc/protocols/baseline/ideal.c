@@ -9,7 +9,75 @@
  *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
  *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
  */
+#include <string.h>
+
 #include "protocols/baseline/baseline.h"
+
+/* ---- whom the oracle asks when it does not know who has copies ----------------------------------------------------------------------- */
+
+/* A set of L1s a hash of lines, never too small: an L1 that gives a line a way is in it. What has left since makes the sets too
+ * large; from time to time they are made again from the L1s' tags. With 256 cores most of the L1s would be asked in vain, and
+ * each answer is far out of the host's cache. */
+enum { FILTER_SETS = 8192 };
+
+typedef struct {
+    uint64_t noted;  /* since the sets were made */
+    uint64_t asked;  /* whether they have been: before that nothing is noted */
+    uint64_t sets[]; /* [FILTER_SETS][words], a bit an L1 */
+} filter_t;
+
+static size_t
+filter_words(uint32_t l1s)
+{
+    return (l1s + 63) / 64;
+}
+
+static size_t
+filter_bytes(uint32_t l1s)
+{
+    return sizeof(filter_t) + FILTER_SETS * filter_words(l1s) * sizeof(uint64_t);
+}
+
+static uint64_t *
+filter_set(filter_t *filter, uint32_t l1s, gpc_address_t line)
+{
+    return filter->sets + (line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % FILTER_SETS * filter_words(l1s);
+}
+
+static void
+filter_note(filter_t *filter, const gpc_controller_t *l1, gpc_address_t line)
+{
+    filter_set(filter, l1->machine->cores, line)[l1->node / 64] |= UINT64_C(1) << (l1->node % 64);
+}
+
+static void
+filter_make(filter_t *filter, gpc_controller_t *const *l1s, uint32_t num_l1s)
+{
+    memset(filter, 0, filter_bytes(num_l1s));
+    filter->asked = true;
+    for (uint32_t i = 0; i < num_l1s; i++) {
+        const gpc_tags_t *tags = &l1s[i]->arrays[0];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            if (gpc_tags_present(tags, way)) {
+                filter_note(filter, l1s[i], gpc_tags_line(tags, way));
+            }
+        }
+    }
+}
+
+static void
+filter_candidates(void *state, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line, gpc_nodeset_t *out)
+{
+    filter_t *filter = state;
+    /* Stale when what has left since may be as much as what is there: some hundred lines an L1. */
+    if (!filter->asked || filter->noted > UINT64_C(256) * num_l1s) {
+        filter_make(filter, l1s, num_l1s);
+    }
+    *out = (gpc_nodeset_t){{0}};
+    memcpy(out->bits, filter_set(filter, num_l1s, line), filter_words(num_l1s) * sizeof(uint64_t));
+}
+
+static const gpc_instant_filter_t filter = {.bytes = filter_bytes, .candidates = filter_candidates};
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -23,6 +91,7 @@
     X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -33,10 +102,20 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
 }
 
+GPC_ACTION(act_note_copy, "the oracle knows that this L1 may get a copy")
+{
+    filter_t *state = x->unit->instant_filter;
+    if (state && state->asked) {
+        filter_note(state, x->unit, x->line);
+        state->noted++;
+    }
+    return GPC_OK;
+}
+
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line, act_note_copy),
         [L1_LOAD_NO_WAY] = GO(L1_II, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
@@ -88,49 +167,41 @@ static const gpc_controller_type_t ideal_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
 };
 
 /* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
-/* The first field is baseline.c's: its actions look at it through their own struct. */
 #define IDEAL_L2_LINE(FIELD)                                                                          \
-    BASELINE_L2_LINE(FIELD)                                                                           \
+    GPC_WRITER_LINE(FIELD)                                                                            \
     FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: as after a fill */ \
     FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
-GPC_DESCRIBE(ideal_l2, line, IDEAL_L2_LINE)
+GPC_METADATA(ideal_l2, line, IDEAL_L2_LINE)
+GPC_KEEPS_DIRTY(ideal_l2);
 
 GPC_ACTION(act_fill_unlisted, "memory's line into the way; who has copies is not known")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    line->everyone = 1;
+    ideal_l2_line(x)->everyone = 1;
     return gpc_act(act_fill_line, x);
 }
 
 GPC_ACTION(act_note_reader, "the reader has a copy")
 {
-    gpc_nodeset_add(&((ideal_l2_line_t *) gpc_line_fields(x))->copies, x->msg->source);
-    return GPC_OK;
+    return gpc_act(act_add_sharer, x);
 }
 
 GPC_ACTION(act_note_readers, "all who wait have copies")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    gpc_index_t i = gpc_step_pending(x)->head;
-    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        gpc_nodeset_add(&line->copies, gpc_msg_at(x->unit->messages, i)->source);
-        i = gpc_msg_at(x->unit->messages, i)->next;
-    }
-    return GPC_OK;
+    return gpc_act(act_add_readers, x);
 }
 
-/* Before the store or atomic in hand performs: every other copy goes, now. A storing L1 may keep its own. */
 GPC_ACTION(act_invalidate_others, "every copy but the writer's goes, now")
 {
-    ideal_l2_line_t *line = gpc_line_fields(x);
-    gpc_node_t writer = gpc_msg_at(x->unit->messages, baseline_l2_writer(x))->source;
+    ideal_l2_line_t *line = ideal_l2_line(x);
+    gpc_node_t writer = gpc_writer_message(x)->source;
     int status =
         x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
 
@@ -179,17 +250,8 @@ static const gpc_controller_type_t ideal_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = ideal_l2_line_described, .has_data = true}},
+    .sharers = GPC_SHARERS(0, ideal_l2, line, copies),
 };
-
-/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------------- */
-
-static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-           gpc_mask_t mask, const uint32_t *words)
-{
-    baseline_drop_copies(cores, num_cores, line);
-    return baseline_host_write(cores, num_cores, bank, line, mask, words);
-}
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
@@ -206,7 +268,9 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = host_write,
+    .declared = {.figure_slot = 5, .weak_outcomes = "SB MP"},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
     .watched = &watched,
+    .instant_filter = &filter,
 };

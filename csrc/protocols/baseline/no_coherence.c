@@ -12,6 +12,7 @@
     X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")
 
 GPC_FSM(L1, BASELINE_L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -66,7 +67,7 @@ static const gpc_controller_type_t no_coherence_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
     .begins = 1u << 0,
 };
 
@@ -84,7 +85,8 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = baseline_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
+    .declared = {.figure_slot = 1, .weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
     .watched = &watched,
 };

@@ -17,7 +17,7 @@
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L1_UNIT(FIELD) FIELD(PLAIN, uint32_t, outstanding) /* requests in flight */
-GPC_DESCRIBE(l1, unit, L1_UNIT)
+GPC_METADATA(l1, unit, L1_UNIT)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -40,37 +40,41 @@ l1_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_take_place, "one more request in flight, or hold; an answer frees a place")
 {
-    l1_unit_t *unit = x->unit->unit_fields;
-    if (unit->outstanding >= x->unit->machine->l1_mshrs) {
+    if (l1_unit(x->unit)->outstanding >= x->unit->machine->l1_mshrs) {
         return GPC_HOLD;
     }
-    unit->outstanding++;
+    l1_unit(x->unit)->outstanding++;
     return GPC_OK;
 }
 
-GPC_ACTION(act_get, "GETS; the load waits for the answer that names it")
+/* The core's request stays where it is until its answer names it. */
+static int
+send_away(gpc_step_t *x, uint8_t type)
+{
+    x->kept = true;
+    return gpc_send(x, gpc_new_request(x, type));
+}
+
+GPC_ACTION(act_get, "GETS")
 {
     gpc_count(x, load_misses);
-    x->kept = true; /* until its answer names it */
-    return gpc_send_request(x, MSG_GETS, x->msg->mask);
+    return send_away(x, MSG_GETS);
 }
 
 GPC_ACTION(act_put, "GETX with the store's words")
 {
-    x->kept = true;
-    return gpc_send_request(x, MSG_GETX, x->msg->mask);
+    return send_away(x, MSG_GETX);
 }
 
 GPC_ACTION(no_l1_act_send_atomic, "ATOMIC with the lane list")
 {
-    x->kept = true;
-    return gpc_send_request(x, MSG_ATOMIC, x->msg->mask);
+    return send_away(x, MSG_ATOMIC);
 }
 
 GPC_ACTION(no_l1_act_complete, "the request that the answer names completes")
 {
     gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, x->msg->request);
-    ((l1_unit_t *) x->unit->unit_fields)->outstanding--;
+    l1_unit(x->unit)->outstanding--;
     waiting->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;
     return gpc_complete(x, x->msg->request, x->msg->data, false);
@@ -110,7 +114,8 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = baseline_host_write,
+    .declared = {.figure_slot = 0, .weak_outcomes = "SB MP"},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write,
     .watched = &watched,
 };

@@ -24,6 +24,7 @@
     X(L1_INV, "another core writes, or the L2 recalls")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -34,7 +35,7 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
 {
     uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
-    return gpc_send_answer(x, x->message, type, GPC_NO_WORDS, NULL);
+    return gpc_send(x, gpc_new_answer(x, x->message, type));
 }
 
 /* clang-format off */
@@ -91,10 +92,14 @@ const gpc_controller_type_t vi_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
 };
 
 /* ---- L2 ------------------------------------------------------------------------------------------------------------------- */
+
+#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
+GPC_METADATA(vi_l2, line, L2_LINE)
+GPC_KEEPS_DIRTY(vi_l2);
 
 #define L2_STATES(X)                                                                       \
     X(L2_I, STABLE, "not present")                                                         \
@@ -116,6 +121,7 @@ const gpc_controller_type_t vi_l1 = {
     X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
@@ -123,7 +129,7 @@ classify_acknowledgement(const gpc_step_t *x)
     if (x->mshr == GPC_NONE) {
         return GPC_NO_EVENT; /* nobody waits for it */
     }
-    if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
+    if (gpc_sharers_mshr(x)->acknowledgements > 1) {
         return L2_INV_ACK;
     }
     if (x->state != L2_SW) {
@@ -137,9 +143,9 @@ l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case VI_GETX:
-            return x->state == L2_S && vi_others_share(x) ? L2_GETX_SHARED : L2_GETX;
+            return x->state == L2_S && gpc_others_share(x) ? L2_GETX_SHARED : L2_GETX;
         case VI_ATOMIC:
-            return x->state == L2_S && vi_others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
+            return x->state == L2_S && gpc_others_share(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
         case VI_INV_ACK:
         case VI_RECALL_ACK:
             return classify_acknowledgement(x);
@@ -224,18 +230,9 @@ static const gpc_controller_type_t vi_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = vi_l2_line_described, .has_data = true}},
-    .mshr = vi_l2_mshr_described,
+    .sharers = GPC_SHARERS(0, vi_l2, line, sharers),
+    .mshr = gpc_sharers_mshr_described,
 };
-
-/* ---- the host: copies of the written line go, and only those ---------------------------------------------------------------- */
-
-int
-vi_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-              gpc_mask_t mask, const uint32_t *words)
-{
-    baseline_drop_copies(cores, num_cores, line);
-    return baseline_host_write(cores, num_cores, bank, line, mask, words);
-}
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------------- */
 
@@ -263,10 +260,9 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    const gpc_tags_t *tags = &units->bank->arrays[0];
-    gpc_index_t way = gpc_tags_find(tags, line);
-    const vi_l2_line_t *here = way == GPC_NONE ? NULL : gpc_tags_fields(tags, way);
-    return vi_check_listed(units->cores, units->num_cores, units->bank, line, here ? &here->sharers : NULL);
+    gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+                           way == GPC_NONE ? NULL : &vi_l2_line_at(units->bank, 0, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vi = {
@@ -281,8 +277,15 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
-    .host_read = baseline_host_read,
-    .host_write = vi_host_write,
+    .declared = {.figure_slot = 3,
+                 .weak_outcomes = "SB MP R SB+rel+acq",
+                 .uncovered = {{.table = "L2",
+                                .states = "V",
+                                .events = "EVICT_CLEAN",
+                                .reason = "a line without sharers was stored to, so it is dirty: memory's answer to a "
+                                          "load gives S"}}},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
     .watched = &vi_watched,
     .monitor = monitor,
 };

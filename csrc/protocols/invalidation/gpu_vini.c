@@ -12,7 +12,7 @@
  */
 #include "protocols/invalidation/gpu_vi.h"
 
-enum { DATA_ARRAY, DIRECTORY = VI_DIRECTORY };
+enum { DATA_ARRAY, DIRECTORY };
 enum { DIR_WAYS, DIR_RATIO };
 
 #define L2_STATES(X)                                                                                            \
@@ -49,6 +49,9 @@ enum { DIR_WAYS, DIR_RATIO };
     X(L2_WAY, "the recalled entry's way is free")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
+
+GPC_METADATA(vini_directory, line, VI_SHARERS)
 
 /* ---- the directory ------------------------------------------------------------------------------------------------------ */
 
@@ -110,7 +113,7 @@ directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_
 static bool
 others_share(const gpc_step_t *x)
 {
-    return (x->state == L2_S || x->state == L2_N) && vi_others_share(x);
+    return (x->state == L2_S || x->state == L2_N) && gpc_others_share(x);
 }
 
 static gpc_event_id_t
@@ -119,7 +122,7 @@ classify_acknowledgement(const gpc_step_t *x)
     if (x->mshr == GPC_NONE) {
         return GPC_NO_EVENT; /* nobody waits for it */
     }
-    if (((vi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1) {
+    if (gpc_sharers_mshr(x)->acknowledgements > 1) {
         return L2_INV_ACK;
     }
     bool keeps = (x->state == L2_SW || x->state == L2_NW) && vi_writer_shares(x);
@@ -132,7 +135,7 @@ classify_fill(const gpc_step_t *x)
     if (x->state != L2_IM) {
         return L2_FILL;
     }
-    if (gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head)->type == VI_ATOMIC) {
+    if (gpc_first_pending(x)->type == VI_ATOMIC) {
         return has_entry(x) ? L2_FILL_ATOMIC_EMPTY : L2_FILL_ATOMIC;
     }
     if (!has_entry(x)) {
@@ -388,19 +391,19 @@ static const gpc_controller_type_t vini_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&l2},
-    .arrays = {{.name = "tags", .line = baseline_l2_line_described, .has_data = true},
-               {.name = "directory", .line = vi_entry_described, .geometry = directory_geometry}},
-    .mshr = vi_l2_mshr_described,
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true},
+               {.name = "directory", .line = vini_directory_line_described, .geometry = directory_geometry}},
+    .sharers = GPC_SHARERS(DIRECTORY, vini_directory, line, sharers),
+    .mshr = gpc_sharers_mshr_described,
     .victim_rank = victim_rank,
 };
 
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    const gpc_tags_t *directory = &units->bank->arrays[DIRECTORY];
-    gpc_index_t way = gpc_tags_find(directory, line);
-    const vi_entry_t *entry = way == GPC_NONE ? NULL : gpc_tags_fields(directory, way);
-    return vi_check_listed(units->cores, units->num_cores, units->bank, line, entry ? &entry->sharers : NULL);
+    gpc_index_t way = gpc_tags_find(&units->bank->arrays[DIRECTORY], line);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+                           way == GPC_NONE ? NULL : &vini_directory_line_at(units->bank, DIRECTORY, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vini = {
@@ -415,10 +418,29 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
-    .options = {[DIR_WAYS] = {"dir_ways", 8, 1, 64, NULL, "ways of the directory"},
-                [DIR_RATIO] = {"dir_ratio", 2, 1, 64, NULL, "directory entries for each line of all L1s"}},
-    .host_read = baseline_host_read,
-    .host_write = vi_host_write,
+    .options = {[DIR_WAYS] = {.name = "dir_ways",
+                              .standard = 8,
+                              .smallest = 1,
+                              .largest = 64,
+                              .text = "ways of the directory",
+                              .fuzz_least = 1,
+                              .fuzz_most = 8},
+                [DIR_RATIO] = {.name = "dir_ratio",
+                               .standard = 2,
+                               .smallest = 1,
+                               .largest = 64,
+                               .text = "directory entries for each line of all L1s",
+                               .fuzz_least = 1,
+                               .fuzz_most = 4}},
+    .declared = {.figure_slot = 4,
+                 .weak_outcomes = "SB MP",
+                 .variations = "dir_ways=2,dir_ratio=1",
+                 .uncovered = {{.table = "L2",
+                                .states = "VE",
+                                .events = "EVICT_CLEAN",
+                                .reason = "a line without sharers in the directory was stored to, so it is dirty"}}},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
     .watched = &vi_watched,
     .monitor = monitor,
 };

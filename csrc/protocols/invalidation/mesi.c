@@ -14,32 +14,12 @@
  */
 #include "protocols/invalidation/mesi.h"
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------- */
-
-int
-mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
-{
-    gpc_index_t i = gpc_new_message(x, type, destination);
-    if (i == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
-    msg->request = GPC_NONE; /* every answer is about the line, not about a request */
-    *(mesi_message_t *) (void *) msg->fields = fields;
-    if (words) {
-        msg->mask = gpc_all_words(x->unit);
-        gpc_merge_words(msg->data, words, msg->mask);
-    }
-    return gpc_send(x, i);
-}
-
 /* ---- the host ------------------------------------------------------------------------------------------------------------------- */
 
 static int
 host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
           gpc_mask_t mask, uint32_t *words)
 {
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
     for (uint32_t i = 0; i < num_cores; i++) {
         const uint32_t *owned = mesi_l1_owned_words(cores[i], line);
         if (owned) {
@@ -47,10 +27,7 @@ host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *
             return GPC_OK;
         }
     }
-    if (way != GPC_NONE) {
-        gpc_merge_words(words, gpc_tags_words(&bank->arrays[0], way), mask);
-    }
-    return GPC_OK;
+    return gpc_host_read(cores, num_cores, bank, line, mask, words);
 }
 
 /* All copies go; the owner's other words come to the L2 first, which has the line because it includes the L1s. */
@@ -63,20 +40,15 @@ host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t 
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_tags_t *tags = &cores[i]->arrays[0];
         gpc_index_t way = gpc_tags_find(tags, line);
-        if (way == GPC_NONE) {
-            continue;
-        }
-        if (mesi_l1_is_newest(cores[i], way) && at_l2 != GPC_NONE) {
+        if (way != GPC_NONE && at_l2 != GPC_NONE && mesi_l1_is_newest(cores[i], way)) {
             gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), gpc_tags_words(tags, way), gpc_all_words(bank));
-            ((mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], at_l2))->dirty = 1;
+            mesi_l2_line_at(bank, 0, at_l2)->dirty = 1;
         }
-        gpc_tags_drop(tags, way);
     }
     if (at_l2 != GPC_NONE) {
-        gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), words, mask);
         mesi_l2_set_unshared(bank, at_l2);
     }
-    return GPC_OK;
+    return gpc_host_write_alone(cores, num_cores, bank, line, mask, words);
 }
 
 const gpc_protocol_t gpc_protocol_mesi = {
@@ -92,8 +64,11 @@ const gpc_protocol_t gpc_protocol_mesi = {
     .messages = MESI_info,
     .num_messages = GPC_COUNT_OF(MESI_info),
     .message = mesi_message_described,
-    .networks =
-        {{.name = "request"}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, {.name = "unblock"}},
+    .networks = {{.name = "request", .requests = true},
+                 {.name = "forward"},
+                 {.name = "response"},
+                 {.name = "write-back"},
+                 {.name = "unblock"}},
     .options = {[MESI_OPTION_CLEAN_PUT] = {.name = "clean_put",
                                            .standard = MESI_CLEAN_PUT_LINE,
                                            .smallest = MESI_CLEAN_PUT_HEADER,
@@ -101,6 +76,7 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                            .choices = "header line",
                                            .text =
                                                "what the eviction of a line in E sends: a header, or the line too"}},
+    .declared = {.figure_slot = 2, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
     .host_write = host_write,
     .watched = &mesi_watched,

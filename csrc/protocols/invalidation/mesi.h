@@ -2,7 +2,7 @@
 #ifndef GPC_PROTOCOLS_INVALIDATION_MESI_H
 #define GPC_PROTOCOLS_INVALIDATION_MESI_H
 
-#include "controller/protocol.h"
+#include "controller/toolkit.h"
 
 /* Sizes are inferred: 8 bytes of header, in which flags and the count of acknowledgements fit; lines whole. */
 #define MESI_MESSAGES(X, P)                                                                                            \
@@ -37,7 +37,7 @@ enum { MESI_CLEAN_PUT_HEADER, MESI_CLEAN_PUT_LINE };
 #define MESI_FIELDS(FIELD)                                                                                             \
     FIELD(PLAIN, uint64_t, dirty) /* PUTX, WB_DATA, RECALL_DATA: the L2's copy, and memory's, is behind */             \
     FIELD(PLAIN, uint64_t, need)  /* DATA_X, UPG_ACK: acknowledgements that the requester has to collect */
-GPC_DESCRIBE(mesi, message, MESI_FIELDS)
+GPC_METADATA(mesi, message, MESI_FIELDS)
 
 extern const gpc_controller_type_t mesi_l1, mesi_l2;
 
@@ -59,9 +59,9 @@ GPC_MUST_CHECK int mesi_monitor(const gpc_units_t *units, gpc_address_t line);
 /* ---- the L2's line, which the host's accesses see too ------------------------------------------------------------------ */
 
 #define MESI_L2_LINE(FIELD)                                                                                            \
-    FIELD(PLAIN, uint8_t, dirty)           /* this copy differs from memory */                                         \
+    GPC_WRITER_LINE(FIELD)                                                                                             \
     FIELD(NODESET, gpc_nodeset_t, sharers) /* readers: a superset; or the one owner */
-GPC_DESCRIBE(mesi_l2, line, MESI_L2_LINE)
+GPC_METADATA(mesi_l2, line, MESI_L2_LINE)
 
 /* Of the line at rest, for monitors: the list, and whether it is of readers or names the owner; NULL: at work, or not there. */
 const gpc_nodeset_t *mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned);

@@ -1,5 +1,4 @@
 /* mesi_l1.c: MESI's L1s: write-back, stores and atomics buffered until the line may be written. The protocol is told in mesi.c. */
-#include "controller/actions.h"
 #include "protocols/invalidation/mesi.h"
 
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
@@ -36,7 +35,7 @@
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L1_LINE(FIELD) /* nothing outlives a transaction here */
-GPC_DESCRIBE(mesi_l1, line, L1_LINE)
+GPC_METADATA(mesi_l1, line, L1_LINE)
 
 typedef struct {
     uint32_t word[GPC_MAX_LINE_WORDS];
@@ -48,32 +47,22 @@ typedef struct {
     FIELD(PLAIN, uint8_t, knows)             /* once this is known */                                         \
     FIELD(PLAIN, uint8_t, dirty)             /* of the line written back */                                   \
     FIELD(DATA, words_t, words)              /* the line written back, which has left its way */
-GPC_DESCRIBE(mesi_l1, mshr, L1_MSHR)
+GPC_METADATA(mesi_l1, mshr, L1_MSHR)
 
 /* ---- classification --------------------------------------------------------------------------------------------------------- */
-
-static mesi_l1_mshr_t *
-l1_mshr(const gpc_step_t *x)
-{
-    return gpc_step_mshr_fields(x);
-}
-
-static const mesi_message_t *
-carried(const gpc_step_t *x)
-{
-    return (const mesi_message_t *) (const void *) x->msg->fields;
-}
 
 static gpc_event_id_t
 classify_permission(const gpc_step_t *x)
 {
-    return x->mshr != GPC_NONE && carried(x)->need > l1_mshr(x)->acknowledgements ? L1_DATA_X : L1_LAST_DATA_X;
+    return x->mshr != GPC_NONE && mesi_message(x->msg)->need > mesi_l1_mshr(x)->acknowledgements ? L1_DATA_X
+                                                                                                 : L1_LAST_DATA_X;
 }
 
 static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
 {
-    bool last = x->mshr != GPC_NONE && l1_mshr(x)->knows && l1_mshr(x)->acknowledgements + 1 == l1_mshr(x)->needed;
+    bool last = x->mshr != GPC_NONE && mesi_l1_mshr(x)->knows &&
+                mesi_l1_mshr(x)->acknowledgements + 1 == mesi_l1_mshr(x)->needed;
     return last ? L1_LAST_INV_ACK : L1_INV_ACK;
 }
 
@@ -168,13 +157,13 @@ GPC_ACTION(act_recall_ack, "RECALL_ACK to the L2")
 static const uint32_t *
 owned_words(const gpc_step_t *x)
 {
-    return x->way != GPC_NONE ? gpc_line_words(x) : l1_mshr(x)->words.word;
+    return x->way != GPC_NONE ? gpc_line_words(x) : mesi_l1_mshr(x)->words.word;
 }
 
 static mesi_message_t
 owned_fields(const gpc_step_t *x)
 {
-    return (mesi_message_t){.dirty = x->way != GPC_NONE ? x->state == L1_M : l1_mshr(x)->dirty};
+    return (mesi_message_t){.dirty = x->way != GPC_NONE ? x->state == L1_M : mesi_l1_mshr(x)->dirty};
 }
 
 GPC_ACTION(act_data_to_reader, "the owned line to the reader")
@@ -201,7 +190,7 @@ GPC_ACTION(act_recall_data, "the owned line to the L2, which recalls it")
 /* The line moves to the transaction's entry, and a copy of it to the L2. */
 GPC_ACTION(act_put, "the line moves to the transaction's entry, and a copy of it to the L2")
 {
-    mesi_l1_mshr_t *mshr = l1_mshr(x);
+    mesi_l1_mshr_t *mshr = mesi_l1_mshr(x);
     mshr->dirty = x->state == L1_M;
     gpc_merge_words(mshr->words.word, gpc_line_words(x), gpc_all_words(x->unit));
     x->unit->statistics->writebacks += mshr->dirty;
@@ -235,7 +224,7 @@ GPC_ACTION(act_perform, "the store or atomic on the own line")
 GPC_ACTION(act_perform_all, "the pending stores and atomics on the own line, in the order in which they came")
 {
     gpc_index_t i;
-    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
         int status = perform(x, i, false);
         if (status) {
             return status;
@@ -244,13 +233,12 @@ GPC_ACTION(act_perform_all, "the pending stores and atomics on the own line, in 
     return GPC_OK;
 }
 
-GPC_ACTION(act_merge_load, "the load joins the open read")
+GPC_ACTION(mesi_act_merge_load, "the load joins the open read")
 {
-    gpc_count(x, load_merges);
-    return gpc_keep_pending(x);
+    return gpc_act(act_merge, x);
 }
 
-GPC_ACTION(act_fill, "the answer's line, if it brings one: of an UPG_ACK the own copy is current")
+GPC_ACTION(mesi_act_fill, "the answer's line, if it brings one: of an UPG_ACK the own copy is current")
 {
     if (x->cause != MESI_UPG_ACK) {
         gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
@@ -261,7 +249,7 @@ GPC_ACTION(act_fill, "the answer's line, if it brings one: of an UPG_ACK the own
 GPC_ACTION(act_serve_loads, "the pending loads complete from the answer")
 {
     gpc_index_t i;
-    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
         int status = gpc_complete(x, i, x->msg->data, false);
         if (status) {
             return status;
@@ -272,14 +260,14 @@ GPC_ACTION(act_serve_loads, "the pending loads complete from the answer")
 
 GPC_ACTION(act_learn_need, "how many acknowledgements must come")
 {
-    l1_mshr(x)->needed = (uint16_t) carried(x)->need;
-    l1_mshr(x)->knows = 1;
+    mesi_l1_mshr(x)->needed = (uint16_t) mesi_message(x->msg)->need;
+    mesi_l1_mshr(x)->knows = 1;
     return GPC_OK;
 }
 
-GPC_ACTION(act_count, "one acknowledgement more has come")
+GPC_ACTION(mesi_act_count, "one acknowledgement more has come")
 {
-    l1_mshr(x)->acknowledgements++;
+    mesi_l1_mshr(x)->acknowledgements++;
     return GPC_OK;
 }
 
@@ -318,14 +306,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_FWD_GETX] = GO(L1_I, act_data_to_writer),
     },
     [L1_IS] = {
-        [L1_LOAD] = GO(L1_IS, act_merge_load),
+        [L1_LOAD] = GO(L1_IS, mesi_act_merge_load),
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
         [L1_INV] = GO(L1_IS_I, act_inv_ack),
         [L1_RECALL] = GO(L1_IS_I, act_recall_ack),
-        [L1_DATA] = GO(L1_S, act_fill, act_serve_loads),
-        [L1_DATA_E] = GO(L1_E, act_fill, act_serve_loads, act_ex_unblock),
-        [L1_DATA_L1] = GO(L1_S, act_fill, act_serve_loads, act_unblock),
+        [L1_DATA] = GO(L1_S, mesi_act_fill, act_serve_loads),
+        [L1_DATA_E] = GO(L1_E, mesi_act_fill, act_serve_loads, act_ex_unblock),
+        [L1_DATA_L1] = GO(L1_S, mesi_act_fill, act_serve_loads, act_unblock),
     },
     [L1_IS_I] = { /* its loads are older than the write: they may have the data; later ones may not */
         [L1_LOAD] = HOLD_LINE,
@@ -334,7 +322,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INV] = GO(L1_IS_I, act_inv_ack),
         [L1_RECALL] = GO(L1_IS_I, act_recall_ack),
         [L1_DATA] = GO(L1_I, act_serve_loads),
-        [L1_DATA_E] = GO(L1_E, act_fill, act_serve_loads, act_ex_unblock), /* that write was before this grant */
+        [L1_DATA_E] = GO(L1_E, mesi_act_fill, act_serve_loads, act_ex_unblock), /* that write was before this grant */
         [L1_DATA_L1] = GO(L1_I, act_serve_loads, act_unblock),
     },
     [L1_IM] = {
@@ -343,9 +331,9 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM,
         [L1_INV] = GO(L1_IM, act_inv_ack),
         [L1_RECALL] = GO(L1_IM, act_recall_ack),
-        [L1_DATA_X] = GO(L1_SM, act_fill, act_learn_need),
-        [L1_LAST_DATA_X] = GO(L1_M, act_fill, act_perform_all, act_ex_unblock),
-        [L1_INV_ACK] = GO(L1_IM, act_count),
+        [L1_DATA_X] = GO(L1_SM, mesi_act_fill, act_learn_need),
+        [L1_LAST_DATA_X] = GO(L1_M, mesi_act_fill, act_perform_all, act_ex_unblock),
+        [L1_INV_ACK] = GO(L1_IM, mesi_act_count),
     },
     [L1_SM] = {
         [L1_LOAD] = HOLD_LINE,
@@ -355,7 +343,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RECALL] = GO(L1_IM, act_count_invalidation, act_recall_ack),
         [L1_DATA_X] = GO(L1_SM, act_learn_need),
         [L1_LAST_DATA_X] = GO(L1_M, act_perform_all, act_ex_unblock),
-        [L1_INV_ACK] = GO(L1_SM, act_count),
+        [L1_INV_ACK] = GO(L1_SM, mesi_act_count),
         [L1_LAST_INV_ACK] = GO(L1_M, act_perform_all, act_ex_unblock),
     },
     [L1_M_I] = { /* holds no way, so nothing evicts it */
@@ -400,7 +388,7 @@ mesi_l1_owned_words(const gpc_controller_t *core, gpc_address_t line)
     if (entry == GPC_NONE || gpc_mshr_at(&core->mshrs, entry)->state != L1_M_I) {
         return NULL;
     }
-    return ((const mesi_l1_mshr_t *) gpc_mshr_fields(&core->mshrs, entry))->words.word;
+    return mesi_l1_mshr_at(core, entry)->words.word;
 }
 
 bool

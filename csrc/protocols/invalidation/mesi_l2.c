@@ -5,8 +5,23 @@
  * leaves the L2's own copy as the newest. A recalled line leaves its way at once, as in gem5, and is waited for in its MSHR entry;
  * that has no room for a line here, so that this copy goes to memory first, if memory is behind, and an owner's newer one after it.
  */
-#include "controller/actions.h"
 #include "protocols/invalidation/mesi.h"
+
+/* ---- messages ------------------------------------------------------------------------------------------------------------------- */
+
+int
+mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
+{
+    gpc_msg_t *msg = gpc_new_message(x, type, destination);
+    msg->request = GPC_NONE; /* every answer is about the line, not about a request */
+    *mesi_message(msg) = fields;
+    if (words) {
+        gpc_carry(x, msg, gpc_all_words(x->unit), words);
+    }
+    return gpc_send(x, msg);
+}
+
+/* ---- states and events ---------------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                                         \
     X(L2_NP, STABLE, "not present")                                                                          \
@@ -45,33 +60,14 @@
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-#define L2_MSHR(FIELD) FIELD(PLAIN, uint16_t, acknowledgements) /* of a recall, still to come */
-GPC_DESCRIBE(mesi_l2, mshr, L2_MSHR)
+GPC_KEEPS_DIRTY(mesi_l2);
 
 /* ---- sharers ------------------------------------------------------------------------------------------------------------------ */
-
-static mesi_l2_line_t *
-l2_line(const gpc_step_t *x)
-{
-    return gpc_line_fields(x);
-}
 
 static bool
 is_listed(const gpc_step_t *x, gpc_node_t node)
 {
-    return x->way != GPC_NONE && gpc_nodeset_has(&l2_line(x)->sharers, node);
-}
-
-static void
-list(const gpc_step_t *x, gpc_node_t node)
-{
-    gpc_nodeset_add(&l2_line(x)->sharers, node);
-}
-
-static gpc_nodeset_t
-others(const gpc_step_t *x)
-{
-    return gpc_nodeset_without(&l2_line(x)->sharers, x->msg->source);
+    return x->way != GPC_NONE && gpc_nodeset_has(gpc_sharers(x), node);
 }
 
 static gpc_node_t
@@ -88,7 +84,7 @@ void
 mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way)
 {
     bank->arrays[0].tags[way].state = L2_M;
-    ((mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers = (gpc_nodeset_t){{0}};
+    mesi_l2_line_at(bank, 0, way)->sharers = (gpc_nodeset_t){{0}};
 }
 
 const gpc_nodeset_t *
@@ -99,7 +95,7 @@ mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
         return NULL;
     }
     *owned = bank->arrays[0].tags[way].state == L2_MT;
-    return &((const mesi_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->sharers;
+    return &mesi_l2_line_at(bank, 0, way)->sharers;
 }
 
 /* ---- classification ------------------------------------------------------------------------------------------------------------ */
@@ -107,7 +103,7 @@ mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
 static bool
 carries_dirty(const gpc_step_t *x)
 {
-    return ((const mesi_message_t *) (const void *) x->msg->fields)->dirty != 0;
+    return mesi_message(x->msg)->dirty != 0;
 }
 
 static gpc_event_id_t
@@ -139,14 +135,14 @@ l2_classify(const gpc_step_t *x)
         case MESI_PUTE:
             return classify_request(x);
         case GPC_MSG_EVICT:
-            return x->way != GPC_NONE && l2_line(x)->dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         case GPC_MSG_FILL:
             return L2_FILL;
         case MESI_WB_DATA:
         case MESI_RECALL_DATA:
             return carries_dirty(x) ? L2_WB_DIRTY : L2_WB_CLEAN;
         case MESI_RECALL_ACK: {
-            bool more = x->mshr != GPC_NONE && ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements > 1;
+            bool more = x->mshr != GPC_NONE && gpc_sharers_mshr(x)->acknowledgements > 1;
             return more ? L2_RECALL_ACK : L2_LAST_RECALL_ACK;
         }
         case MESI_UNBLOCK:
@@ -177,14 +173,14 @@ GPC_ACTION(act_data_e, "DATA_E to the reader, who is alone with the line")
 /* The line, and how many acknowledgements the writer has to collect. */
 GPC_ACTION(act_data_x, "DATA_X to the writer, with how many acknowledgements it has to collect")
 {
-    gpc_nodeset_t set = others(x);
+    gpc_nodeset_t set = gpc_other_sharers(x);
     return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x),
                      (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
 GPC_ACTION(act_upg_ack, "UPG_ACK to the writer, with how many acknowledgements it has to collect")
 {
-    gpc_nodeset_t set = others(x);
+    gpc_nodeset_t set = gpc_other_sharers(x);
     return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
@@ -203,27 +199,15 @@ GPC_ACTION(act_forward_getx, "FWD_GETX to the owner")
     return mesi_send(x, MESI_FWD_GETX, owner_of(x), NULL, nothing);
 }
 
-static int
-call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
-{
-    gpc_index_t message = gpc_new_message(x, type, GPC_NO_NODE);
-    if (message == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_at(x->unit->messages, message)->request = GPC_NONE;
-    return gpc_broadcast(x, message, set);
-}
-
 GPC_ACTION(act_invalidate_others, "INV to all listed but the writer, who is acknowledged to")
 {
-    gpc_nodeset_t set = others(x);
-    return call_in(x, MESI_INV, &set);
+    gpc_nodeset_t set = gpc_other_sharers(x);
+    return gpc_call_in(x, MESI_INV, &set);
 }
 
 GPC_ACTION(act_recall, "RECALL to all listed; their acknowledgements are awaited")
 {
-    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements = gpc_nodeset_count(&l2_line(x)->sharers);
-    return call_in(x, MESI_RECALL, &l2_line(x)->sharers);
+    return gpc_call_in_and_wait(x, MESI_RECALL, gpc_sharers(x));
 }
 
 /* ---- actions: who waits for the fill ------------------------------------------------------------------------------------------------ */
@@ -235,28 +219,16 @@ GPC_ACTION(act_fetch, "memory is asked; the request is then pending")
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_merge, "a further load joins the fetch")
-{
-    gpc_count(x, load_merges);
-    return gpc_keep_pending(x);
-}
-
-GPC_ACTION(act_fill, "the message's line into the way")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
-    return GPC_OK;
-}
-
 /* Everyone who waits gets the line as `type`; readers of a shared line are listed. */
 static int
 answer_all(gpc_step_t *x, uint8_t type)
 {
     gpc_index_t i;
-    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
+    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
         gpc_node_t to = gpc_msg_at(x->unit->messages, i)->source;
         gpc_free_message(x->unit, i);
         if (type == MESI_DATA) {
-            list(x, to);
+            gpc_nodeset_add(gpc_sharers(x), to);
         }
         int status = mesi_send(x, type, to, gpc_line_words(x), nothing);
         if (status) {
@@ -283,40 +255,15 @@ GPC_ACTION(act_answer_writer, "DATA_X to the one who waits")
 
 /* ---- actions: the line and its list --------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_add_sharer, "the sender is listed")
-{
-    list(x, x->msg->source);
-    return GPC_OK;
-}
-
-GPC_ACTION(act_clear_sharers, "the list is empty")
-{
-    l2_line(x)->sharers = (gpc_nodeset_t){{0}};
-    return GPC_OK;
-}
-
-GPC_ACTION(act_set_owner, "the sender alone is listed")
-{
-    int status = gpc_act(act_clear_sharers, x);
-    return status ? status : gpc_act(act_add_sharer, x);
-}
-
 GPC_ACTION(act_take_line, "the owner's line into the way; memory is behind")
 {
-    l2_line(x)->dirty = 1;
+    gpc_writer_line(x)->dirty = 1;
     return gpc_act(act_fill, x);
-}
-
-GPC_ACTION(act_count, "one acknowledgement less is awaited")
-{
-    ((mesi_l2_mshr_t *) gpc_step_mshr_fields(x))->acknowledgements--;
-    return GPC_OK;
 }
 
 GPC_ACTION(act_pass_on, "the owner's line to memory")
 {
-    gpc_count(x, writebacks);
-    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, gpc_all_words(x->unit), x->msg->data);
+    return gpc_write_memory(x, gpc_all_words(x->unit), x->msg->data);
 }
 
 /* ---- the table. What is held is on the request network only, and waits for answers, on networks that nothing blocks. ------------------ */
@@ -445,5 +392,6 @@ const gpc_controller_type_t mesi_l2 = {
     .position = GPC_AT_BANK,
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = mesi_l2_line_described, .has_data = true}},
-    .mshr = mesi_l2_mshr_described,
+    .sharers = GPC_SHARERS(0, mesi_l2, line, sharers),
+    .mshr = gpc_sharers_mshr_described,
 };

@@ -27,23 +27,13 @@ tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
-static baseline_l1_mshr_t *
-l1_mshr(const gpc_step_t *x)
-{
-    return gpc_step_mshr_fields(x);
-}
-
 uint32_t
 tc_served(const gpc_step_t *x)
 {
-    const gpc_list_t *pending = gpc_step_pending(x);
-    gpc_index_t i = pending->head;
     uint32_t count = 0;
-
-    for (uint32_t n = pending->count; n; n--) {
-        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+    GPC_FOR_PENDING(x, waiting)
+    {
         count += waiting->request == x->msg->request;
-        i = waiting->next;
     }
     return count;
 }
@@ -51,53 +41,28 @@ tc_served(const gpc_step_t *x)
 bool
 tc_is_behind_merged(const gpc_step_t *x)
 {
-    if (x->mshr == GPC_NONE) {
-        return false;
-    }
-    const gpc_list_t *pending = gpc_step_pending(x);
-    gpc_index_t i = pending->head;
-
-    for (uint32_t n = pending->count; n; n--) {
-        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
-        if (waiting->type == GPC_MSG_LOAD && waiting->warp == x->msg->warp && waiting->request != i) {
+    GPC_FOR_PENDING(x, waiting)
+    {
+        bool merged = waiting->request != gpc_msg_index(x->unit->messages, waiting);
+        if (merged && waiting->type == GPC_MSG_LOAD && waiting->warp == x->msg->warp) {
             return true;
         }
-        i = waiting->next;
     }
     return false;
 }
 
-bool
-tc_is_last(const gpc_step_t *x)
-{
-    return l1_mshr(x)->outstanding == 1;
-}
-
 int
-tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags)
+tc_send_timed(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp)
 {
-    gpc_index_t i = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
-    if (i == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
-    msg->mask = x->msg->mask;
-    msg->flags |= flags;
-    tc_fields(msg)->timestamp = timestamp;
-    if (x->msg->type == GPC_MSG_STORE) {
-        gpc_merge_words(msg->data, x->msg->data, msg->mask);
-    }
-    msg->lanes = x->msg->lanes; /* they come back with the answer */
-    x->msg->lanes = GPC_NONE;
-    l1_mshr(x)->outstanding++;
-    int status = gpc_send(x, i);
-    return status ? status : gpc_keep_pending(x);
+    gpc_msg_t *msg = gpc_new_request(x, type);
+    tc_message(msg)->timestamp = timestamp;
+    return gpc_send_and_wait(x, msg);
 }
 
 static gpc_event_id_t
 classify_read(const gpc_step_t *x)
 {
-    bool expired = tc_expired(x, tc_fields(x->msg)->timestamp);
+    bool expired = tc_expired(x, tc_message(x->msg)->timestamp);
 
     if (expired && tc_served(x) > 1) {
         return L1_READ_AGAIN;
@@ -105,7 +70,7 @@ classify_read(const gpc_step_t *x)
     if (expired && x->state == L1_IV) {
         return L1_READ_EXPIRED;
     }
-    return tc_is_last(x) ? L1_LAST_READ : L1_READ;
+    return gpc_is_last_answer(x) ? L1_LAST_READ : L1_READ;
 }
 
 gpc_event_id_t
@@ -114,7 +79,7 @@ tc_l1_classify(const gpc_step_t *x)
     if (x->cause == GPC_MSG_EVICT) {
         return L1_EVICT;
     }
-    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, *tc_l1_timestamp(x))) {
+    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, tc_l1_line(x)->timestamp)) {
         return GPC_PRE_EVENT(L1_EXPIRE);
     }
     switch (x->cause) {
@@ -143,45 +108,33 @@ GPC_SHARED_ACTION(act_note_expired_miss, "the load in hand misses because the co
 GPC_SHARED_ACTION(tc_act_request_line, "GETS for the load, which is then pending")
 {
     gpc_count(x, load_misses);
-    return tc_send_request(x, MSG_GETS, 0, x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS);
+    gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
+    msg->flags |= x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS;
+    return gpc_send_and_wait(x, msg);
 }
 
 GPC_SHARED_ACTION(tc_act_fill, "the answer's line and lease")
 {
-    *tc_l1_timestamp(x) = tc_fields(x->msg)->timestamp;
+    tc_l1_line(x)->timestamp = tc_message(x->msg)->timestamp;
     return gpc_act(act_fill, x);
-}
-
-GPC_SHARED_ACTION(act_complete_first, "the load that asked completes, none of those merged with it")
-{
-    l1_mshr(x)->outstanding--;
-    return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);
 }
 
 GPC_SHARED_ACTION(act_request_again, "the merged loads ask again, together")
 {
-    gpc_pool_t *messages = x->unit->messages;
-    gpc_index_t first = GPC_NONE, i = gpc_step_pending(x)->head;
-
-    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        gpc_msg_t *waiting = gpc_msg_at(messages, i);
+    const gpc_msg_t *first = NULL;
+    GPC_FOR_PENDING(x, waiting)
+    {
         if (waiting->request == x->msg->request) {
-            first = first == GPC_NONE ? i : first;
-            waiting->request = first;
+            first = first ? first : waiting;
+            waiting->request = gpc_msg_index(x->unit->messages, first);
         }
-        i = waiting->next;
     }
-    gpc_index_t again = gpc_new_message(x, MSG_GETS, gpc_home_of(x->unit, x->line));
-    if (again == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_t *msg = gpc_msg_at(messages, again);
-    msg->request = first;
-    msg->warp = gpc_msg_at(messages, first)->warp;
-    msg->mask = gpc_msg_at(messages, first)->mask;
-    l1_mshr(x)->outstanding++;
+    gpc_msg_t *again = gpc_new_message(x, MSG_GETS, gpc_home_of(x->unit, x->line));
+    again->request = first->request;
+    again->warp = first->warp;
+    again->mask = first->mask;
     gpc_count(x, load_misses);
-    return gpc_send(x, again);
+    return gpc_send_outstanding(x, again);
 }
 
 static uint32_t
@@ -193,7 +146,7 @@ rank_by(const gpc_controller_t *unit, gpc_cycle_t timestamp)
 uint32_t
 tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 {
-    return rank_by(unit, ((tc_l1_line_t *) gpc_tags_fields(&unit->arrays[array], way))->timestamp);
+    return rank_by(unit, tc_l1_line_at(unit, array, way)->timestamp);
 }
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
@@ -202,9 +155,9 @@ static bool
 has_expired(const gpc_step_t *x)
 {
     if (x->state == L2_P || x->state == L2_S) {
-        return tc_expired(x, *tc_l2_timestamp(x));
+        return tc_expired(x, tc_l2_line(x)->timestamp);
     }
-    return x->state == L2_MI && tc_expired(x, *tc_l2_kept_timestamp(x));
+    return x->state == L2_MI && tc_expired(x, tc_l2_mshr(x)->timestamp);
 }
 
 gpc_event_id_t
@@ -217,111 +170,55 @@ tc_l2_classify(const gpc_step_t *x)
         return GPC_PRE_EVENT(L2_EXPIRE);
     }
     if (x->cause == GPC_MSG_EVICT) {
-        bool dirty = x->way != GPC_NONE && ((const tc_l2_line_t *) gpc_line_fields(x))->dirty;
-        return dirty ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+        return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
     }
     return GPC_NO_EVENT;
-}
-
-/* A store or atomic that has arrived just now; else the cause is what one has waited for. */
-static bool
-is_in_hand(const gpc_step_t *x)
-{
-    return x->cause >= GPC_MSG_OWN;
-}
-
-gpc_index_t
-tc_writer(const gpc_step_t *x)
-{
-    return is_in_hand(x) ? x->message : gpc_step_pending(x)->head;
-}
-
-static int
-answer(gpc_step_t *x, gpc_index_t to, uint8_t type, gpc_cycle_t timestamp, gpc_cycle_t gwct)
-{
-    gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
-    const gpc_message_info_t *info = &x->unit->protocol->messages[type - GPC_MSG_OWN];
-    gpc_index_t i = gpc_new_message(x, type, asked->source);
-    if (i == GPC_NONE) {
-        return GPC_ERROR_CAPACITY;
-    }
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
-    msg->requester = asked->requester;
-    msg->request = asked->request;
-    msg->warp = asked->warp;
-    msg->lanes = asked->lanes;
-    asked->lanes = GPC_NONE;
-    tc_fields(msg)->timestamp = timestamp;
-    tc_fields(msg)->gwct = gwct;
-    if (msg->lanes != GPC_NONE) {
-        msg->mask = asked->mask;
-    }
-    if (info->whole_line) {
-        msg->mask = gpc_all_words(x->unit);
-        gpc_merge_words(msg->data, gpc_line_words(x), msg->mask);
-    }
-    return gpc_send(x, i);
 }
 
 int
 tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
 {
-    int status = gpc_note_performed(x, tc_writer(x), gwct);
-    if (status == GPC_OK) {
-        status = answer(x, tc_writer(x), type, 0, gwct);
-    }
-    if (!is_in_hand(x)) {
-        gpc_free_message(x->unit, gpc_list_pop(gpc_step_pending(x), x->unit->messages));
-    }
-    return status;
+    gpc_msg_t *answer = gpc_new_writer_answer(x, type, gwct);
+    tc_message(answer)->gwct = gwct;
+    return gpc_answer_writer(x, answer);
 }
 
 void
 tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
 {
-    gpc_cycle_t *timestamp = tc_l2_timestamp(x), end = tc_later(x->unit, gpc_now(x), lifetime);
+    gpc_cycle_t *timestamp = &tc_l2_line(x)->timestamp, end = tc_later(x->unit, gpc_now(x), lifetime);
     gpc_count(x, leases);
     x->unit->statistics->lease_cycles += lifetime;
     x->unit->statistics->leases_cut += end < gpc_now(x) + lifetime;
     *timestamp = *timestamp > end ? *timestamp : end;
 }
 
-GPC_SHARED_ACTION(tc_act_write, "the words of the store in hand, or that waited")
-{
-    const gpc_msg_t *store = gpc_msg_at(x->unit->messages, tc_writer(x));
-    gpc_merge_words(gpc_line_words(x), store->data, store->mask);
-    ((tc_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    return GPC_OK;
-}
-
-GPC_SHARED_ACTION(tc_act_perform, "the atomic on the line")
-{
-    const gpc_msg_t *atomic = gpc_msg_at(x->unit->messages, tc_writer(x));
-    if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, atomic->lanes), gpc_line_words(x))) {
-        ((tc_l2_line_t *) gpc_line_fields(x))->dirty = 1;
-    }
-    return GPC_OK;
-}
-
 GPC_SHARED_ACTION(tc_act_fill_line, "memory's line, with the timestamp that the transaction has kept")
 {
-    *tc_l2_timestamp(x) = *tc_l2_kept_timestamp(x);
+    tc_l2_line(x)->timestamp = tc_l2_mshr(x)->timestamp;
     return gpc_act(act_fill_line, x);
+}
+
+static int
+answer_read(gpc_step_t *x, gpc_index_t load)
+{
+    gpc_msg_t *answer = gpc_new_answer(x, load, MSG_DATA);
+    tc_message(answer)->timestamp = tc_l2_line(x)->timestamp;
+    return gpc_send(x, answer);
 }
 
 GPC_SHARED_ACTION(tc_act_answer, "DATA with the timestamp to the load in hand")
 {
     gpc_count(x, load_hits);
-    return answer(x, x->message, MSG_DATA, *tc_l2_timestamp(x), 0);
+    return answer_read(x, x->message);
 }
 
 GPC_SHARED_ACTION(tc_act_answer_all, "DATA with the timestamp to all who wait")
 {
-    gpc_list_t *pending = gpc_step_pending(x);
-    while (pending->count) {
-        gpc_index_t i = gpc_list_pop(pending, x->unit->messages);
-        int status = answer(x, i, MSG_DATA, *tc_l2_timestamp(x), 0);
-        gpc_free_message(x->unit, i);
+    gpc_index_t load;
+    while ((load = gpc_pop_pending(x)) != GPC_NONE) {
+        int status = answer_read(x, load);
+        gpc_free_message(x->unit, load);
         if (status) {
             return status;
         }
@@ -331,7 +228,7 @@ GPC_SHARED_ACTION(tc_act_answer_all, "DATA with the timestamp to all who wait")
 
 GPC_SHARED_ACTION(act_keep_lease, "the way goes, the timestamp stays in the transaction")
 {
-    *tc_l2_kept_timestamp(x) = *tc_l2_timestamp(x);
+    tc_l2_mshr(x)->timestamp = tc_l2_line(x)->timestamp;
     return gpc_release_way(x);
 }
 
@@ -342,13 +239,13 @@ tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
     if (entry->state != L2_MI) {
         return GPC_NEVER; /* at work for somebody, be it since a moment ago */
     }
-    return ((tc_l2_mshr_t *) gpc_mshr_fields(&unit->mshrs, mshr))->timestamp + 1;
+    return tc_l2_mshr_at(unit, mshr)->timestamp + 1;
 }
 
 uint32_t
 tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 {
-    return rank_by(unit, ((tc_l2_line_t *) gpc_tags_fields(&unit->arrays[array], way))->timestamp);
+    return rank_by(unit, tc_l2_line_at(unit, array, way)->timestamp);
 }
 
 /* ---- the host -------------------------------------------------------------------------------------------------------- */
@@ -361,9 +258,9 @@ end_lease(gpc_controller_t *bank, gpc_address_t line)
     gpc_cycle_t *timestamp = NULL;
 
     if (way != GPC_NONE) {
-        timestamp = &((tc_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->timestamp;
+        timestamp = &tc_l2_line_at(bank, 0, way)->timestamp;
     } else if (mshr != GPC_NONE) {
-        timestamp = &((tc_l2_mshr_t *) gpc_mshr_fields(&bank->mshrs, mshr))->timestamp;
+        timestamp = &tc_l2_mshr_at(bank, mshr)->timestamp;
     }
     if (!timestamp || *timestamp < now) {
         return GPC_OK; /* over, whether the table has noticed or not */
@@ -376,9 +273,8 @@ int
 tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
               gpc_mask_t mask, const uint32_t *words)
 {
-    baseline_drop_copies(cores, num_cores, line);
     int status = end_lease(bank, line);
-    return status ? status : baseline_host_write(cores, num_cores, bank, line, mask, words);
+    return status ? status : gpc_host_write_alone(cores, num_cores, bank, line, mask, words);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------- */
@@ -386,7 +282,7 @@ tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller
 gpc_cycle_t
 tc_lease(const gpc_controller_t *l1, gpc_index_t way)
 {
-    return ((const tc_l1_line_t *) gpc_tags_fields(&l1->arrays[0], way))->timestamp;
+    return tc_l1_line_at(l1, 0, way)->timestamp;
 }
 
 gpc_cycle_t
@@ -396,10 +292,10 @@ tc_leased(const gpc_controller_t *bank, gpc_address_t line)
     gpc_cycle_t beside = 0, kept = 0;
 
     if (way != GPC_NONE) {
-        beside = ((const tc_l2_line_t *) gpc_tags_fields(&bank->arrays[0], way))->timestamp;
+        beside = tc_l2_line_at(bank, 0, way)->timestamp;
     }
     if (mshr != GPC_NONE) {
-        kept = ((const tc_l2_mshr_t *) gpc_mshr_fields(&bank->mshrs, mshr))->timestamp;
+        kept = tc_l2_mshr_at(bank, mshr)->timestamp;
     }
     return beside > kept ? beside : kept;
 }

@@ -14,19 +14,13 @@
 
 #include "protocols/baseline/baseline.h"
 
-/* Both protocols' lists begin with baseline.h's types in its order, so that its actions serve here too. */
+/* Both protocols' lists begin with baseline.h's messages: its actions serve here too. */
 #define TC_NETWORKS BASELINE_NETWORKS
 
 #define TC_MESSAGE(FIELD)                                                                                              \
     FIELD(TIME, uint64_t, timestamp) /* of the sender's copy, or the end of the lease that is given */                 \
     FIELD(TIME, uint64_t, gwct)      /* when the write is visible everywhere */
-GPC_DESCRIBE(tc, message, TC_MESSAGE)
-
-static inline tc_message_t *
-tc_fields(gpc_msg_t *msg)
-{
-    return (tc_message_t *) (void *) msg->fields;
-}
+GPC_METADATA(tc, message, TC_MESSAGE)
 
 static inline bool
 tc_expired(const gpc_step_t *x, gpc_cycle_t timestamp)
@@ -78,17 +72,17 @@ GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machin
     X(L1_READ_EXPIRED, "data that has expired on its way, for the one load of a read miss")                            \
     X(L1_READ_AGAIN, "data that has expired on its way, and later loads have merged")
 
+/* What tc.c takes their numbers for, as in baseline.h. */
+#define TC_NUMBER_(name, ...) tc_##name,
+#define TC_SAME(name, ...) GPC_SAME_NUMBER(name, tc_##name);
+enum { TC_L1_STATES(TC_NUMBER_, "") };
+enum { TC_L1_EVENTS(TC_NUMBER_) };
+
 /* One of these events; GPC_NO_EVENT for a cause that is none of theirs: the answers to stores and atomics. */
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
 
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
-GPC_DESCRIBE(tc_l1, line, TC_L1_LINE)
-
-static inline gpc_cycle_t *
-tc_l1_timestamp(const gpc_step_t *x)
-{
-    return &((tc_l1_line_t *) gpc_line_fields(x))->timestamp;
-}
+GPC_METADATA(tc_l1, line, TC_L1_LINE)
 
 /* Pending requests that the answer in hand serves: a load and those merged with it, or one. */
 uint32_t tc_served(const gpc_step_t *x);
@@ -96,16 +90,13 @@ uint32_t tc_served(const gpc_step_t *x);
  * or atomic then, nor more than a later load that has asked by itself (litmus test CoRR+merged): so these wait until the line's
  * open requests are over (coherence; found by the random tester). */
 bool tc_is_behind_merged(const gpc_step_t *x);
-/* Whether nothing else is outstanding for the line. */
-bool tc_is_last(const gpc_step_t *x);
-/* `type` with the request's words or lanes, a timestamp and more flags; the request is then pending. */
-GPC_MUST_CHECK int tc_send_request(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp, uint8_t flags);
+/* `type` for the request in hand, with a timestamp; the request is then pending. */
+GPC_MUST_CHECK int tc_send_timed(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp);
 
 GPC_DECLARE_ACTION(act_note_expired_miss); /* the load in hand misses because the copy has expired */
 GPC_DECLARE_ACTION(tc_act_request_line);
-GPC_DECLARE_ACTION(tc_act_fill);        /* the answer's line and lease */
-GPC_DECLARE_ACTION(act_complete_first); /* the load that asked, none of those merged with it */
-GPC_DECLARE_ACTION(act_request_again);  /* the merged loads ask again, together */
+GPC_DECLARE_ACTION(tc_act_fill);       /* the answer's line and lease */
+GPC_DECLARE_ACTION(act_request_again); /* the merged loads ask again, together */
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
 
@@ -130,34 +121,23 @@ GPC_DECLARE_ACTION(act_request_again);  /* the merged loads ask again, together 
     X(L2_FILL_STORE, "memory's answer for a store, no old lease alive")                                                \
     X(L2_FILL_ATOMIC, "memory's answer for an atomic, no old lease alive")
 
+enum { TC_L2_STATES(TC_NUMBER_) };
+enum { TC_L2_EVENTS(TC_NUMBER_) };
+
 /* EXPIRE and evictions; GPC_NO_EVENT for requests and memory's answers. */
 gpc_event_id_t tc_l2_classify(const gpc_step_t *x);
 
-/* baseline.c's field first: its actions look at it through their own struct. */
-#define TC_L2_LINE(FIELD) BASELINE_L2_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp) /* the latest lease given out */
+#define TC_L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp) /* the latest lease given out */
 #define TC_L2_MSHR(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)                         /* of the line that was evicted */
-GPC_DESCRIBE(tc_l2, line, TC_L2_LINE)
-GPC_DESCRIBE(tc_l2, mshr, TC_L2_MSHR)
+GPC_METADATA(tc_l2, line, TC_L2_LINE)
+GPC_METADATA(tc_l2, mshr, TC_L2_MSHR)
 
-static inline gpc_cycle_t *
-tc_l2_timestamp(const gpc_step_t *x)
-{
-    return &((tc_l2_line_t *) gpc_line_fields(x))->timestamp;
-}
-static inline gpc_cycle_t *
-tc_l2_kept_timestamp(const gpc_step_t *x)
-{
-    return &((tc_l2_mshr_t *) gpc_step_mshr_fields(x))->timestamp;
-}
+GPC_KEEPS_DIRTY(tc_l2);
 
-/* The store or atomic that is performed: the one in hand, or the one that waited for a fill or a time. */
-gpc_index_t tc_writer(const gpc_step_t *x);
-/* It is answered with `type`, and gone; words of the line as the type carries any. */
+/* The writer is performed, and answered with `type` and a GWCT. */
 GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
 void tc_extend(gpc_step_t *x, gpc_cycle_t lifetime);
 
-GPC_DECLARE_ACTION(tc_act_write);     /* the store's words; dirty */
-GPC_DECLARE_ACTION(tc_act_perform);   /* the atomic's operations on the line; dirty */
 GPC_DECLARE_ACTION(tc_act_fill_line); /* memory's line, with the timestamp that the transaction has kept */
 GPC_DECLARE_ACTION(tc_act_answer);    /* DATA with the timestamp, to the load in hand */
 GPC_DECLARE_ACTION(tc_act_answer_all);

@@ -30,6 +30,7 @@ enum { STALL_LINE, STALL_BANK };
     X(P, ATOMIC_TIMED, ATO, 0, 16, 0, false, "an atomic by an L1 that had a copy, with its timestamp")
 /* clang-format on */
 GPC_MESSAGES(TCS, TCS_MESSAGES)
+BASELINE_SAME_MESSAGES(TCS);
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +42,8 @@ GPC_MESSAGES(TCS, TCS_MESSAGES)
     X(L1_LAST_DONE, "a store or atomic is performed, the last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+TC_L1_STATES(TC_SAME, "")
+TC_L1_EVENTS(TC_SAME)
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -49,17 +52,17 @@ l1_classify(const gpc_step_t *x)
     if (event != GPC_NO_EVENT || x->cause < GPC_MSG_OWN || x->mshr == GPC_NONE) {
         return event;
     }
-    return tc_is_last(x) ? L1_LAST_DONE : L1_DONE;
+    return gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
 }
 
 GPC_ACTION(act_write_through_timed, "GETX_TIMED with the copy's timestamp; the store is then pending")
 {
-    return tc_send_request(x, TCS_GETX_TIMED, *tc_l1_timestamp(x), 0);
+    return tc_send_timed(x, TCS_GETX_TIMED, tc_l1_line(x)->timestamp);
 }
 
 GPC_ACTION(act_send_atomic_timed, "ATOMIC_TIMED with the copy's timestamp; the atomic is then pending")
 {
-    return tc_send_request(x, TCS_ATOMIC_TIMED, *tc_l1_timestamp(x), 0);
+    return tc_send_timed(x, TCS_ATOMIC_TIMED, tc_l1_line(x)->timestamp);
 }
 
 /* clang-format off */
@@ -118,7 +121,7 @@ static const gpc_controller_type_t tcs_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
-    .mshr = baseline_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
     .victim_rank = tc_l1_victim_rank,
 };
 
@@ -138,9 +141,11 @@ static const gpc_controller_type_t tcs_l1 = {
     X(L2_FILL_LIVE, "memory's answer for a store or atomic beside an old lease")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+TC_L2_STATES(TC_SAME)
+TC_L2_EVENTS(TC_SAME)
 
 #define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stores and atomics that wait for leases */
-GPC_DESCRIBE(tcs_l2, unit, L2_UNIT)
+GPC_METADATA(tcs_l2, unit, L2_UNIT)
 
 static bool
 is_store(const gpc_step_t *x, gpc_index_t writer)
@@ -153,7 +158,7 @@ static gpc_event_id_t
 classify_fill(const gpc_step_t *x)
 {
     const gpc_list_t *pending = gpc_step_pending(x);
-    bool live = !tc_expired(x, *tc_l2_kept_timestamp(x));
+    bool live = !tc_expired(x, tc_l2_mshr(x)->timestamp);
 
     if (x->state == L2_IS) {
         return live || pending->count > 1 ? L2_FILL_SHARED : L2_FILL;
@@ -167,14 +172,14 @@ classify_fill(const gpc_step_t *x)
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    if (((tcs_l2_unit_t *) x->unit->unit_fields)->waiting && x->unit->options[OPTION_STALL] == STALL_BANK) {
+    if (tcs_l2_unit(x->unit)->waiting && x->unit->options[OPTION_STALL] == STALL_BANK) {
         return L2_BLOCKED;
     }
     if (x->cause == TCS_GETS) {
         return L2_GETS;
     }
     bool timed = x->cause == TCS_GETX_TIMED || x->cause == TCS_ATOMIC_TIMED;
-    bool match = timed && x->state == L2_P && tc_fields(x->msg)->timestamp == *tc_l2_timestamp(x);
+    bool match = timed && x->state == L2_P && tc_message(x->msg)->timestamp == tc_l2_line(x)->timestamp;
     if (is_store(x, x->message)) {
         return match ? L2_GETX_PRIVATE : L2_GETX;
     }
@@ -206,13 +211,13 @@ GPC_ACTION(act_extend, "the line's lease lasts a lifetime from now")
 
 GPC_ACTION(act_await_leases, "a timer for the end of the last lease")
 {
-    ((tcs_l2_unit_t *) x->unit->unit_fields)->waiting++;
-    return x->unit->ports->wake_at(x->unit->world, x->unit, *tc_l2_timestamp(x) + 1, x->line, 0);
+    tcs_l2_unit(x->unit)->waiting++;
+    return x->unit->ports->wake_at(x->unit->world, x->unit, tc_l2_line(x)->timestamp + 1, x->line, 0, false);
 }
 
 GPC_ACTION(act_waited, "one less that waits for leases")
 {
-    ((tcs_l2_unit_t *) x->unit->unit_fields)->waiting--;
+    tcs_l2_unit(x->unit)->waiting--;
     return GPC_OK;
 }
 
@@ -238,9 +243,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_WS, act_await_leases, act_wait),
-        [L2_GETX_PRIVATE] = GO(L2_P, tc_act_write, act_send_ack),
+        [L2_GETX_PRIVATE] = GO(L2_P, writer_act_write, act_send_ack),
         [L2_ATOMIC] = GO(L2_WS, act_await_leases, act_wait),
-        [L2_ATOMIC_PRIVATE] = GO(L2_P, tc_act_perform, act_send_old),
+        [L2_ATOMIC_PRIVATE] = GO(L2_P, writer_act_perform, act_send_old),
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
@@ -257,8 +262,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_E] = {
         [L2_GETS] = GO(L2_P, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_E, tc_act_write, act_send_ack),
-        [L2_ATOMIC] = GO(L2_E, tc_act_perform, act_send_old),
+        [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
+        [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
@@ -278,8 +283,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, tc_act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, tc_act_perform, act_send_old),
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
         [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases),
     },
     [L2_MI] = { /* the transaction goes on with its timestamp */
@@ -296,8 +301,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
-        [L2_TIME_STORE] = GO(L2_E, act_waited, tc_act_write, act_send_ack),
-        [L2_TIME_ATOMIC] = GO(L2_E, act_waited, tc_act_perform, act_send_old),
+        [L2_TIME_STORE] = GO(L2_E, act_waited, writer_act_write, act_send_ack),
+        [L2_TIME_ATOMIC] = GO(L2_E, act_waited, writer_act_perform, act_send_old),
     },
 };
 /* clang-format on */
@@ -354,16 +359,30 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                                      .standard = 800,
                                      .smallest = 1,
                                      .largest = 65535,
-                                     .text = "cycles that a lease lasts"},
+                                     .text = "cycles that a lease lasts",
+                                     .small = {true, 2},
+                                     .fuzz_least = 1,
+                                     .fuzz_most = 8000},
                 [OPTION_STALL] = {.name = "stall",
                                   .standard = STALL_BANK,
                                   .smallest = STALL_LINE,
                                   .largest = STALL_BANK,
                                   .choices = "line bank",
-                                  .text = "what waits behind a waiting store: requests to its line, or to its bank"}},
+                                  .text = "what waits behind a waiting store: requests to its line, or to its bank",
+                                  .fuzz_least = STALL_LINE,
+                                  .fuzz_most = STALL_BANK}},
     .check = check_options,
     .keeps_time = true,
-    .host_read = baseline_host_read,
+    .declared = {.figure_slot = 6,
+                 .weak_outcomes = "SB MP R 2+2W SB+rel+acq",
+                 .variations = "stall=line lifetime=100",
+                 .uncovered = {{.table = "L1",
+                                .states = "IV II",
+                                .events = "BEHIND",
+                                .rules = "sc",
+                                .reason = "a warp has one access outstanding: no load of its own can have merged when "
+                                          "it stores"}}},
+    .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = monitor,

@@ -18,6 +18,7 @@
     X(P, DATA_G,      ST,  1, 12, 0, true,  "the same for a UPGR whose copy is not the only one: with the line")
 /* clang-format on */
 GPC_MESSAGES(TCW, TCW_MESSAGES)
+BASELINE_SAME_MESSAGES(TCW);
 
 enum { TCW_OPTION_LIFETIME, TCW_OPTION_PRIVATE };
 enum { TCW_LIFETIME_PREDICTED = -1 };

@@ -25,23 +25,14 @@
     X(L1_LAST_DATA_G, "a store performed, with its GWCT and the line, the last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
+TC_L1_STATES(TC_SAME, "")
+TC_L1_EVENTS(TC_SAME)
 
-#define L1_MSHR(FIELD) BASELINE_L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
+#define L1_MSHR(FIELD) GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: one tick of the L2's each */
 #define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are visible everywhere once this has passed */
-GPC_DESCRIBE(tcw_l1, mshr, L1_MSHR)
-GPC_DESCRIBE(tcw_l1, warp, L1_WARP)
-
-static tcw_l1_warp_t *
-warp_of(const gpc_controller_t *unit, uint16_t warp)
-{
-    return (tcw_l1_warp_t *) (void *) (unit->warp_fields + (size_t) warp * unit->warp_fields_size);
-}
-
-static tcw_l1_mshr_t *
-transaction(const gpc_step_t *x)
-{
-    return gpc_step_mshr_fields(x);
-}
+GPC_METADATA(tcw_l1, mshr, L1_MSHR)
+GPC_COUNTS_REQUESTS(tcw_l1);
+GPC_METADATA(tcw_l1, warp, L1_WARP)
 
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
@@ -54,12 +45,12 @@ l1_classify(const gpc_step_t *x)
     }
     switch (x->cause) {
         case TCW_ACK:
-            return tc_is_last(x) ? L1_LAST_ACK : L1_ACK;
+            return gpc_is_last_answer(x) ? L1_LAST_ACK : L1_ACK;
         case TCW_ACK_G:
         case TCW_ATOMIC_DATA:
-            return tc_is_last(x) ? L1_LAST_ACK_G : L1_ACK_G;
+            return gpc_is_last_answer(x) ? L1_LAST_ACK_G : L1_ACK_G;
         case TCW_DATA_G:
-            return tc_is_last(x) ? L1_LAST_DATA_G : L1_DATA_G;
+            return gpc_is_last_answer(x) ? L1_LAST_DATA_G : L1_DATA_G;
         default:
             return GPC_NO_EVENT;
     }
@@ -69,16 +60,16 @@ l1_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_upgrade, "UPGR with the timestamp that the copy will have when the L2 gets to this store")
 {
-    uint32_t before = tcw_bumps(x->unit) ? transaction(x)->upgrades : 0u;
-    gpc_cycle_t expected = tc_later(x->unit, *tc_l1_timestamp(x), before);
-    transaction(x)->upgrades++;
-    return tc_send_request(x, TCW_UPGR, expected, 0);
+    uint32_t before = tcw_bumps(x->unit) ? tcw_l1_mshr(x)->upgrades : 0u;
+    gpc_cycle_t expected = tc_later(x->unit, tc_l1_line(x)->timestamp, before);
+    tcw_l1_mshr(x)->upgrades++;
+    return tc_send_timed(x, TCW_UPGR, expected);
 }
 
 GPC_ACTION(act_upgraded, "the copy's timestamp follows the L2's increment for the store")
 {
-    transaction(x)->upgrades--;
-    *tc_l1_timestamp(x) = tc_later(x->unit, *tc_l1_timestamp(x), tcw_bumps(x->unit) ? 1 : 0);
+    tcw_l1_mshr(x)->upgrades--;
+    tc_l1_line(x)->timestamp = tc_later(x->unit, tc_l1_line(x)->timestamp, tcw_bumps(x->unit) ? 1 : 0);
     return GPC_OK;
 }
 
@@ -86,25 +77,22 @@ GPC_ACTION(act_upgraded, "the copy's timestamp follows the L2's increment for th
 GPC_ACTION(act_fill_around_stores, "the line but for the words of unanswered stores, and its timestamp")
 {
     gpc_mask_t words = gpc_all_words(x->unit);
-    gpc_index_t i = gpc_step_pending(x)->head;
-
-    for (uint32_t n = gpc_step_pending(x)->count; n; n--) {
-        const gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, i);
+    GPC_FOR_PENDING(x, waiting)
+    {
         if (waiting->type == GPC_MSG_STORE && waiting->request != x->msg->request) {
             words &= ~waiting->mask;
         }
-        i = waiting->next;
     }
     gpc_merge_words(gpc_line_words(x), x->msg->data, words);
-    *tc_l1_timestamp(x) = tc_later(x->unit, tc_fields(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
-    transaction(x)->upgrades--;
+    tc_l1_line(x)->timestamp = tc_later(x->unit, tc_message(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
+    tcw_l1_mshr(x)->upgrades--;
     return GPC_OK;
 }
 
 GPC_ACTION(act_raise_gwct, "the warp's GWCT is at least the answer's")
 {
-    tcw_l1_warp_t *warp = warp_of(x->unit, x->msg->warp);
-    gpc_cycle_t gwct = tc_fields(x->msg)->gwct;
+    tcw_l1_warp_t *warp = tcw_l1_warp(x->unit, x->msg->warp);
+    gpc_cycle_t gwct = tc_message(x->msg)->gwct;
     warp->gwct = warp->gwct > gwct ? warp->gwct : gwct;
     return GPC_OK;
 }
@@ -184,7 +172,7 @@ const gpc_controller_type_t tcw_l1 = {
 static int
 release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
-    gpc_cycle_t gwct = warp_of(unit, warp)->gwct;
+    gpc_cycle_t gwct = tcw_l1_warp(unit, warp)->gwct;
 
     (void) scope; /* all alike */
     if (gwct < unit->ports->now(unit->world)) {
@@ -237,16 +225,25 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
                                          .smallest = TCW_LIFETIME_PREDICTED,
                                          .largest = 65535,
                                          .choices = "predicted",
-                                         .text = "cycles that a lease lasts, or predicted by each bank"},
+                                         .text = "cycles that a lease lasts, or predicted by each bank",
+                                         .small = {true, 2},
+                                         .fuzz_least = TCW_LIFETIME_PREDICTED,
+                                         .fuzz_most = 8000},
                 [TCW_OPTION_PRIVATE] = {.name = "private",
                                         .standard = TCW_PRIVATE_BUMP,
                                         .smallest = TCW_PRIVATE_LITERAL,
                                         .largest = TCW_PRIVATE_BUMP,
                                         .choices = "literal bump",
-                                        .text = "private stores as table 2 prints them, or followed by the L1"}},
+                                        .text = "private stores as table 2 prints them, or followed by the L1",
+                                        .fuzz_least = TCW_PRIVATE_LITERAL,
+                                        .fuzz_most = TCW_PRIVATE_BUMP}},
     .check = check_options,
     .keeps_time = true,
-    .host_read = baseline_host_read,
+    .declared = {.figure_slot =
+                     7, /* a store reaches threads one by one; fences wait for their own thread's stores only */
+                 .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
+                 .variations = "private=literal lifetime=0 lifetime=300"},
+    .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,

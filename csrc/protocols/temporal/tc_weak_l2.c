@@ -18,18 +18,16 @@ enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4,
     TC_L2_EVENTS(X)                                                                        \
     X(L2_UPGR_SAME, "a store by an L1 whose copy has our timestamp")                       \
     X(L2_UPGR_OTHER, "a store by an L1 whose copy has not")                                \
-    X(L2_GETX_LITERAL, "a store to a leased line (private=literal)")                       \
-    X(L2_UPGR_SAME_LITERAL, "the same by an L1 whose copy has our timestamp")              \
-    X(L2_UPGR_OTHER_LITERAL, "the same by an L1 whose copy has not")                       \
-    X(L2_ATOMIC_LITERAL, "an atomic on a leased line (private=literal)")                   \
     X(L2_FILL_LIVE_STORE, "memory's answer for a store beside an old lease")               \
     X(L2_FILL_LIVE_OTHER, "the same for a UPGR of another timestamp")                      \
     X(L2_FILL_LIVE_ATOMIC, "memory's answer for an atomic beside an old lease")
 
 GPC_FSM(L2, TC_L2_STATES, L2_EVENTS)
+TC_L2_STATES(TC_SAME)
+TC_L2_EVENTS(TC_SAME)
 
 #define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime less the first one */
-GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
+GPC_METADATA(tcw_l2, unit, L2_UNIT)
 
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
@@ -37,17 +35,16 @@ GPC_DESCRIBE(tcw_l2, unit, L2_UNIT)
 static bool
 is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
 {
-    return ((const tc_message_t *) (const void *) upgrade->fields)->timestamp == timestamp &&
-           timestamp != tc_last(x->unit, timestamp);
+    return tc_message(upgrade)->timestamp == timestamp && timestamp != tc_last(x->unit, timestamp);
 }
 
 static gpc_event_id_t
 classify_fill(const gpc_step_t *x)
 {
     const gpc_list_t *pending = gpc_step_pending(x);
-    gpc_cycle_t kept = *tc_l2_kept_timestamp(x);
+    gpc_cycle_t kept = tc_l2_mshr(x)->timestamp;
     bool live = !tc_expired(x, kept);
-    const gpc_msg_t *first = gpc_msg_at(x->unit->messages, pending->head);
+    const gpc_msg_t *first = gpc_first_pending(x);
 
     switch (first->type) {
         case TCW_GETS:
@@ -68,20 +65,16 @@ static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
     bool leased = x->state == L2_P || x->state == L2_S;
-    bool literal = leased && !tcw_bumps(x->unit);
 
     switch (x->cause) {
         case TCW_GETS:
             return L2_GETS;
         case TCW_GETX:
-            return literal ? L2_GETX_LITERAL : L2_GETX;
+            return L2_GETX;
         case TCW_ATOMIC:
-            return literal ? L2_ATOMIC_LITERAL : L2_ATOMIC;
+            return L2_ATOMIC;
         case TCW_UPGR:
-            if (leased && is_same(x, x->msg, *tc_l2_timestamp(x))) {
-                return literal ? L2_UPGR_SAME_LITERAL : L2_UPGR_SAME;
-            }
-            return literal ? L2_UPGR_OTHER_LITERAL : L2_UPGR_OTHER;
+            return leased && is_same(x, x->msg, tc_l2_line(x)->timestamp) ? L2_UPGR_SAME : L2_UPGR_OTHER;
         default:
             return GPC_NO_EVENT;
     }
@@ -99,12 +92,6 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
 
-static int32_t *
-drift_of(const gpc_step_t *x)
-{
-    return &((tcw_l2_unit_t *) x->unit->unit_fields)->drift;
-}
-
 /* A lifetime, but none that the timestamps' width has no room for. */
 static int32_t
 fitting(const gpc_controller_t *unit, int32_t lifetime)
@@ -116,7 +103,7 @@ fitting(const gpc_controller_t *unit, int32_t lifetime)
 static int32_t
 predicted(const gpc_step_t *x)
 {
-    return fitting(x->unit, FIRST_LIFETIME) + *drift_of(x);
+    return fitting(x->unit, FIRST_LIFETIME) + tcw_l2_unit(x->unit)->drift;
 }
 
 static void
@@ -126,7 +113,7 @@ predict(gpc_step_t *x, int32_t change)
 
     if (tcw_predicts(x->unit)) {
         life = life < 0 ? 0 : life > longest ? longest : life;
-        *drift_of(x) = life - fitting(x->unit, FIRST_LIFETIME);
+        tcw_l2_unit(x->unit)->drift = life - fitting(x->unit, FIRST_LIFETIME);
     }
 }
 
@@ -169,7 +156,7 @@ GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime fro
 
 GPC_ACTION(act_increment, "the timestamp goes up by one: older copies do not match it")
 {
-    *tc_l2_timestamp(x) = tc_later(x->unit, *tc_l2_timestamp(x), 1);
+    tc_l2_line(x)->timestamp = tc_later(x->unit, tc_l2_line(x)->timestamp, 1);
     return GPC_OK;
 }
 
@@ -180,17 +167,17 @@ GPC_ACTION(act_send_ack, "ACK to the writer")
 
 GPC_ACTION(act_send_ack_g, "ACK_G to the writer, with the timestamp as GWCT")
 {
-    return tc_answer_writer(x, TCW_ACK_G, *tc_l2_timestamp(x));
+    return tc_answer_writer(x, TCW_ACK_G, tc_l2_line(x)->timestamp);
 }
 
 GPC_ACTION(act_send_data_g, "DATA_G to the writer: the line, with the timestamp as GWCT")
 {
-    return tc_answer_writer(x, TCW_DATA_G, *tc_l2_timestamp(x));
+    return tc_answer_writer(x, TCW_DATA_G, tc_l2_line(x)->timestamp);
 }
 
 GPC_ACTION(act_send_old_g, "the old values to who sent the atomic, with the timestamp as GWCT")
 {
-    return tc_answer_writer(x, TCW_ATOMIC_DATA, *tc_l2_timestamp(x));
+    return tc_answer_writer(x, TCW_ATOMIC_DATA, tc_l2_line(x)->timestamp);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------- */
@@ -205,37 +192,29 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
-        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
-        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
-        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack, act_increment),
-        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_S] = {
         [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
-        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
-        [L2_GETX_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_OTHER_LITERAL] = GO(L2_P, act_store_meets_lease, tc_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC_LITERAL] = GO(L2_S, act_store_meets_lease, tc_act_perform, act_send_old_g, act_increment),
+        [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
     },
     [L2_E] = {
         [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_E, tc_act_write, act_send_ack),
-        [L2_UPGR_OTHER] = GO(L2_E, tc_act_write, act_send_ack), /* that copy has expired too */
-        [L2_ATOMIC] = GO(L2_E, tc_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
+        [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
+        [L2_UPGR_OTHER] = GO(L2_E, writer_act_write, act_send_ack), /* that copy has expired too */
+        [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
@@ -254,11 +233,77 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_UPGR_OTHER] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, tc_act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, tc_act_perform, act_send_old_g),
-        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_ack_g, act_increment),
-        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_write, act_send_data_g, act_increment),
-        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, tc_act_perform, act_send_old_g, act_increment),
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old_g),
+        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack_g, act_increment),
+        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
+        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_perform, act_send_old_g, act_increment),
+    },
+    [L2_MI] = { /* the transaction goes on with its timestamp */
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_EXPIRE] = GO(L2_I),
+    },
+};
+
+/* private=literal: P and S as the paper prints them; the rest is the same. */
+static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_P] = {
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack, act_increment),
+        [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO(L2_P, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_S] = {
+        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+        [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_E] = {
+        [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
+        [L2_UPGR_OTHER] = GO(L2_E, writer_act_write, act_send_ack), /* that copy has expired too */
+        [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_IS] = { /* until memory answers, which it always does */
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_UPGR_OTHER] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_UPGR_OTHER] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old_g),
+        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack_g, act_increment),
+        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
+        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_perform, act_send_old_g, act_increment),
     },
     [L2_MI] = { /* the transaction goes on with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
@@ -271,11 +316,13 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t literal = {GPC_TABLE("L2", OVER_LINES, L2, literal_table, l2_classify)};
 
 const gpc_controller_type_t tcw_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&l2},
+    .variants = {{.table = 0, .option = TCW_OPTION_PRIVATE, .value = TCW_PRIVATE_LITERAL, .by = &literal}},
     .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
     .mshr = tc_l2_mshr_described,
     .unit = tcw_l2_unit_described,

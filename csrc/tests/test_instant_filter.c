@@ -1,4 +1,4 @@
-/* test_holders.c: do the sets of sharer_filter.c name every L1 that has to do with a line, at any time, and soon few others? */
+/* test_instant_filter.c: does ideal's filter name every L1 that may have a copy of a line, at any time, and soon few others? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 
@@ -14,20 +14,21 @@ static const gpc_instruction_t read_and_write[] = {
 };
 
 typedef struct {
-    uint64_t holders, missing, others;
+    uint64_t copies, missing, others;
 } count_t;
 
-/* Over all lines and L1s: those that have to do with a line, those of them that its set does not name, and whom else it names. */
+/* Over all lines and L1s: those that have a way of the line, those of them that its set does not name, and whom else it names. */
 static void
 compare(gpc_gpu_t *gpu, gpc_address_t address, count_t *count)
 {
     for (uint32_t i = 0; i < LINES; i++) {
         gpc_address_t line = address + UINT64_C(128) * i;
         gpc_nodeset_t set;
-        gpc_holders_of(&gpu->holders, gpu->l1s, line, &set);
+        gpu->protocol->instant_filter->candidates(gpu->instant_filter, gpu->l1s, gpu->machine.cores, line, &set);
         for (uint32_t core = 0; core < gpu->machine.cores; core++) {
-            bool is_one = gpc_holders_is_one(gpu->l1s[core], line), named = set.bits[core / 64] >> (core % 64) & 1u;
-            count->holders += is_one;
+            bool is_one = gpc_tags_find(&gpu->l1s[core]->arrays[0], line) != GPC_NONE,
+                 named = set.bits[core / 64] >> (core % 64) & 1u;
+            count->copies += is_one;
             count->missing += is_one && !named;
             count->others += named && !is_one;
         }
@@ -49,13 +50,13 @@ watched_run(bench_t *it, uint64_t events)
 }
 
 static void
-every_holder_is_named(void)
+every_copy_is_named(void)
 {
     bench_t it = bench(&test_fermi, "ideal", WORDS);
     count_t count = watched_run(&it, 997);
-    CHECK(count.holders > 1000);
+    CHECK(count.copies > 1000);
     CHECK_EQUAL_U64(count.missing, 0);
-    CHECK(count.others < count.holders); /* most that are asked are asked for something */
+    CHECK(count.others < count.copies); /* most that are asked are asked for something */
     gpc_gpu_free(it.gpu);
 }
 
@@ -71,10 +72,10 @@ after_a_restore_too(void)
     CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, fresh), 0);
     count_t count = {0, 0, 0};
     compare(it.gpu, it.address, &count);
-    CHECK_EQUAL_U64(count.holders + count.missing + count.others, 0);
+    CHECK_EQUAL_U64(count.copies + count.missing + count.others, 0);
     CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, used), 0);
     compare(it.gpu, it.address, &count);
-    CHECK(count.holders > 100);
+    CHECK(count.copies > 100);
     CHECK_EQUAL_U64(count.missing, 0);
     gpc_snapshot_free(fresh);
     gpc_snapshot_free(used);
@@ -84,7 +85,7 @@ after_a_restore_too(void)
 int
 main(void)
 {
-    RUN(every_holder_is_named);
+    RUN(every_copy_is_named);
     RUN(after_a_restore_too);
     return harness_end();
 }

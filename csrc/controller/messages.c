@@ -1,0 +1,252 @@
+/* messages.c: messages that actions build, stamp and send; completions, fetches and write-backs. */
+#include <string.h>
+
+#include "controller/controller.h"
+
+gpc_node_t
+gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
+{
+    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
+}
+
+gpc_node_t
+gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
+{
+    switch (position) {
+        case GPC_AT_CORE:
+            return 0;
+        case GPC_AT_BANK:
+            return (gpc_node_t) unit->first_bank;
+        case GPC_AT_GLOBAL:
+        case GPC_AT_MEMORY:
+        case GPC_AT_HOST:
+        case GPC_NUM_POSITIONS:
+            break;
+    }
+    return unit->places && position < GPC_NUM_POSITIONS ? unit->places[position] : GPC_NO_NODE;
+}
+
+/* ---- messages -------------------------------------------------------------------------------------------------------------------- */
+
+uint32_t
+gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
+    uint32_t bytes = info->fixed_bytes;
+
+    if (msg->lanes != GPC_NONE) { /* operands on the way up (two for a compare-and-swap), old values on the way down */
+        const gpc_lane_list_t *lanes = gpc_lane_list_at(unit->lane_lists, msg->lanes);
+        bool two = lanes->operation == GPC_ATOMIC_CAS && gpc_is_request(unit, msg);
+        return bytes + (two ? 8u : 4u) * lanes->count;
+    }
+    if (info->whole_line) {
+        return bytes + unit->machine->line_bytes;
+    }
+    return bytes + info->bytes_per_word * (uint32_t) __builtin_popcount(msg->mask);
+}
+
+gpc_msg_t *
+gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_index_t i = gpc_pool_take(unit->messages);
+
+    if (i == GPC_NONE) {
+        (void) gpc_fail(unit->failure, GPC_ERROR_CAPACITY, "%s %u: no free message among %u", unit->type->name,
+                        unit->index, unit->messages->capacity);
+    }
+    gpc_msg_t *msg = i == GPC_NONE ? gpc_pool_spare(unit->messages) : gpc_msg_at(unit->messages, i);
+    memset(msg, 0, offsetof(gpc_msg_t, data)); /* the words are written by who sends any */
+    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->requester = unit->node;
+    msg->destination = destination;
+    msg->line = x->line;
+    msg->warp = x->warp;
+    msg->scope = x->scope;
+    if (x->msg) {
+        msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
+        msg->requester = x->msg->requester;
+        msg->request = x->msg->request;
+        msg->warp = x->msg->warp;
+        msg->order = x->msg->order;
+        msg->scope = x->msg->scope;
+    }
+    return msg;
+}
+
+void
+gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line)
+{
+    const gpc_message_info_t *info = gpc_message_info(x->unit, msg->type);
+
+    msg->mask = info->whole_line ? gpc_all_words(x->unit) : words;
+    if (info->whole_line || info->bytes_per_word) {
+        gpc_merge_words(msg->data, line, msg->mask);
+    }
+}
+
+static void
+move_lanes(gpc_msg_t *to, gpc_msg_t *from)
+{
+    to->lanes = from->lanes;
+    from->lanes = GPC_NONE;
+}
+
+gpc_msg_t *
+gpc_new_request(gpc_step_t *x, uint8_t type)
+{
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
+
+    if (x->msg) {
+        gpc_carry(x, msg, x->msg->mask, x->msg->data);
+        move_lanes(msg, x->msg); /* they come back with the answer */
+    }
+    return msg;
+}
+
+gpc_msg_t *
+gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    const gpc_message_info_t *info = gpc_message_info(x->unit, type);
+    gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
+    gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
+
+    msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
+    msg->requester = asked->requester;
+    msg->request = asked->request;
+    msg->warp = asked->warp;
+    move_lanes(msg, asked);
+    if (info->whole_line || info->bytes_per_word) {
+        gpc_carry(x, msg, asked->mask, gpc_line_words(x));
+    } else if (msg->lanes != GPC_NONE) {
+        msg->mask = asked->mask;
+    }
+    return msg;
+}
+
+/* What the protocol's list says of the type, and the size on the wire. */
+static void
+stamp(const gpc_controller_t *unit, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
+    const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
+    uint32_t flit = unit->machine->flit_bytes;
+
+    msg->network = info->network;
+    msg->traffic_class = (uint8_t) info->traffic_class;
+    msg->flits = (uint16_t) ((gpc_message_bytes(unit, msg) + flit - 1) / flit);
+}
+
+static int
+no_room(const gpc_controller_t *unit)
+{
+    return unit->failure->code ? unit->failure->code : GPC_ERROR_CAPACITY;
+}
+
+int
+gpc_send(gpc_step_t *x, gpc_msg_t *msg)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_index_t message = gpc_msg_index(unit->messages, msg);
+
+    if (message == unit->messages->capacity) {
+        return no_room(unit);
+    }
+    if (unit->collects) {
+        gpc_collect(unit, message);
+        return GPC_OK;
+    }
+    stamp(unit, message);
+    return unit->ports->send(unit->world, unit, message);
+}
+
+int
+gpc_send_collected(gpc_controller_t *unit, bool forget)
+{
+    gpc_index_t message;
+
+    if (forget) {
+        gpc_list_clear(&unit->sent);
+    }
+    while ((message = gpc_list_pop(&unit->sent, unit->messages)) != GPC_NONE) {
+        stamp(unit, message);
+        int status = unit->ports->send(unit->world, unit, message);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+int
+gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_index_t message = gpc_msg_index(unit->messages, msg);
+
+    if (message == unit->messages->capacity) {
+        return no_room(unit);
+    }
+    stamp(unit, message);
+    return unit->ports->broadcast(unit->world, unit, message, to);
+}
+
+int
+gpc_note_accepted(gpc_step_t *x)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    int status = watch ? watch->accepted(watch->watcher, x->unit, x->msg) : GPC_OK;
+    x->msg->request = GPC_NONE;
+    return status;
+}
+
+int
+gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    gpc_msg_t store;
+
+    if (!watch) {
+        return GPC_OK;
+    }
+    memset(&store, 0, sizeof(store));
+    store.type = GPC_MSG_STORE;
+    store.source = store.requester = x->unit->node;
+    store.next = store.request = store.lanes = store.access = GPC_NONE;
+    store.line = x->line;
+    store.mask = mask;
+    gpc_merge_words(store.data, words, mask);
+    return watch->performed(watch->watcher, x->unit, &store, until);
+}
+
+int
+gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
+{
+    const gpc_watch_t *watch = x->unit->monitors;
+    if (request == x->message) {
+        x->kept = true;
+    }
+    if (watch) {
+        const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+        int status = watch->completed(watch->watcher, x->unit, msg, words, hit);
+        if (status) {
+            return status;
+        }
+    }
+    return x->unit->ports->complete(x->unit->world, x->unit, request, words, hit);
+}
+
+int
+gpc_fetch(gpc_step_t *x)
+{
+    gpc_count(x, fetches);
+    return x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
+}
+
+int
+gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line)
+{
+    gpc_count(x, writebacks);
+    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line);
+}

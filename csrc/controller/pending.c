@@ -1,0 +1,82 @@
+/* pending.c: requests that a transaction serves: kept, found by the request that an answer names, taken in order or again. */
+#include "controller/controller.h"
+
+gpc_msg_t *
+gpc_first_pending(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE || gpc_step_pending(x)->count == 0) {
+        return NULL;
+    }
+    return gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head);
+}
+
+gpc_index_t
+gpc_pop_pending(gpc_step_t *x)
+{
+    return gpc_list_pop(gpc_step_pending(x), x->unit->messages);
+}
+
+int
+gpc_keep_pending(gpc_step_t *x)
+{
+    gpc_list_push(gpc_step_pending(x), x->unit->messages, x->message);
+    x->kept = true;
+    return GPC_OK;
+}
+
+gpc_index_t
+gpc_take_pending(gpc_step_t *x, gpc_index_t request)
+{
+    gpc_index_t previous = GPC_NONE;
+
+    if (x->mshr == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+    for (uint32_t n = pending->count; n; n--) {
+        if (gpc_msg_at(x->unit->messages, i)->request == request) {
+            gpc_list_remove_after(pending, x->unit->messages, previous, i);
+            return i;
+        }
+        previous = i;
+        i = gpc_msg_at(x->unit->messages, i)->next;
+    }
+    return GPC_NONE;
+}
+
+gpc_index_t
+gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask)
+{
+    const gpc_pool_t *messages = x->unit->messages;
+    gpc_index_t previous = GPC_NONE;
+
+    if (x->mshr == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(messages, i);
+        if (msg->request == request && (msg->mask & mask)) {
+            if (msg->mask & ~mask) {
+                return gpc_split_message(x->unit, i, msg->mask & mask);
+            }
+            gpc_list_remove_after(pending, messages, previous, i);
+            return i;
+        }
+        previous = i;
+        i = msg->next;
+    }
+    return GPC_NONE;
+}
+
+int
+gpc_replay_pending(gpc_step_t *x)
+{
+    gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, x->mshr);
+    gpc_list_prepend(&entry->waiters, x->unit->messages,
+                     &entry->pending); /* who waits came after them, and stays behind */
+    gpc_list_prepend(x->unit->replay, x->unit->messages, &entry->waiters);
+    return GPC_OK;
+}

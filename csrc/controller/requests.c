@@ -1,0 +1,58 @@
+#include "controller/requests.h"
+
+int
+gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg)
+{
+    gpc_requests_mshr(x)->outstanding++;
+    return gpc_send(x, msg);
+}
+
+int
+gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
+{
+    int status = gpc_send_outstanding(x, msg);
+    return status ? status : gpc_keep_pending(x);
+}
+
+GPC_SHARED_ACTION(act_merge_load, "the load joins the one read that is open")
+{
+    gpc_count(x, load_merges);
+    x->msg->request = gpc_first_pending(x)->request;
+    return gpc_keep_pending(x);
+}
+
+GPC_SHARED_ACTION(act_write_line, "the store's words into the own copy")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(act_fill, "the answer's line into the reserved way")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(act_complete, "who waits for this answer completes: the request that was sent and all merged with it")
+{
+    gpc_index_t request = x->msg->request, i;
+
+    gpc_requests_mshr(x)->outstanding--;
+    while ((i = gpc_take_pending(x, request)) != GPC_NONE) {
+        if (x->msg->lanes != GPC_NONE) {
+            gpc_msg_at(x->unit->messages, i)->lanes = x->msg->lanes;
+            x->msg->lanes = GPC_NONE;
+        }
+        int status = gpc_complete(x, i, x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(act_complete_first, "the load that asked completes, none of those merged with it")
+{
+    gpc_requests_mshr(x)->outstanding--;
+    return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);
+}

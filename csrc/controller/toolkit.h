@@ -1,0 +1,12 @@
+/* toolkit.h: what protocol files are written with. */
+#ifndef GPC_CONTROLLER_TOOLKIT_H
+#define GPC_CONTROLLER_TOOLKIT_H
+
+#include "controller/actions.h"
+#include "controller/host.h"
+#include "controller/metadata.h"
+#include "controller/requests.h"
+#include "controller/sharers.h"
+#include "controller/writer.h"
+
+#endif

@@ -1,0 +1,33 @@
+/* writer.h: a store or atomic at the controller that performs it: the message in hand if that is a request, else the one that has
+ * waited (for a fill, acknowledgements or a time), which is the first pending.
+ *
+ * A protocol's line fields begin with GPC_WRITER_LINE (asserted by GPC_KEEPS_DIRTY). */
+#ifndef GPC_CONTROLLER_WRITER_H
+#define GPC_CONTROLLER_WRITER_H
+
+#include "controller/metadata.h"
+
+#define GPC_WRITER_LINE(FIELD) FIELD(PLAIN, uint8_t, dirty) /* differs from memory */
+GPC_METADATA(gpc_writer, line, GPC_WRITER_LINE)
+#define GPC_KEEPS_DIRTY(owner) GPC_SAME_PLACE(owner##_line_t, gpc_writer_line_t, dirty)
+
+static inline bool
+gpc_is_dirty(const gpc_step_t *x)
+{
+    return x->way != GPC_NONE && gpc_writer_line(x)->dirty;
+}
+gpc_index_t gpc_writer(const gpc_step_t *x);
+static inline gpc_msg_t *
+gpc_writer_message(const gpc_step_t *x)
+{
+    return gpc_msg_at(x->unit->messages, gpc_writer(x));
+}
+/* It is performed, as gpc_note_performed says, and this is its answer, which the caller stamps and sends by the second. */
+gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
+GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
+
+/* The store's words, the atomic's operations: on the line, which is then dirty. */
+GPC_DECLARE_ACTION(writer_act_write);
+GPC_DECLARE_ACTION(writer_act_perform);
+
+#endif

@@ -1,0 +1,313 @@
+/* statistics.c: a GPU's statistics in JSON, and their reset. */
+#include <string.h>
+
+#include "machine/parts.h"
+
+static void
+add_count(gpc_text_t *out, const char *key, uint64_t value)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "%llu", (unsigned long long) value);
+}
+
+static gpc_core_statistics_t
+sum_cores(const gpc_gpu_t *gpu)
+{
+    gpc_core_statistics_t sum = {0};
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        const gpc_core_statistics_t *one = &gpu->cores.statistics[core];
+#define X(name, text) sum.name += one->name;
+        GPC_CORE_STATISTICS(X)
+#undef X
+#define X(name, text) sum.stall_##name += one->stall_##name;
+        GPC_STALLS(X)
+#undef X
+#define X(name, text) gpc_histogram_join(&sum.name, &one->name);
+        GPC_CORE_HISTOGRAMS(X)
+#undef X
+    }
+    return sum;
+}
+
+static gpc_controller_statistics_t
+sum_controllers(const gpc_gpu_t *gpu, uint32_t first, uint32_t end)
+{
+    gpc_controller_statistics_t sum = {0};
+    for (uint32_t node = first; node < end; node++) {
+        const gpc_controller_statistics_t *one = gpu->controllers[node].statistics;
+#define X(name, text) sum.name += one->name;
+        GPC_CONTROLLER_STATISTICS(X)
+#undef X
+    }
+    return sum;
+}
+
+static void
+add_controllers(gpc_text_t *out, const char *key, const gpc_controller_statistics_t *sum)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "{");
+#define X(name, text) add_count(out, #name, sum->name);
+    GPC_CONTROLLER_STATISTICS(X)
+#undef X
+    gpc_text_add(out, "}");
+}
+
+static void
+add_cores(gpc_text_t *out, const gpc_core_statistics_t *sum)
+{
+    gpc_text_add_key(out, "core");
+    gpc_text_add(out, "{");
+#define X(name, text) add_count(out, #name, sum->name);
+    GPC_CORE_STATISTICS(X)
+#undef X
+    gpc_text_add(out, "}");
+}
+
+/* `memory_order` and `fence` are the sums of their parts, which follow with the other causes. */
+static void
+add_stalls(gpc_text_t *out, const gpc_core_statistics_t *sum)
+{
+    uint64_t memory_order = 0, fence = 0;
+#define X(name, text) memory_order += sum->stall_##name;
+    GPC_MEMORY_ORDER_STALLS(X)
+#undef X
+#define X(name, text) fence += sum->stall_##name;
+    GPC_FENCE_STALLS(X)
+#undef X
+    gpc_text_add_key(out, "stalls");
+    gpc_text_add(out, "{");
+    add_count(out, "memory_order", memory_order);
+    add_count(out, "fence", fence);
+#define X(name, text) add_count(out, #name, sum->stall_##name);
+    GPC_STALLS(X)
+#undef X
+    gpc_text_add(out, "}");
+}
+
+/* Up to the last bucket that counted anything. */
+static void
+add_histogram(gpc_text_t *out, const char *key, const gpc_histogram_t *histogram)
+{
+    uint32_t count = GPC_HISTOGRAM_BUCKETS;
+    while (count && histogram->buckets[count - 1] == 0) {
+        count--;
+    }
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        gpc_text_add(out, i ? ", %llu" : "%llu", (unsigned long long) histogram->buckets[i]);
+    }
+    gpc_text_add(out, "]");
+}
+
+/* A histogram of each type of controllers' own, summed over them. */
+static void
+add_own_histogram(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_controller_type_t *type, uint32_t number)
+{
+    gpc_histogram_t sum = {0};
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        if (gpu->controllers[node].type == type) {
+            gpc_histogram_join(&sum, &gpu->controllers[node].own_histograms[number]);
+        }
+    }
+    add_histogram(out, type->histograms[number].name, &sum);
+}
+
+static void
+add_histograms(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_core_statistics_t *cores)
+{
+    gpc_text_add_key(out, "histograms");
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "core");
+    gpc_text_add(out, "{");
+#define X(name, text) add_histogram(out, #name, &cores->name);
+    GPC_CORE_HISTOGRAMS(X)
+#undef X
+    gpc_text_add(out, "}");
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = gpu->protocol->controllers[i];
+        gpc_text_add_key(out, type->name);
+        gpc_text_add(out, "{");
+        for (uint32_t number = 0; number < gpc_num_counts(type->histograms); number++) {
+            add_own_histogram(gpu, out, type, number);
+        }
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "}");
+}
+
+/* What each type of controller declares beside GPC_CONTROLLER_STATISTICS, summed over its controllers. */
+static void
+add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    gpc_text_add_key(out, "counters");
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = gpu->protocol->controllers[i];
+        gpc_text_add_key(out, type->name);
+        gpc_text_add(out, "{");
+        for (uint32_t number = 0; number < gpc_num_counts(type->counters); number++) {
+            uint64_t sum = 0;
+            for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+                const gpc_controller_t *unit = &gpu->controllers[node];
+                sum += unit->type == type ? unit->own_counters[number] : 0;
+            }
+            add_count(out, type->counters[number].name, sum);
+        }
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "}");
+}
+
+static void
+add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    static const char *const classes[] = {
+#define X(name, text) #name,
+        GPC_TRAFFIC_CLASSES(X)
+#undef X
+    };
+    gpc_text_add_key(out, "traffic");
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
+        const gpc_traffic_t *traffic = &gpu->network.traffic[GPC_MSG_OWN + i];
+        gpc_text_add_key(out, gpu->protocol->messages[i].name);
+        gpc_text_add(out, "{");
+        add_count(out, "messages", traffic->messages);
+        add_count(out, "flits", traffic->flits);
+        add_count(out, "flit_hops", traffic->flit_hops);
+        gpc_text_add_key(out, "class");
+        gpc_text_add_string(out, classes[gpu->protocol->messages[i].traffic_class]);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "}");
+}
+
+static void
+add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    gpc_dram_statistics_t sum = {0};
+    for (uint32_t channel = 0; channel < gpu->machine.partitions; channel++) {
+        const gpc_dram_statistics_t *one = &gpu->dram.statistics[channel];
+#define X(name) sum.name += one->name;
+        GPC_DRAM_STATISTICS(X)
+#undef X
+    }
+    gpc_text_add_key(out, "dram");
+    gpc_text_add(out, "{");
+#define X(name) add_count(out, #name, sum.name);
+    GPC_DRAM_STATISTICS(X)
+#undef X
+    gpc_text_add(out, "}");
+}
+
+/* The cells that were entered, by controller type and table: coverage. */
+static void
+add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    gpc_text_add_key(out, "transitions");
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = gpu->protocol->controllers[i];
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+            const gpc_table_t *table = type->tables[t];
+            gpc_text_add_key(out, table->name);
+            gpc_text_add(out, "[");
+            for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
+                uint64_t entered = 0;
+                for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+                    if (gpu->controllers[node].type == type) {
+                        entered += gpu->controllers[node].counts[t][cell];
+                    }
+                }
+                gpc_text_add(out, cell ? ", %llu" : "%llu", (unsigned long long) entered);
+            }
+            gpc_text_add(out, "]");
+        }
+    }
+    gpc_text_add(out, "}");
+}
+
+int
+gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    gpc_core_statistics_t cores = sum_cores(gpu);
+    gpc_controller_statistics_t l1 = sum_controllers(gpu, 0, gpu->machine.cores);
+    gpc_controller_statistics_t l2 = sum_controllers(gpu, gpu->machine.cores, gpc_gpu_nodes(gpu));
+
+    gpc_text_add(out, "{");
+    add_count(out, "cycles", gpc_gpu_cycles(gpu));
+    add_count(out, "launches", gpu->state->launches);
+    add_count(out, "rollovers", gpu->state->rollovers);
+    add_count(out, "instructions", cores.instructions);
+    add_count(out, "thread_instructions", cores.thread_instructions);
+    add_count(out, "memory_instructions", cores.memory_instructions);
+    add_count(out, "events", gpu->state->events);
+    add_controllers(out, "l1", &l1);
+    add_controllers(out, "l2", &l2);
+    add_traffic(gpu, out);
+    add_cores(out, &cores);
+    add_stalls(out, &cores);
+    add_histograms(gpu, out, &cores);
+    add_own_counters(gpu, out);
+    gpc_gpu_add_storage(gpu, out);
+    add_dram(gpu, out);
+    add_transitions(gpu, out);
+    gpc_gpu_add_checks(gpu, out);
+    gpc_text_add(out, "}");
+    return gpc_text_status(out);
+}
+
+void
+gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
+{
+    memset(gpu->cores.statistics, 0, gpu->machine.cores * sizeof(*gpu->cores.statistics));
+    memset(gpu->dram.statistics, 0, gpu->machine.partitions * sizeof(*gpu->dram.statistics));
+    memset(gpu->network.traffic, 0, 256 * sizeof(*gpu->network.traffic));
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpc_controller_t *unit = &gpu->controllers[node];
+        *unit->statistics = (gpc_controller_statistics_t){0};
+        memset(unit->own_counters, 0, gpc_num_counts(unit->type->counters) * sizeof(*unit->own_counters));
+        memset(unit->own_histograms, 0, gpc_num_counts(unit->type->histograms) * sizeof(*unit->own_histograms));
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && unit->type->tables[t]; t++) {
+            const gpc_table_t *table = unit->type->tables[t];
+            memset(unit->counts[t], 0, (size_t) table->num_states * table->num_events * sizeof(uint64_t));
+        }
+    }
+    gpc_gpu_set_check_counts(gpu, &(gpc_gpu_check_counts_t){0});
+    gpu->state->cycles = gpu->state->launches = gpu->state->events = gpu->state->rollovers = 0;
+}
+
+uint64_t
+gpc_gpu_rollovers(const gpc_gpu_t *gpu)
+{
+    gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
+    uint32_t bits = gpu->machine.timestamp_bits;
+    return gpu->protocol->keeps_time ? (now / period >> bits) - (gpu->state->launched / period >> bits) : 0;
+}
+
+gpc_cycle_t
+gpc_gpu_cycles(const gpc_gpu_t *gpu)
+{
+    const gpc_gpu_state_t *state = gpu->state;
+    bool counting = state->running && !state->finished;
+    gpc_tick_t now = gpc_wheel_now(&gpu->wheel);
+    return state->cycles + (counting && now > state->launched ? (now - state->launched) / gpu->core_clock.period : 0);
+}
+
+uint64_t
+gpc_gpu_instructions(const gpc_gpu_t *gpu)
+{
+    uint64_t instructions = 0;
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        instructions += gpu->cores.statistics[core].instructions;
+    }
+    return instructions;
+}
+
+void
+gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *blocks)
+{
+    gpc_cores_progress(&gpu->cores, blocks_done, blocks);
+}

@@ -1,0 +1,188 @@
+/* test_statistics.c: are stalls told by their cause, latencies by histogram, and a protocol's own counters by their names? The prototype
+ * counts in an order hook; this file's registry is linked in place of protocols/registry.c. */
+#include "gpu_bench.h"
+#include "protocols/registry.h"
+
+#define OWN_COUNTERS(X, P) X(P, fences, "fences seen") X(P, nothing, "never counted")
+#define OWN_HISTOGRAMS(X, P) X(P, sizes, "40 at every fence")
+GPC_COUNTS(OWN, OWN_COUNTERS)
+GPC_COUNTS(OWN_H, OWN_HISTOGRAMS)
+
+static gpc_controller_type_t l1;
+static gpc_protocol_t prototype;
+
+static int
+count_fence(gpc_controller_t *unit, uint16_t warp, uint8_t scope)
+{
+    gpc_step_t x = {.unit = unit};
+    (void) warp, (void) scope;
+    gpc_count_own(&x, OWN_fences);
+    gpc_record_own(&x, OWN_H_sizes, 40);
+    return GPC_OK;
+}
+
+const gpc_protocol_t *
+gpc_protocol_find(const char *id)
+{
+    if (strcmp(id, "gpu-vini") == 0) {
+        return &gpc_protocol_gpu_vini;
+    }
+    l1 = *gpc_protocol_ideal.controllers[0];
+    l1.counters = OWN_info;
+    l1.histograms = OWN_H_info;
+    prototype = gpc_protocol_ideal;
+    prototype.controllers[0] = &l1;
+    prototype.order.fence = count_fence;
+    return &prototype;
+}
+
+uint32_t
+gpc_protocol_count(void)
+{
+    return 0;
+}
+
+const char *
+gpc_protocol_id(uint32_t i)
+{
+    (void) i;
+    return "";
+}
+
+static gpc_text_t
+statistics(const bench_t *it)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it->gpu, &text), 0);
+    return text;
+}
+
+/* The number behind "key": in the object "group". */
+static uint64_t
+told(const gpc_text_t *text, const char *group, const char *key)
+{
+    char quoted[80];
+    snprintf(quoted, sizeof quoted, "\"%s\": {", group);
+    const char *at = strstr(text->bytes, quoted);
+    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    at = at ? strstr(at, quoted) : NULL;
+    CHECK(at != NULL);
+    return at ? strtoull(at + strlen(quoted), NULL, 10) : 0;
+}
+
+/* Runs a program of one thread under the rule. */
+static bench_t
+ran_under(const char *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
+{
+    bench_t it = {0};
+    gpc_setup_t setup = {.machine = &test_fermi, .protocol = protocol, .rule = rule, .budget = UINT64_C(1000000000)};
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, 1024, &it.address), 0);
+    CHECK_EQUAL_I64(run(&it, program, count, 1024, 1, 1), 0);
+    return it;
+}
+
+static bench_t
+ran(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
+{
+    return ran_under("prototype", rule, program, count);
+}
+
+static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
+                                           {.opcode = GPC_OP_FENCE,
+                                            .order = GPC_ORDER_SC,
+                                            .scope = GPC_SCOPE_GPU,
+                                            .width = 1,
+                                            .destination = NONE,
+                                            .a = NONE,
+                                            .b = NONE,
+                                            .c = NONE},
+                                           OP(LOAD, R1, CONSTANT(7), NONE),
+                                           OP(STORE, NONE, CONSTANT(8), R1),
+                                           EXIT};
+
+static void
+stalls_are_told_by_what_they_wait_for(void)
+{
+    bench_t it = ran(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced));
+    gpc_text_t text = statistics(&it);
+    CHECK(told(&text, "stalls", "fence_store") > 100);
+    CHECK_EQUAL_U64(told(&text, "stalls", "fence"), told(&text, "stalls", "fence_store"));
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+
+    static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
+                                              OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
+    it = ran(GPC_RULE_SC, older, GPC_COUNT_OF(older));
+    text = statistics(&it);
+    uint64_t store = told(&text, "stalls", "memory_order_store"), load = told(&text, "stalls", "memory_order_load");
+    CHECK(store > 100 && load > 100);
+    CHECK_EQUAL_U64(told(&text, "stalls", "memory_order"), store + load);
+    CHECK_EQUAL_U64(told(&text, "stalls", "fence"), 0);
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+latencies_fall_into_buckets_by_powers_of_two(void)
+{
+    gpc_histogram_t histogram = {{0}};
+    static const uint64_t values[] = {0, 1, 2, 3, 4, 1023, 1024, UINT64_MAX};
+    static const uint32_t buckets[] = {0, 1, 2, 2, 3, 10, 11, GPC_HISTOGRAM_BUCKETS - 1};
+    for (size_t i = 0; i < GPC_COUNT_OF(values); i++) {
+        uint64_t before = histogram.buckets[buckets[i]];
+        gpc_histogram_add(&histogram, values[i]);
+        CHECK_EQUAL_U64(histogram.buckets[buckets[i]], before + 1);
+    }
+    bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
+    gpc_text_t text = statistics(&it);
+    /* one load of 460 or more cycles, two stores of 340 or more */
+    CHECK(strstr(text.bytes, "\"load_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]") != NULL ||
+          strstr(text.bytes, "\"load_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]") != NULL);
+    CHECK(strstr(text.bytes, "\"store_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, ") != NULL);
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_protocols_own_counts_are_told_and_reset(void)
+{
+    bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
+    gpc_text_t text = statistics(&it);
+    CHECK(strstr(text.bytes, "\"counters\": {\"L1\": {\"fences\": 1, \"nothing\": 0}, \"L2\": {}}") != NULL);
+    CHECK(strstr(text.bytes, "\"L1\": {\"sizes\": [0, 0, 0, 0, 0, 0, 1]}") != NULL);
+    gpc_text_free(&text);
+    gpc_gpu_reset_statistics(it.gpu);
+    text = statistics(&it);
+    CHECK(strstr(text.bytes, "\"counters\": {\"L1\": {\"fences\": 0, \"nothing\": 0}, \"L2\": {}}") != NULL);
+    CHECK(strstr(text.bytes, "\"L1\": {\"sizes\": []}") != NULL);
+    CHECK(strstr(text.bytes, "\"load_latency\": []") != NULL);
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+arrays_beside_the_cache_are_told_with_their_size_and_look_ups(void)
+{
+    bench_t it = ran_under("gpu-vini", GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
+    gpc_text_t text = statistics(&it);
+    CHECK(strstr(text.bytes, "\"storage\": {\"L1\": {}, \"L2\": {\"directory\": {\"accesses\": ") != NULL);
+    CHECK(told(&text, "directory", "accesses") >= 6); /* three requests and their memory's or sharers' answers */
+    CHECK_EQUAL_U64(told(&text, "directory", "units"), test_fermi.partitions);
+    CHECK(told(&text, "directory", "entries") > 0);
+    uint64_t bits = told(&text, "directory", "bits");
+    CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and a bit a core */
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
+int
+main(void)
+{
+    RUN(stalls_are_told_by_what_they_wait_for);
+    RUN(latencies_fall_into_buckets_by_powers_of_two);
+    RUN(a_protocols_own_counts_are_told_and_reset);
+    RUN(arrays_beside_the_cache_are_told_with_their_size_and_look_ups);
+    return harness_end();
+}

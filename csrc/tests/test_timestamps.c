@@ -1,0 +1,60 @@
+/* test_timestamps.c: does every protocol with timestamps say that it keeps to the machine's timestamp_bits? */
+#include <string.h>
+
+#include "harness.h"
+#include "protocols/registry.h"
+
+static gpc_failure_t failure;
+
+static int
+check_time(const gpc_protocol_t *protocol)
+{
+    gpc_failure_clear(&failure);
+    return gpc_protocol_check_time(protocol, &failure);
+}
+
+/* Those that say so have some: else nothing would be checked here. */
+static void
+all_protocols_with_timestamps_keep_time(void)
+{
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        gpc_protocol_t protocol = *gpc_protocol_find(gpc_protocol_id(i));
+        CHECK_EQUAL_I64(check_time(&protocol), 0);
+        bool keeps_time = protocol.keeps_time;
+        protocol.keeps_time = false;
+        CHECK_EQUAL_I64(check_time(&protocol), keeps_time ? GPC_ERROR_PROTOCOL : 0);
+    }
+}
+
+#define LEASE(FIELD) FIELD(PLAIN, uint8_t, uses) FIELD(LOGICAL, uint64_t, logical)
+GPC_DESCRIBE(lease, entry, LEASE)
+
+static void
+every_struct_of_a_controller_is_looked_at(void)
+{
+    const gpc_controller_type_t types[] = {
+        {.mshr = lease_entry_described},
+        {.unit = lease_entry_described},
+        {.warp = lease_entry_described},
+        {.core = lease_entry_described},
+        {.arrays = {{"tags", NULL, NULL, false}, {"directory", lease_entry_described, NULL, false}}},
+        {.parts = {{.name = "queue"}, {.name = "leases", .entry = lease_entry_described}}},
+        {.name = "none"},
+    };
+    for (uint32_t i = 0; i < GPC_COUNT_OF(types); i++) {
+        gpc_protocol_t protocol = {.id = "own", .controllers = {&types[i]}};
+        bool none = i + 1 == GPC_COUNT_OF(types);
+        CHECK_EQUAL_I64(check_time(&protocol), none ? 0 : GPC_ERROR_PROTOCOL);
+        CHECK(none || strstr(failure.text, "timestamp logical") != NULL);
+    }
+    const gpc_protocol_t protocol = {.id = "own", .message = lease_entry_described};
+    CHECK_EQUAL_I64(check_time(&protocol), GPC_ERROR_PROTOCOL);
+}
+
+int
+main(void)
+{
+    RUN(all_protocols_with_timestamps_keep_time);
+    RUN(every_struct_of_a_controller_is_looked_at);
+    return harness_end();
+}

@@ -1,0 +1,192 @@
+"""Litmus tests as programs of the explorer: the shapes that every verification runs, built-in tests and files."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpucoh import litmus
+from gpucoh.litmus.syntax import Instruction, State, Test, UnsupportedError, Value, signed
+from gpucoh.litmus.syntax import Thread as LitmusThread
+from gpucoh.verify.programs import DEFAULT_SCOPE, VARIABLES, Operation, Program, Thread
+
+MOST_CORES, MOST_THREADS, MOST_OPERATIONS = 4, 4, 12
+_WORD = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A litmus test and its program.
+
+    Attributes
+    ----------
+    test : Test
+    program : Program
+    registers : dict
+        Register of the test -> place of its last value in an outcome, or the value itself where no access gives it.
+    """
+
+    test: Test
+    program: Program
+    registers: Mapping[str, tuple[int | None, int]]
+
+    def final(self, outcome: Sequence[int]) -> State:
+        """The final state of the test that an outcome of the program is."""
+        state = {
+            name: value if place is None else signed(outcome[place])
+            for name, (place, value) in self.registers.items()
+        }
+        last = outcome[len(outcome) - self.program.variables :]
+        return state | dict(zip(_locations(self.test), map(signed, last), strict=True))
+
+
+def _locations(test: Test) -> tuple[str, ...]:
+    """The test's locations in the order of the program's variables: by name, if they have the same names."""
+    names = test.locations
+    return tuple(sorted(names, key=VARIABLES.index)) if set(names) <= set(VARIABLES) else names
+
+
+def _cores(test: Test) -> list[int]:
+    """The core of each thread: one for each block."""
+    blocks = list(test.blocks)
+    shared = [(thread.gpu, thread.cu) for thread in test.threads if thread.cu is not None]
+    if len(set(shared)) < len({thread.block for thread in test.threads if thread.cu is not None}):
+        raise UnsupportedError("the explorer places one block on a core, not several of one cu")
+    return [blocks.index(thread.block) for thread in test.threads]
+
+
+def _check_size(test: Test) -> None:
+    for what, number, most in (
+        ("threads", len(test.threads), MOST_THREADS),
+        ("blocks", len(test.blocks), MOST_CORES),
+        ("locations", len(test.locations), len(VARIABLES)),
+    ):
+        if number > most:
+            raise UnsupportedError(f"{number} {what}; the explorer has at most {most}")
+    for name, value in test.initial.items():
+        if value:
+            raise UnsupportedError(f"{name} = {value}: in the explorer, locations start at 0")
+
+
+class _Translator:
+    """Translates one thread.
+
+    Parameters
+    ----------
+    thread : LitmusThread
+    locations : sequence of str
+        In the order of the program's variables.
+    places : iterator of int
+        Places in an outcome, for the values read.
+    """
+
+    def __init__(
+        self, thread: LitmusThread, locations: Sequence[str], places: Iterator[int]
+    ) -> None:
+        self.thread, self.locations, self.places = thread, locations, places
+        self.registers: dict[str, tuple[int | None, int]] = {
+            name: (None, thread.initial.get(name, 0)) for name in thread.registers
+        }
+
+    def operations(self) -> tuple[Operation, ...]:
+        """The thread's operations; ``registers`` then says where its last values are."""
+        found = [item for item in map(self._operation, self.thread.code) if item is not None]
+        if len(found) > MOST_OPERATIONS:
+            raise UnsupportedError(
+                f"{len(found)} operations in a thread; the explorer has at most {MOST_OPERATIONS}"
+            )
+        return tuple(found)
+
+    def _operation(self, item: Instruction) -> Operation | None:
+        if item.op == "fence":
+            return Operation("F", order=item.order, scope=item.scope)
+        if item.op == "move":
+            assert item.dest is not None
+            self.registers[item.dest] = (None, self._constant(item.values[0], item))
+            return None
+        if item.op not in ("ld", "st", "atom"):
+            name = {"bar": "barriers", "alu": "arithmetic"}.get(item.op, "branches")
+            raise UnsupportedError(f"the explorer has no {name}", item.line)
+        assert item.location is not None
+        variable = self.locations.index(item.location)
+        kind, value = item.op, 0
+        if item.op == "atom":
+            if item.function not in ("ADD", "SUB"):
+                name = item.function.lower()
+                raise UnsupportedError(f"the explorer has no atomic {name}, only add", item.line)
+            kind = "add"
+        if item.values:
+            value = self._constant(item.values[0], item)
+        if item.function == "SUB":
+            value = -value
+        if kind != "st":
+            place = next(self.places)
+            if item.dest is not None:
+                self.registers[item.dest] = (place, 0)
+        scope = DEFAULT_SCOPE if item.order == "WEAK" else item.scope  # a weak access has none
+        return Operation(kind, variable, value & _WORD, item.order, scope)
+
+    def _constant(self, value: Value, item: Instruction) -> int:
+        if isinstance(value, int):
+            return value
+        place, known = self.registers[value]
+        if place is not None:
+            raise UnsupportedError(
+                f"{value} is read from memory; the explorer writes constants only", item.line
+            )
+        return known
+
+
+def translate(test: Test) -> Exploration:
+    """The program that a litmus test is.
+
+    Raises
+    ------
+    UnsupportedError
+        If the test has what the explorer has not; the text names it and its line.
+    """
+    _check_size(test)
+    locations, places = _locations(test), itertools.count()
+    threads, registers = [], {}
+    for core, thread in zip(_cores(test), test.threads, strict=True):
+        translator = _Translator(thread, locations, places)
+        threads.append(Thread(core, translator.operations()))
+        for name, value in translator.registers.items():
+            registers[f"P{thread.id}:{name}"] = value
+    return Exploration(test, Program(test.name, tuple(threads), len(locations)), registers)
+
+
+@functools.cache
+def shape_tests() -> Mapping[str, Test]:
+    """The shapes as litmus tests, by name: those that tell memory models apart, and those that break a misreading."""
+    folder = importlib.resources.files("gpucoh.verify") / "shapes"
+    names = sorted(
+        (item.name.removesuffix(".litmus") for item in folder.iterdir()
+         if item.name.endswith(".litmus")),
+        key=lambda name: (name.casefold(), name),
+    )  # fmt: skip
+    return {
+        name: litmus.parse((folder / f"{name}.litmus").read_text(encoding="utf-8"), name)
+        for name in names
+    }
+
+
+def shapes() -> list[Program]:
+    """The shapes as programs."""
+    return [translate(test).program for test in shape_tests().values()]
+
+
+def find(name: str | Path) -> Test:
+    """The litmus test of a name: a shape, else a built-in litmus test, else a file.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none, or it cannot be read.
+    """
+    known = shape_tests().get(str(name))
+    return litmus.find(name) if known is None else known

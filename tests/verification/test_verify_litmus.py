@@ -1,0 +1,168 @@
+"""Does the explorer run litmus tests as they are written, and name what it cannot run?"""
+
+import json
+
+import pytest
+
+from gpucoh.cli import call
+from gpucoh.litmus import UnsupportedError, builtin, builtins, parse
+from gpucoh.verify.explorer import verify
+from gpucoh.verify.library import find, shape_tests, translate
+
+TEXT = """PTX text
+{{ {init} }}
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ {left} | {right} ;
+exists (x == 1)
+"""
+
+
+def litmus(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;"):
+    return parse(TEXT.format(left=left, right=right, init=init), "text")
+
+
+@pytest.mark.parametrize(
+    ("left", "operation"),
+    [
+        ("ld.acquire.gpu r0, x", "ld.acquire x"),
+        ("ld.weak r0, x", "ld x"),
+        ("ld.sc.sys r0, x", "ld.sc.sys x"),
+        ("st.release.cta x, 1", "st.release.cta x 1"),
+        ("fence.acq_rel.cu", "F.acq_rel.cu"),
+        ("fence.sc.gpu", "F"),
+        ("atom.acq_rel.gpu.add r0, x, 2", "add.acq_rel x 2"),
+        ("red.relaxed.gpu.sub x, 1", "add x 4294967295"),
+    ],
+)
+def test_orders_and_scopes_are_those_of_the_test(left, operation):
+    assert str(translate(litmus(left)).program) == f"0: {operation} | 1: ld x"
+
+
+def test_threads_of_one_block_are_on_one_core():
+    cores = [thread.core for thread in translate(builtin("MP+merge")).program.threads]
+    assert cores == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"left": "atom.relaxed.gpu.exch r0, x, 1"}, "line 4: the explorer has no atomic exch"),
+        ({"left": "LC00: beq r0, 0, LC00"}, "line 4: the explorer has no branches"),
+        ({"left": "add r0, r0, 1"}, "line 4: the explorer has no arithmetic"),
+        ({"left": "ld.weak r0, x ; st.weak x, r0"}, "line 4: r0 is read from memory"),
+        ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
+        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations; the explorer has at most 4"),
+        ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
+    ],
+)
+def test_what_the_explorer_has_not_is_named(changes, reason):
+    with pytest.raises(UnsupportedError, match=f"^{reason}") as caught:
+        translate(litmus(**changes))
+    assert "\n" not in str(caught.value)
+
+
+def test_every_shape_is_explored_and_most_built_in_tests_are():
+    for test in shape_tests().values():
+        translate(test)
+    unsupported = 0
+    for name in builtins():
+        try:
+            translate(builtin(name))
+        except UnsupportedError:
+            unsupported += 1
+    assert unsupported < len(builtins()) / 2
+
+
+def test_an_outcome_is_a_final_state_of_the_test():
+    test = parse(
+        "PTX state\n{ b=0; a=0; P0:r9=7; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n"
+        " ld.weak r0, b | st.weak b, 5 ;\n ld.weak r0, a | mov r1, -2 ;\n st.weak a, r9 | ;\n"
+        "exists (a == 7)",
+        "state",
+    )
+    # values read of b and a, then b and a in the end: the program's variables in the order of the test's locations
+    assert translate(test).final((5, 0, 5, 7)) == {
+        "P0:r9": 7, "P0:r0": 0, "P1:r1": -2, "b": 5, "a": 7,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "observed", "allowed"),
+    [
+        ("SB+rlx", "rc", True, True),
+        ("SB+rlx", "sc", False, False),
+        ("SB+rel+acq", "rc", True, True),
+        ("SB+sc", "rc", False, False),
+        ("MP", "rc", True, True),
+        ("MP+rel+acq", "rc", False, False),
+    ],
+)
+def test_the_explorer_says_what_can_be_observed(name, rule, observed, allowed):
+    found = verify("gpu-vi", consistency=rule, tests=[find(name)])
+    (told,) = found.tests
+    assert (told.status, told.complete) == ("explored", True)
+    assert (told.observed, told.allowed) == (observed, allowed)
+    assert found.complete
+    assert not found.limits
+
+
+def test_a_test_given_twice_is_explored_once_and_reported_twice():
+    once, twice = (verify("no-l1", tests=[find("MP")] * number) for number in (1, 2))
+    assert once.states == twice.states
+    assert [told.observed for told in twice.tests] == [True, True]
+
+
+def test_limits_are_reported_and_a_test_with_settings_left_is_not_complete():
+    found = verify("gpu-vi", tests=[find("MP"), find("SB")], max_states=3000)
+    assert not found.complete
+    assert found.limits[-1].what == "more than 3000 states in all programs"
+    assert not any(told.complete for told in found.tests)
+    assert found.to_dict()["limits"][-1]["programs"] == 1
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.litmus").write_text(
+        TEXT.format(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;")
+    )
+
+    def carry_out(*arguments):
+        status = call(["verify", "-p", "gpu-vi", *arguments])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return carry_out
+
+
+def test_files_and_names_are_explored(cli):
+    status, out, err = cli("mine.litmus", "SB", "lock", "--json")
+    told = {item["test"]: item for item in json.loads(out)["tests"]}
+    assert (status, err) == (0, "")
+    assert [told[name]["status"] for name in ("mine", "SB", "lock")] == [
+        "explored", "explored", "unsupported",
+    ]  # fmt: skip
+    assert told["SB"]["observed"]
+    assert told["lock"]["reason"].startswith("line 6: the explorer has no atomic cas")
+
+
+def test_text_tells_tests_and_limits(cli):
+    _, out, _ = cli("SB", "--states", "1000")
+    assert "limit: more than 1000 states" in out
+    assert "SB: exists (P0:r0 == 0 /\\ P1:r0 == 0): " in out
+    assert "allowed (bounded)" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("lock", "no test was explored: lock: line 6"),
+        ("none.litmus", "No such file"),
+        ("SBB", "SB"),
+    ],
+)
+def test_nothing_to_explore_is_bad_input(cli, name, what):
+    status, _, err = cli(name)
+    assert status == 2
+    assert what in err
+    assert err.count("\n") == 1
