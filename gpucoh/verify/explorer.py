@@ -30,7 +30,7 @@ MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
 # Leases and the like as short as the small machine needs them: what matters is that they end.
 SMALL_OPTIONS = {"lifetime": 2}
-_KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3}
+_KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
 
 
 def explore(

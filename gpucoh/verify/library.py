@@ -82,12 +82,20 @@ class _Translator:
         In the order of the program's variables.
     places : iterator of int
         Places in an outcome, for the values read.
+    members : int
+        Threads of its block.
     """
 
     def __init__(
-        self, thread: LitmusThread, locations: Sequence[str], places: Iterator[int]
+        self,
+        thread: LitmusThread,
+        locations: Sequence[str],
+        places: Iterator[int],
+        members: int,
     ) -> None:
         self.thread, self.locations, self.places = thread, locations, places
+        self.members = members
+        self.barriers: list[int] = []
         self.registers: dict[str, tuple[int | None, int]] = {
             name: (None, thread.initial.get(name, 0)) for name in thread.registers
         }
@@ -108,8 +116,10 @@ class _Translator:
             assert item.dest is not None
             self.registers[item.dest] = (None, self._constant(item.values[0], item))
             return None
+        if item.op == "bar":
+            return self._barrier(item)
         if item.op not in ("ld", "st", "atom"):
-            name = {"bar": "barriers", "alu": "arithmetic"}.get(item.op, "branches")
+            name = "arithmetic" if item.op == "alu" else "branches"
             raise UnsupportedError(f"the explorer has no {name}", item.line)
         assert item.location is not None
         variable = self.locations.index(item.location)
@@ -129,6 +139,19 @@ class _Translator:
                 self.registers[item.dest] = (place, 0)
         scope = DEFAULT_SCOPE if item.order == "WEAK" else item.scope  # a weak access has none
         return Operation(kind, variable, value & _WORD, item.order, scope)
+
+    def _barrier(self, item: Instruction) -> Operation:
+        """A barrier that all threads of the block wait for."""
+        name, *count = item.values
+        if item.function != "sync":
+            raise UnsupportedError("the explorer has no barriers without waiting", item.line)
+        if not isinstance(name, int) or count not in ([], [self.members]):
+            raise UnsupportedError(
+                "in the explorer, all threads of a block wait at a barrier of a fixed number",
+                item.line,
+            )
+        self.barriers.append(name)
+        return Operation("bar")
 
     def _constant(self, value: Value, item: Instruction) -> int:
         if isinstance(value, int):
@@ -152,11 +175,15 @@ def translate(test: Test) -> Exploration:
     _check_size(test)
     locations, places = _locations(test), itertools.count()
     threads, registers = [], {}
+    barriers: dict[int, list[int]] = {}
     for core, thread in zip(_cores(test), test.threads, strict=True):
-        translator = _Translator(thread, locations, places)
+        members = len(test.blocks[thread.block])
+        translator = _Translator(thread, locations, places, members)
         threads.append(Thread(core, translator.operations()))
         for name, value in translator.registers.items():
             registers[f"P{thread.id}:{name}"] = value
+        if barriers.setdefault(core, translator.barriers) != translator.barriers:
+            raise UnsupportedError("in the explorer, all threads of a block have the same barriers")
     return Exploration(test, Program(test.name, tuple(threads), len(locations)), registers)
 
 

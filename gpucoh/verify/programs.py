@@ -5,8 +5,9 @@ core that it runs on::
 
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
-Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence). Without an order, loads and stores are weak,
-atomics relaxed and fences sc; without a scope, it is gpu.
+Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads),
+``exit`` (the thread ends) and ``kernel`` (all threads end, and the next launch begins). Without an order, loads and
+stores are weak, atomics relaxed and fences sc; without a scope, it is gpu.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from dataclasses import dataclass, replace
 
 VARIABLES = "xyzw"
 #: Order that an operation has unless another one is given.
-DEFAULT_ORDERS = {"ld": "WEAK", "st": "WEAK", "add": "RELAXED", "F": "SC"}
+DEFAULT_ORDERS = {
+    "ld": "WEAK",
+    "st": "WEAK",
+    "add": "RELAXED",
+    "F": "SC",
+    "bar": "WEAK",
+    "exit": "WEAK",
+    "kernel": "WEAK",
+}
 DEFAULT_SCOPE = "GPU"
 _SCOPES = ("CTA", "CU", "GPU", "SYS")
 
@@ -29,7 +38,7 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``ld``, ``st``, ``add`` or ``F``.
+        ``ld``, ``st``, ``add``, ``F``, ``bar``, ``exit`` or ``kernel``.
     variable : int
         Number of its variable.
     value : int
@@ -64,7 +73,7 @@ class Operation:
             name += f".{self.order.lower()}"
         if self.scope != DEFAULT_SCOPE:
             name += f".{self.scope.lower()}"
-        if self.kind == "F":
+        if self.kind not in ("ld", "st", "add"):
             return name
         value = f" {self.value}" if self.writes else ""
         return f"{name} {VARIABLES[self.variable]}{value}"
