@@ -1,4 +1,4 @@
-"""Is whatever is wrong on a command line or in a file that it names told in one plain line, with status 2?"""
+"""Does every error of a command line or of a named file give one plain line and status 2?"""
 
 import json
 import os

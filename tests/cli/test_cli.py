@@ -1,4 +1,4 @@
-"""Does every command print what it promises, and end with 0, 1 or 2 as told?"""
+"""Does every command print what it promises, and end with the documented status 0, 1 or 2?"""
 
 import fcntl
 import json

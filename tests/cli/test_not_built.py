@@ -1,4 +1,4 @@
-"""Does a tree of sources whose core is not built, or cannot be loaded, say so in one line?"""
+"""Does a source tree whose core is not built, or cannot be loaded, report that in one line?"""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Does the random tester pass right protocols, find wrong ones, and tell what it found?"""
+"""Does the random tester pass correct protocols, find wrong ones, and report what it found?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does gpucoh litmus print what it promises, and end with 0, 1 or 2 as told?"""
+"""Does gpucoh litmus print what it promises, and end with the documented status 0, 1 or 2?"""
 
 import json
 

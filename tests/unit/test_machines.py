@@ -1,4 +1,4 @@
-"""Is a machine what its papers say, and is one that cannot be refused in one clear line?"""
+"""Does a machine agree with its papers, and does an invalid one give one clear error line?"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Readers and generators: what they read, and what they say of input that is none."""
+"""Readers and generators: what they read, and their errors for other input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dlb``, ``cc`` and ``vpr``: references against plain ones, and checks that name what is wrong."""
+"""``dlb``, ``cc`` and ``vpr``: references against simple ones, and checks that name the error."""
 
 from __future__ import annotations
 
