@@ -125,7 +125,7 @@ def parse_bool(text: object) -> bool:
         return True
     if word in ("off", "0", "false", "no"):
         return False
-    raise ValueError(f"{text!r} is not a switch (allowed: on, off)")
+    raise ValueError(f"{text!r} is not a switch: on or off")
 
 
 def name_of(what: str, value: object) -> str:

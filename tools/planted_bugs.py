@@ -48,11 +48,11 @@ def program_of(note: dict[str, Any]) -> Any:
 
     words = [word for word in note.get("setting", "").split(", ") if word]
     program = parse(note["program"], note["name"])
-    changes = {word: True for word in words if word != "no whims"}
+    changes = {word: True for word in words if word != "no evictions"}
     from dataclasses import replace
 
-    whims = "no whims" not in words and "tight" not in words
-    return replace(program, evictions=whims, **changes)
+    evictions = "no evictions" not in words and "tight" not in words
+    return replace(program, evictions=evictions, **changes)
 
 
 # ---- checkers: (id, note) -> the finding, or None
