@@ -153,8 +153,8 @@ def register(
         of time or by exchanging equal cores count once. Leases last two cycles unless the brackets give a lifetime.
 
         Litmus tests are given by name or file. They may use loads, stores, additions and fences with any orders and
-        scopes, over at most 4 locations, 4 threads and 4 blocks, each block on a core of its own. The command prints
-        whether the state that a test's condition describes can be observed at all.
+        scopes, and barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block on a core of
+        its own. The command prints whether the state that a test's condition describes can be observed at all.
 
         Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
         with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first

@@ -138,7 +138,7 @@ class Planner:
         if gpus > machine.cores:
             raise ConfigError(
                 f"litmus test {test.name!r}: threads on {gpus} GPUs; machine {machine.name!r} has "
-                f"{machine.cores} cores to stand for them"
+                f"{machine.cores} cores to represent them"
             )
 
     def plan(self, number: int, wanted: int) -> Plan:

@@ -147,9 +147,18 @@ def test_a_test_given_twice_is_explored_once_and_reported_twice():
 def test_limits_are_reported_and_a_test_with_settings_left_is_not_complete():
     found = verify("gpu-vi", tests=[find("MP"), find("SB")], max_states=3000)
     assert not found.complete
-    assert found.limits[-1].what == "more than 3000 states in all programs"
+    assert [limit.what for limit in found.limits] == ["more than 3000 states in all programs"]
     assert not any(told.complete for told in found.tests)
-    assert found.to_dict()["limits"][-1]["programs"] == 1
+    assert found.to_dict()["limits"] == [
+        {"what": found.limits[0].what, "first": found.limits[0].first, "programs": 2}
+    ]
+
+
+def test_a_limit_of_one_program_is_reported():
+    found = verify("gpu-vi", tests=[find("MP")], program_states=1000)
+    assert not found.complete
+    assert found.limits[0].what == "more than 1000 states"
+    assert found.limits[0].programs > 1
 
 
 @pytest.fixture
