@@ -1,6 +1,6 @@
-"""Sees the weak outcomes that protocols declare, or fails: a harness that shows none proves nothing.
+"""Check that protocols show the weak outcomes that they declare: a harness that shows none proves nothing.
 
-python tools/weak_outcomes.py            a table; exit status 1 when one was not seen, or one seen that is forbidden
+python tools/weak_outcomes.py            a table; exit status 1: an outcome was not seen, or a forbidden one was
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ A_SEED = 3000
 
 
 def search(test_id: str, protocol: str) -> tuple[int, int, bool]:
-    """Runs made, times seen, and whether all that was seen is allowed; ends as soon as the state is seen."""
+    """Number of runs, observations, and whether all observed states are allowed; ends at the first observation."""
     test = builtin(test_id)
     machine = gpucoh.machine("fermi")
     item = gpucoh.protocols()[protocol]

@@ -13,7 +13,7 @@
 #define GPC_FIELD_KINDS(X)                                                                          \
     X(PLAIN, "a number or flag that means the same everywhere")                                     \
     X(TIME, "a physical time, core cycles: encoded relative to now, the past as one value")         \
-    X(LOGICAL, "a logical time: encoded relative to the smallest one alive")                        \
+    X(LOGICAL, "a logical time, 0: none; encoded relative to the least one of the whole state")     \
     X(NODE, "a controller: renamed under symmetry")                                                 \
     X(NODESET, "a gpc_nodeset_t: renamed under symmetry")                                           \
     X(NODES, "an array of gpc_node_t, one a word for example: each renamed under symmetry")         \
@@ -66,7 +66,8 @@ typedef struct {
     size_t length, capacity;
     bool overflow;
     gpc_cycle_t now;
-    uint64_t least_logical;
+    uint64_t least_logical;   /* of the whole state; what LOGICAL fields are relative to */
+    uint64_t found_logical;   /* the least one encoded so far, 0: none */
     const gpc_node_t *rename; /* by node, or NULL */
     bool ages;                /* the order of use in a set matters: caches smaller than what is used */
     /* Writes what a message is, for lists of them; given by who knows what messages mean. */

@@ -15,8 +15,8 @@ typedef enum {
     GPC_EVENT_CONTROLLER,     /* target: controller (node); a bank's or L1's turn */
     GPC_EVENT_CORE,           /* target: core; its turn */
     GPC_EVENT_OUTBOX,         /* target: controller; messages whose time to enter the network has come */
-    GPC_EVENT_NETWORK_GRANT,  /* target: output port; arbitration, after all that enters at this tick */
-    GPC_EVENT_TIMER,          /* target: controller, argument: what it asked for */
+    GPC_EVENT_NETWORK_GRANT, /* target: place among the output ports, argument: output port; arbitration, last in a tick */
+    GPC_EVENT_TIMER,         /* target: controller, argument: what it asked for */
     GPC_EVENT_LAUNCH,
     GPC_NUM_EVENT_KINDS
 } gpc_event_kind_t;

@@ -1,7 +1,7 @@
-"""Which cells of a protocol's tables were entered, of those that can be.
+"""Coverage: the entered cells of a protocol's tables, out of the reachable ones.
 
-Each protocol declares the cells that no program enters, with the reason; a cell of that list that is entered all the
-same is an error of the list and told.
+Each protocol declares the cells that no program enters, each with its reason. If a declared cell is entered, the
+declaration is wrong, and the tester reports it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cell = tuple[str, str]
 
 
 def unreachable(protocol: Protocol, rule: str, table: str) -> dict[Cell, str]:
-    """Cells of one table that no program enters under a rule, as the protocol declares: (state, event) -> reason."""
+    """The unreachable cells of one table under a rule, as the protocol declares: (state, event) -> reason."""
     out: dict[Cell, str] = {}
     for item in protocol.uncovered:
         if item.table == table and rule in (item.rules or (rule,)):
@@ -30,7 +30,7 @@ def unreachable(protocol: Protocol, rule: str, table: str) -> dict[Cell, str]:
 
 @dataclass
 class TableCoverage:
-    """How often each possible cell of one table was entered."""
+    """Entry counts of the possible cells of one table."""
 
     table: Table
     reasons: Mapping[Cell, str]
@@ -40,17 +40,17 @@ class TableCoverage:
         self.counts = np.zeros((len(self.table.states), len(self.table.events)), np.int64)
 
     def add(self, counted: list[int]) -> None:
-        """More entries, as the core counts them."""
+        """Add counts, in the core's form."""
         self.counts += np.array(counted, np.int64).reshape(self.counts.shape)
 
     def count(self, cell: Cell) -> int:
-        """How often one cell was entered."""
+        """The number of times one cell was entered."""
         place = self.table.states.index(cell[0]), self.table.events.index(cell[1])
         return int(self.counts[place])
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells that say what happens (an answer to the replacement, "not a victim", is none)."""
+        """The cells with an outcome (the answer "not a victim" to the replacement is not one)."""
         return [
             (cell.state, cell.event)
             for cell in self.table.cells()
@@ -59,7 +59,7 @@ class TableCoverage:
 
     @property
     def reachable(self) -> list[Cell]:
-        """Those that some program can enter."""
+        """The cells that some program can enter."""
         return [cell for cell in self.cells if cell not in self.reasons]
 
     @property
@@ -69,16 +69,16 @@ class TableCoverage:
 
     @property
     def missed(self) -> list[Cell]:
-        """The reachable cells that were not."""
+        """The reachable cells that were not entered."""
         return [cell for cell in self.reachable if not self.count(cell)]
 
     @property
     def surprises(self) -> list[Cell]:
-        """Cells that are listed as unreachable and were entered."""
+        """The cells that are listed as unreachable and were entered."""
         return [cell for cell in self.cells if cell in self.reasons and self.count(cell)]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The coverage as a plain dictionary."""
         return {
             "visited": len(self.visited),
             "reachable": len(self.reachable),

@@ -1,4 +1,4 @@
-"""Figures: legible in print without colour, with units, wrong answers marked."""
+"""Figures: legible in print without colour, with units and marked wrong answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpucoh.files import whole_file
 from gpucoh.gpu import resolve
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
-# Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
+# Even steps of lightness, with hatches, so that neighbours differ in grey, too.
 _COLOURS = (
     "#222222",
     "#d9d9d9",
@@ -50,25 +50,23 @@ PART_NAMES = {
     "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
-# What stands in a bar group: its name, and for each protocol the heights by part and whether it is wrong.
+# One bar of a group: the protocol, its heights by part, whether the answer is wrong.
 Stack = tuple[str, Mapping[str, float], bool]
 
 
 def style(number: int) -> dict[str, object]:
-    """Colour and hatch of the n-th thing drawn; 36 of them differ."""
+    """Colour and hatch of number ``number``; the first 36 differ."""
     turn, colour = divmod(number, len(_COLOURS))
     return {
         "facecolor": _COLOURS[colour],
         "hatch": _HATCHES[(colour + 2 * turn) % len(_HATCHES)],
-        "edgecolor": "white"
-        if turn and not colour
-        else "black",  # black does not show on the first
+        "edgecolor": "white" if number >= len(_COLOURS) and colour == 0 else "black",
         "linewidth": 0.6,
     }
 
 
 def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
-    """Colours and hatches of protocols by their figure slots; in order, where one is drawn with several options."""
+    """Colours and hatches by the protocols' figure slots; numbered in order if a slot occurs twice."""
     slots = [resolve(name).protocol.figure_slot for name in protocols]
     if len(set(slots)) < len(slots):
         slots = list(range(len(protocols)))
@@ -86,7 +84,7 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
     Raises
     ------
     ConfigError
-        If the directory cannot be written to.
+        If the directory is not writable.
     """
     folder = Path(directory)
     paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
@@ -103,7 +101,7 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
 
 
 def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
-    """A figure wide enough that no label touches its neighbour."""
+    """A new figure, wide enough that labels do not overlap."""
     width = min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
     figure = Figure(figsize=(width, 4.0), layout="constrained")
     return figure, figure.add_subplot()
@@ -130,9 +128,9 @@ def _legend(axes: Axes, handles: list[Patch]) -> None:
 
 
 def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float) -> list[Patch]:
-    """Crosses above the bars, (x, height), of runs whose answers are wrong; what the legend says of them.
+    """Mark wrong runs with crosses above the bars at (x, height); return the legend entry.
 
-    A wrong run may take any time: bars far above the ``tallest`` right one are cut off there and their height is told.
+    The bar of a wrong run is cut off far above the ``tallest`` correct one, and its height is printed.
     """
     limit = 1.25 * max(tallest, 1.0)
     if any(height > limit for _, height in wrong):
@@ -162,13 +160,13 @@ def subtitle(comparison: ComparisonLike) -> str:
 
 
 def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure:
-    """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
+    """Speedup over the baseline: a group of bars per workload and one of the harmonic means.
 
     Parameters
     ----------
     comparison : ComparisonLike
     title : str
-        What stands above it; machine, scale and seed are added.
+        The title, to which machine, scale and seed are added.
 
     Returns
     -------
@@ -211,15 +209,15 @@ def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure
 def traffic_figure(
     comparison: ComparisonLike, title: str = "Traffic by message class", mean: bool = False
 ) -> Figure:
-    """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
+    """Flits by message class, stacked, relative to the baseline's flits; one bar per protocol and workload.
 
     Parameters
     ----------
     comparison : ComparisonLike
     title : str
-        What stands above it; machine, scale and seed are added.
+        The title, to which machine, scale and seed are added.
     mean : bool
-        Add a group of the arithmetic means over the workloads.
+        Add a group of arithmetic means over the workloads.
     """
     return stacked_figure(
         traffic_stacks(comparison, mean),
@@ -230,13 +228,13 @@ def traffic_figure(
 
 
 def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
-    """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
+    """Energy by part, stacked, relative to the baseline's; one bar per protocol and workload.
 
     Parameters
     ----------
     comparison : ComparisonLike
     parts : sequence of str
-        Which parts: ``("noc_dynamic", "noc_static")`` draws the network's energy.
+        The parts to draw: ``("noc_dynamic", "noc_static")`` draws the network's energy.
 
     Returns
     -------
@@ -252,14 +250,14 @@ def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_
 
 
 def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
-    """Flits by class over the baseline's flits: workload -> stacks of the protocols."""
+    """Flits by class over the baseline's flits: workload -> bars of the protocols."""
     return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
 
 
 def energy_stacks(
     comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
 ) -> dict[str, list[Stack]]:
-    """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
+    """Joules (``power``: watts) by part over the baseline's: workload -> bars of the protocols."""
 
     def amounts(run: RunLike) -> dict[str, float]:
         # A run that ended before its first cycle took no time and no energy: no bar.
@@ -272,7 +270,7 @@ def energy_stacks(
 def _stacks(
     comparison: ComparisonLike, amounts: Callable[[RunLike], Mapping[str, float]], mean: bool
 ) -> dict[str, list[Stack]]:
-    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of right runs."""
+    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of correct runs."""
     out: dict[str, list[Stack]] = {}
     sums: dict[str, list[Mapping[str, float]]] = {name: [] for name in comparison.protocols}
     for name in comparison.workloads:
@@ -313,7 +311,7 @@ def stacked_bars(
     label: str,
     title: str,
 ) -> list[Patch]:
-    """Stacked bars in groups; protocols are named under the bars.
+    """Draw stacked bars in groups, with the protocols' names below the bars.
 
     Parameters
     ----------
@@ -321,14 +319,14 @@ def stacked_bars(
     groups : mapping
         Name -> its bars: protocol, heights by part, whether the answer is wrong.
     texts : mapping
-        Part -> what the legend calls it; parts are stacked in this order.
+        Part -> legend text; parts are stacked in this order.
     label, title : str
-        Beside and above the axes.
+        Text beside and above the axes.
 
     Returns
     -------
     list of Patch
-        For the legend, topmost part first.
+        Legend entries, topmost part first.
     """
     wrong: list[tuple[float, float]] = []
     tallest = 0.0
@@ -377,7 +375,7 @@ def stacked_bars(
 def _stack(
     axes: Axes, x: float, width: float, values: Mapping[str, float], kinds: Iterable[str]
 ) -> float:
-    """One stacked bar; its height."""
+    """Draw one stacked bar and return its height."""
     bottom = 0.0
     for number, kind in enumerate(kinds):
         height = values.get(kind, 0)

@@ -150,7 +150,7 @@ SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/papers/counts.py",
     "gpucoh/papers/figures.py",
-    "tests/validation/test_walls.py",
+    "tests/validation/test_resource_limits.py",
 }
 
 
