@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gpucoh.machines import Machine, description
-from gpucoh.protocols import Protocol, Uncovered
+from gpucoh.protocols import Option, Protocol, Uncovered
 from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.report.explanation import derived_numbers
 from gpucoh.report.subjects import ComparisonLike, RunLike
@@ -208,7 +208,8 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         console.print(f"consistency {rule}{default}: model {model}", markup=False)
     if protocol.options:
         options = [
-            [o.name, o.show(o.default), o.allowed(), o.text] for o in protocol.options.values()
+            [o.name, o.show(o.default), o.allowed(), o.text + _small(o)]
+            for o in protocol.options.values()
         ]
         console.print(plain_table(["option", "default", "allowed", "meaning"], options))
     if protocol.variations:
@@ -230,6 +231,10 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         for item in protocol.uncovered:
             if item.table == table.name:
                 _print_uncovered(console, item)
+
+
+def _small(option: Option) -> str:
+    return "" if option.small is None else f" ({option.show(option.small)} in gpucoh verify)"
 
 
 def _print_uncovered(console: Console, item: Uncovered) -> None:
