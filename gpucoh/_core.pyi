@@ -42,7 +42,11 @@ def explore(
     allowed: Sequence[tuple[int, ...]] | None = None,
     unwatched: bool = False,
 ) -> str:
-    """JSON of one exploration: see ``gpc_explore``. threads: (core, [(kind, order, scope, variable, value)])."""
+    """JSON of one exploration: see ``gpc_explore``.
+
+    ``threads`` are tuples ``(core, [(kind, order, scope, variable, value)])``; kinds are 0 load, 1 store, 2 atomic add, 3 fence,
+    4 barrier of the core's threads, 5 end of the thread and 6 end of the kernel and begin of the next one.
+    """
 
 @final
 class Snapshot: ...

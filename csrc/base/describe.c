@@ -66,6 +66,16 @@ encode_nodeset(gpc_encoder_t *self, const gpc_nodeset_t *set)
     }
 }
 
+/* No time but 0 is mapped to 0, and the order of any two stays. */
+static void
+encode_logical(gpc_encoder_t *self, uint64_t time)
+{
+    if (time && (self->found_logical == 0 || time < self->found_logical)) {
+        self->found_logical = time;
+    }
+    gpc_encode_u64(self, time ? time - self->least_logical + 1 : 0);
+}
+
 static void
 encode_nodes(gpc_encoder_t *self, const uint8_t *at, size_t count)
 {
@@ -95,11 +105,9 @@ gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, cons
                 gpc_encode_u64(self, time < self->now ? 0 : time - self->now + 1);
                 break;
             }
-            case GPC_FIELD_LOGICAL: {
-                uint64_t time = number_at(field, object);
-                gpc_encode_u64(self, time < self->least_logical ? 0 : time - self->least_logical + 1);
+            case GPC_FIELD_LOGICAL:
+                encode_logical(self, number_at(field, object));
                 break;
-            }
             case GPC_FIELD_NODE:
                 gpc_encode_node(self, (gpc_node_t) number_at(field, object));
                 break;

@@ -13,7 +13,7 @@
 #define GPC_FIELD_KINDS(X)                                                                          \
     X(PLAIN, "number or flag; encoded as it is")                                                    \
     X(TIME, "physical time in core cycles; encoded relative to now, all past times as one value")   \
-    X(LOGICAL, "logical time; encoded relative to the smallest one in the state")                   \
+    X(LOGICAL, "logical time, 0: none; encoded relative to the least of the state")                   \
     X(NODE, "controller; renamed under symmetry")                                                   \
     X(NODESET, "gpc_nodeset_t; renamed under symmetry")                                             \
     X(NODES, "array of gpc_node_t, for example one per word; each renamed under symmetry")          \
@@ -66,7 +66,8 @@ typedef struct {
     size_t length, capacity;
     bool overflow;
     gpc_cycle_t now;
-    uint64_t least_logical;
+    uint64_t least_logical;   /* of the whole state; what LOGICAL fields are relative to */
+    uint64_t found_logical;   /* the least one encoded so far, 0: none */
     const gpc_node_t *rename; /* by node, or NULL */
     bool ages;                /* encode the LRU order of a set: evictions are possible */
     /* Encodes a message of a list; the caller knows the protocol's messages. */

@@ -8,9 +8,22 @@
 
 /* ---- the explorer: the same tables and order.c on a small machine, every interleaving ----------------------------- */
 
+/* Threads of a core are warps of one block; a thread may do nothing after its EXIT, which is a release of system scope. A KERNEL
+ * ends a launch and begins the next one: every thread has as many of them. The threads of a core have equally many barriers in
+ * each launch. */
+#define GPC_EXPLORE_OPERATIONS(X)                                                                                      \
+    X(LOAD, "load") X(STORE, "store") X(ADD, "atomic add") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
+    X(EXIT, "end of the thread") X(KERNEL, "end of all threads, and of the launch; the next one begins")
+typedef enum {
+#define X(name, text) GPC_EXPLORE_##name,
+    GPC_EXPLORE_OPERATIONS(X)
+#undef X
+        GPC_NUM_EXPLORE_OPERATIONS
+} gpc_explore_kind_t;
+
 typedef struct {
-    uint8_t kind; /* 0 load, 1 store, 2 atomic add, 3 fence */
-    uint8_t order, scope;
+    uint8_t kind;         /* gpc_explore_kind_t */
+    uint8_t order, scope; /* of an access or fence */
     uint8_t variable;
     uint32_t value; /* store, atomic: operand */
 } gpc_explore_op_t;
@@ -42,8 +55,9 @@ typedef struct {
 } gpc_explore_t;
 
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads], ..]
- * with final values of the variables behind them, cells: {controller: [number of each cell of its first table that was entered]},
- * violations: [{kind, what, trace: [{kind, ..}, ..]}]}, at most one, by a shortest way. Violations: an outcome that is not allowed; a
+ * with final values of the variables behind them, cells: {table: [number of each of its cells that was entered]},
+ * violations: [{kind, what, trace: [{kind, ..}, ..]}], at most one, by a shortest way; limits: [why the search ended early, ..]}.
+ * complete: every state was explored, there is neither a violation nor a limit. Violations: an outcome that is not allowed; a
  * protocol error; an invariant of the protocol's monitor; a state from which the programs can never be done and all be quiet
  * again (evictions do not count as help). Two states that differ by time's passing or a renaming of equal cores are one. */
 GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);

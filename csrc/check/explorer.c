@@ -1,24 +1,35 @@
 /* explorer.c: every interleaving of a small world, breadth first, so that the first violation found has the shortest way. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/states.h"
 #include "check/world.h"
 
-enum { ENCODING_BYTES = 32768, MAX_DEPTH = 4096 };
+enum { MAX_DEPTH = 4096, MAX_SCALE = 256 /* messages can be numbered */ };
 
 typedef struct {
     gpc_world_t world;
     gpc_states_t states;
     uint8_t *start, *here, *there; /* owned: images of the arena */
-    uint8_t *encoding;             /* owned */
+    uint8_t *encoding;             /* owned; it grows */
+    size_t encoding_bytes;
+    gpc_moves_t moves;
     uint64_t transitions;
     uint32_t depth;
     uint32_t *outcomes; /* owned; rows of `width` values, each once */
     uint32_t num_outcomes, outcome_capacity, width;
     gpc_text_t violation; /* the first one */
-    bool violated, complete;
+    gpc_text_t limit;     /* why the search ended before it was complete: a JSON string, or nothing */
+    bool violated;
 } explorer_t;
+
+static bool
+is_bounded(const explorer_t *self)
+{
+    return self->limit.length > 0;
+}
 
 /* ---- states --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -28,16 +39,45 @@ is_less(gpc_state_hash_t one, gpc_state_hash_t other)
     return one.high != other.high ? one.high < other.high : one.low < other.low;
 }
 
+static int
+grow_encoding(explorer_t *self)
+{
+    size_t bytes = self->encoding_bytes ? 2 * self->encoding_bytes : 4096;
+    uint8_t *encoding = realloc(self->encoding, bytes);
+    if (!encoding) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->encoding = encoding;
+    self->encoding_bytes = bytes;
+    return GPC_OK;
+}
+
+/* The state as the symmetry calls it, in self->encoding. */
+static int
+encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *encoder)
+{
+    for (;;) {
+        *encoder = (gpc_encoder_t){.bytes = self->encoding, .capacity = self->encoding_bytes};
+        gpc_world_encode(&self->world, symmetry, encoder);
+        if (!encoder->overflow) {
+            return GPC_OK;
+        }
+        int status = grow_encoding(self);
+        if (status) {
+            return status;
+        }
+    }
+}
+
 /* The least over all renamings of equal cores: two states that differ by one are the same. */
 static int
 hash_here(explorer_t *self, gpc_state_hash_t *hash)
 {
     for (uint32_t i = 0; i < self->world.num_symmetries; i++) {
-        gpc_encoder_t encoder = {.bytes = self->encoding, .capacity = ENCODING_BYTES};
-        gpc_world_encode(&self->world, &self->world.symmetries[i], &encoder);
-        if (encoder.overflow) {
-            return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state needs more than %d bytes",
-                            ENCODING_BYTES);
+        gpc_encoder_t encoder;
+        int status = encode_here(self, &self->world.symmetries[i], &encoder);
+        if (status) {
+            return status;
         }
         gpc_state_hash_t one = gpc_states_hash(self->encoding, encoder.length);
         *hash = i == 0 || is_less(one, *hash) ? one : *hash;
@@ -66,21 +106,24 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 
 /* ---- violations ------------------------------------------------------------------------------------------------------------------------- */
 
-/* Replays a way and tells it. */
+/* Replays a way and prints it. */
 static void
-replay(explorer_t *self, const uint8_t *way, uint32_t depth, gpc_text_t *tell)
+replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *tell)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
     gpc_world_view_t before;
 
     gpc_arena_load(&self->world.arena, self->start);
     for (uint32_t i = 0; i < depth; i++) {
-        (void) gpc_world_moves(&self->world, moves);
+        if (gpc_world_moves(&self->world, &self->moves)) {
+            tell->failed = true; /* out of memory */
+            return;
+        }
+        const gpc_move_t *move = &self->moves.list[way[i]];
         gpc_world_look(&self->world, &before);
         gpc_text_add_comma(tell);
         gpc_text_add(tell, "{");
-        gpc_world_print_move(&self->world, &moves[way[i]], tell);
-        int status = gpc_world_move(&self->world, &moves[way[i]]);
+        gpc_world_print_move(&self->world, move, tell);
+        int status = gpc_world_move(&self->world, move);
         gpc_world_print_changes(&self->world, &before, tell);
         gpc_text_add(tell, "}");
         if (status) {
@@ -92,13 +135,13 @@ replay(explorer_t *self, const uint8_t *way, uint32_t depth, gpc_text_t *tell)
 static void
 note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind, const char *what)
 {
-    uint8_t way[MAX_DEPTH + 1];
+    uint16_t way[MAX_DEPTH + 1];
     uint32_t depth = gpc_states_way(&self->states, state, way);
     gpc_text_t *out = &self->violation;
 
     self->violated = true;
     if (last_move >= 0) {
-        way[depth++] = (uint8_t) last_move;
+        way[depth++] = (uint16_t) last_move;
     }
     gpc_text_add(out, "{");
     gpc_text_add_key(out, "kind");
@@ -124,6 +167,19 @@ is_ours(int error)
     return error == GPC_ERROR_CAPACITY || error == GPC_ERROR_MEMORY;
 }
 
+/* The search ends here, and what it has found is not all. */
+__attribute__((format(printf, 2, 3))) static void
+note_limit(explorer_t *self, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void) vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    gpc_text_add_string(&self->limit, what);
+}
+
 /* ---- outcomes ---------------------------------------------------------------------------------------------------------------------------- */
 
 static int
@@ -136,7 +192,7 @@ read_outcome(explorer_t *self, const gpc_symmetry_t *symmetry, uint32_t *row, ui
         const gpc_world_thread_t *thread = &self->world.state->threads[symmetry->thread_at[t]];
         for (uint32_t op = 0; op < what->threads[t].num_ops; op++) {
             uint8_t kind = what->threads[t].ops[op].kind;
-            if (kind == GPC_ACCESS_LOAD || kind == GPC_ACCESS_ATOMIC) {
+            if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD) {
                 row[(*width)++] = thread->read[op];
             }
         }
@@ -241,19 +297,31 @@ take_move(explorer_t *self, const gpc_move_t *move)
 }
 
 static int
+list_moves(explorer_t *self)
+{
+    int status = gpc_world_moves(&self->world, &self->moves);
+    if (status == GPC_OK && self->moves.count > UINT16_MAX) {
+        return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state with %u moves; %u can be numbered",
+                        self->moves.count, (unsigned) UINT16_MAX);
+    }
+    return status;
+}
+
+static int
 expand(explorer_t *self, uint32_t state)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
     uint16_t depth = self->states.seen[state].depth;
     bool happens = false;
     uint32_t next;
 
     gpc_states_dequeue(&self->states, self->here);
     gpc_arena_load(&self->world.arena, self->here);
-    uint32_t count = gpc_world_moves(&self->world, moves);
-    for (uint32_t i = 0; i < count; i++) {
-        int status = take_move(self, &moves[i]);
+    int status = list_moves(self);
+    for (uint32_t i = 0; i < self->moves.count && status == GPC_OK; i++) {
+        const gpc_move_t *move = &self->moves.list[i];
+        status = take_move(self, move);
         if (status == GPC_WORLD_WAITS) {
+            status = GPC_OK;
             continue;
         }
         if (status < 0) {
@@ -266,19 +334,21 @@ expand(explorer_t *self, uint32_t state)
             return GPC_OK;
         }
         if (status == GPC_OK) {
-            gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint8_t) i, false};
-            bool helps = moves[i].kind != GPC_MOVE_EVICT && moves[i].kind != GPC_MOVE_BACKGROUND;
+            gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint16_t) i, false};
+            bool helps = move->kind != GPC_MOVE_EVICT && move->kind != GPC_MOVE_BACKGROUND;
             status = discover(self, &how, &next);
             if (status == GPC_OK && next != state) {
                 self->transitions++;
                 happens |= helps;
                 status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
             }
-            if (status) {
-                return status;
-            }
+        } else {
+            status = GPC_OK; /* it cannot happen now */
         }
         gpc_arena_load(&self->world.arena, self->here);
+    }
+    if (status) {
+        return status;
     }
     gpc_states_expanded(&self->states);
     return judge(self, state, happens);
@@ -302,16 +372,21 @@ search(explorer_t *self, uint64_t max_states)
 {
     static const gpc_state_seen_t first = {0};
     uint32_t next = 0, state;
-    bool bounded = false;
     int status = discover(self, &first, &state);
 
-    while (status == GPC_OK && next < self->states.count && !self->violated && !bounded) {
-        bounded = self->states.count > max_states || self->states.seen[next].depth >= MAX_DEPTH - 1;
-        if (!bounded) {
+    while (status == GPC_OK && next < self->states.count && !self->violated && !is_bounded(self)) {
+        if (self->states.count > max_states) {
+            note_limit(self, "more than %llu states", (unsigned long long) max_states);
+        } else if (self->states.seen[next].depth >= MAX_DEPTH - 1) {
+            note_limit(self, "states that are more than %d moves away", MAX_DEPTH - 1);
+        } else {
             status = expand(self, next++);
         }
     }
-    self->complete = status == GPC_OK && !bounded && !self->violated;
+    if (status == GPC_ERROR_CAPACITY && !gpc_world_is_full(&self->world)) {
+        note_limit(self, "%s", self->world.failure.text);
+        status = GPC_OK;
+    }
     if (status == GPC_OK && !self->violated) {
         status = find_trap(self);
     }
@@ -323,19 +398,19 @@ search(explorer_t *self, uint64_t max_states)
 
 /* ---- the result ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* The cells of the type's first table that were entered at any controller of it. */
+/* The cells of the type's table that were entered at any controller of it. */
 static void
-print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, gpc_text_t *out)
+print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, uint32_t table, gpc_text_t *out)
 {
-    uint32_t cells = (uint32_t) type->tables[0]->num_states * type->tables[0]->num_events;
+    uint32_t cells = (uint32_t) type->tables[table]->num_states * type->tables[table]->num_events;
 
-    gpc_text_add_key(out, type->name);
+    gpc_text_add_key(out, type->tables[table]->name);
     gpc_text_add(out, "[");
     for (uint32_t cell = 0; cell < cells; cell++) {
         uint64_t entered = 0;
         for (uint32_t node = 0; node < self->world.nodes; node++) {
             const gpc_controller_t *unit = &self->world.controllers[node];
-            entered += unit->type->position == type->position ? unit->counts[0][cell] : 0;
+            entered += gpc_is_of_type(unit, type) ? unit->counts[table][cell] : 0;
         }
         if (entered) {
             gpc_text_add_comma(out);
@@ -350,7 +425,7 @@ print_result(const explorer_t *self, gpc_text_t *out)
 {
     gpc_text_add(out, "{\"states\": %u, \"transitions\": %llu, \"depth\": %u, \"complete\": %s, \"outcomes\": [",
                  self->states.count, (unsigned long long) self->transitions, self->depth,
-                 self->complete ? "true" : "false");
+                 self->violated || is_bounded(self) ? "false" : "true");
     for (uint32_t i = 0; i < self->num_outcomes; i++) {
         gpc_text_add(out, i ? ", [" : "[");
         for (uint32_t v = 0; v < self->width; v++) {
@@ -360,9 +435,13 @@ print_result(const explorer_t *self, gpc_text_t *out)
     }
     gpc_text_add(out, "], \"cells\": {");
     for (uint32_t i = 0; self->world.protocol->controllers[i]; i++) {
-        print_cells_of(self, self->world.protocol->controllers[i], out);
+        const gpc_controller_type_t *type = self->world.protocol->controllers[i];
+        for (uint32_t table = 0; table < GPC_MAX_TABLES && type->tables[table]; table++) {
+            print_cells_of(self, type, table, out);
+        }
     }
-    gpc_text_add(out, "}, \"violations\": [%s]}", self->violation.bytes ? self->violation.bytes : "");
+    gpc_text_add(out, "}, \"violations\": [%s], \"limits\": [%s]}", self->violation.bytes ? self->violation.bytes : "",
+                 self->limit.bytes ? self->limit.bytes : "");
 }
 
 static int
@@ -386,8 +465,7 @@ make_images(explorer_t *self)
     self->start = malloc(bytes);
     self->here = malloc(bytes);
     self->there = malloc(bytes);
-    self->encoding = malloc(ENCODING_BYTES);
-    if (!self->start || !self->here || !self->there || !self->encoding) {
+    if (!self->start || !self->here || !self->there || grow_encoding(self)) {
         return GPC_ERROR_MEMORY;
     }
     gpc_arena_save(&self->world.arena, self->start);
@@ -401,6 +479,8 @@ free_all(explorer_t *self)
     gpc_world_free(&self->world);
     gpc_states_free(&self->states);
     gpc_text_free(&self->violation);
+    gpc_text_free(&self->limit);
+    gpc_moves_free(&self->moves);
     free(self->start);
     free(self->here);
     free(self->there);
@@ -409,14 +489,16 @@ free_all(explorer_t *self)
     free(self);
 }
 
-int
-gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
+/* *too_small: the protocol has more messages in flight than the world has space for. */
+static int
+explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_small)
 {
     explorer_t *self = calloc(1, sizeof(*self));
+    *too_small = false;
     if (!self) {
         return GPC_ERROR_MEMORY;
     }
-    int status = gpc_world_init(&self->world, what);
+    int status = gpc_world_init(&self->world, what, scale);
     if (status == GPC_OK) {
         status = check_allowed(self);
     }
@@ -426,6 +508,11 @@ gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
     if (status == GPC_OK) {
         status = search(self, what->max_states < GPC_NONE / 2 ? what->max_states : GPC_NONE / 2);
     }
+    if (status == GPC_ERROR_CAPACITY && gpc_world_is_full(&self->world)) {
+        *too_small = scale < MAX_SCALE;
+        note_limit(self, "more than %u messages in flight", self->world.messages.capacity);
+        status = GPC_OK;
+    }
     if (status == GPC_OK) {
         print_result(self, out);
         status = gpc_text_status(out);
@@ -434,5 +521,19 @@ gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
         gpc_text_add(out, "%s", self->world.failure.code ? self->world.failure.text : gpc_error_message(status));
     }
     free_all(self);
+    return status;
+}
+
+/* A protocol may broadcast, or send any number of messages for an access: the search begins again with more space for them. */
+int
+gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
+{
+    bool too_small = true;
+    int status = GPC_OK;
+
+    for (uint32_t scale = 1; too_small; scale *= 2) {
+        gpc_text_clear(out);
+        status = explore(what, scale, out, &too_small);
+    }
     return status;
 }

@@ -159,7 +159,7 @@ gpc_states_expanded(gpc_states_t *self)
 }
 
 uint32_t
-gpc_states_way(const gpc_states_t *self, uint32_t state, uint8_t *moves)
+gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves)
 {
     uint32_t depth = self->seen[state].depth;
     for (uint32_t i = depth; i > 0; i--) {
@@ -172,7 +172,7 @@ gpc_states_way(const gpc_states_t *self, uint32_t state, uint8_t *moves)
 /* ---- the queue of images: pieces (place, count, words) that differ from the first state's, ended by count 0 ----------------------------- */
 
 typedef struct {
-    uint16_t place, count; /* in words of eight bytes */
+    uint32_t place, count; /* in words of eight bytes */
 } piece_t;
 
 static gpc_state_block_t *
@@ -226,8 +226,8 @@ gpc_states_queue(gpc_states_t *self, const uint8_t *image)
             at++;
             continue;
         }
-        piece_t piece = {(uint16_t) at, 0};
-        while (at < words && piece.count < UINT16_MAX && differs(image + 8 * at, self->base + 8 * at)) {
+        piece_t piece = {(uint32_t) at, 0};
+        while (at < words && differs(image + 8 * at, self->base + 8 * at)) {
             at++;
             piece.count++;
         }
@@ -274,10 +274,17 @@ is_set(const uint64_t *bits, uint32_t i)
     return bits[i / 64] >> (i % 64) & 1;
 }
 
+/* Of the states that are expanded to the end. */
+static uint32_t
+whole_edges(const gpc_states_t *self)
+{
+    return self->first_edge[self->expanded];
+}
+
 static void
 turn_round(const gpc_states_t *self, backwards_t *back)
 {
-    for (uint32_t i = 0; i < self->num_edges; i++) {
+    for (uint32_t i = 0; i < whole_edges(self); i++) {
         back->first[self->edges[i] + 1]++;
     }
     for (uint32_t state = 0; state < self->count; state++) {
@@ -303,7 +310,7 @@ spread(const gpc_states_t *self, backwards_t *back)
     }
     while (waiting) {
         uint32_t state = back->stack[--waiting];
-        uint32_t end = state + 1 < self->count ? back->first[state + 2] : self->num_edges;
+        uint32_t end = state + 1 < self->count ? back->first[state + 2] : whole_edges(self);
         for (uint32_t i = back->first[state + 1]; i < end; i++) {
             uint32_t before = back->from[i];
             if (!is_set(back->well, before)) {

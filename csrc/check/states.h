@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
     uint32_t parent;
     uint16_t depth;
-    uint8_t move;
-    bool rests; /* the programs are done and nothing is on its way */
+    uint16_t move; /* its number among the parent's */
+    bool rests;    /* the programs are done and nothing is on its way */
 } gpc_state_seen_t;
 
 typedef struct gpc_state_block gpc_state_block_t;
@@ -52,7 +52,7 @@ void gpc_states_dequeue(gpc_states_t *self, uint8_t *image);             /* in t
 GPC_MUST_CHECK int gpc_states_add_edge(gpc_states_t *self, uint32_t to); /* from the state that is being expanded */
 void gpc_states_expanded(gpc_states_t *self);                            /* the next one begins */
 /* The moves that led to the state; how many. */
-uint32_t gpc_states_way(const gpc_states_t *self, uint32_t state, uint8_t *moves);
+uint32_t gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves);
 /* The first state from which none that rests, nor any that is not expanded, can be reached; GPC_NONE: there is none. */
 GPC_MUST_CHECK int gpc_states_find_trap(const gpc_states_t *self, uint32_t *state);
 

@@ -41,7 +41,7 @@ program_fences(const gpc_explore_t *what)
     for (uint32_t t = 0; t < what->num_threads; t++) {
         for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
             const gpc_explore_op_t *op = &what->threads[t].ops[i];
-            if (op->kind == GPC_ACCESS_FENCE || op->order >= GPC_ORDER_ACQUIRE) {
+            if (op->kind == GPC_EXPLORE_FENCE || (op->kind < GPC_EXPLORE_FENCE && op->order >= GPC_ORDER_ACQUIRE)) {
                 return true;
             }
         }
@@ -90,8 +90,8 @@ static int
 check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
 {
     const gpc_explore_op_t *op = &self->what->threads[thread].ops[number];
-    if (op->kind > GPC_ACCESS_FENCE || op->variable >= self->what->variables || op->order >= GPC_NUM_ORDERS ||
-        op->scope >= GPC_NUM_SCOPES) {
+    if (op->kind >= GPC_NUM_EXPLORE_OPERATIONS || op->variable >= self->what->variables ||
+        op->order >= GPC_NUM_ORDERS || op->scope >= GPC_NUM_SCOPES) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: kind %u, variable %u, order %u, scope %u", thread, number, op->kind,
                         op->variable, op->order, op->scope);
@@ -102,6 +102,62 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         thread, number, op->variable);
     }
     return GPC_OK;
+}
+
+/* How many of a kind the thread has before its launch of that number is over. */
+static uint32_t
+count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uint32_t launch)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < thread->num_ops; i++) {
+        count += launch == 0 && thread->ops[i].kind == kind;
+        launch -= thread->ops[i].kind == GPC_EXPLORE_KERNEL;
+    }
+    return count;
+}
+
+/* Threads that meet: every one would wait for ever otherwise. */
+static int
+check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
+{
+    const gpc_explore_thread_t *one = &self->what->threads[thread], *two = &self->what->threads[other];
+
+    for (uint32_t launch = 0; launch <= GPC_WORLD_MAX_OPS; launch++) {
+        if (count_in_launch(one, GPC_EXPLORE_KERNEL, launch) != count_in_launch(two, GPC_EXPLORE_KERNEL, launch)) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "threads %u and %u have different numbers of kernels",
+                            other, thread);
+        }
+        if (one->core == two->core &&
+            count_in_launch(one, GPC_EXPLORE_BARRIER, launch) != count_in_launch(two, GPC_EXPLORE_BARRIER, launch)) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                            "threads %u and %u of core %u have different numbers of barriers in launch %u", other,
+                            thread, one->core, launch);
+        }
+    }
+    return GPC_OK;
+}
+
+static int
+check_thread(gpc_world_t *self, uint32_t t)
+{
+    const gpc_explore_thread_t *thread = &self->what->threads[t];
+    int status = GPC_OK;
+
+    if (thread->core >= self->what->cores || thread->num_ops > GPC_WORLD_MAX_OPS) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u", t,
+                        thread->core, self->what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
+    }
+    for (uint32_t i = 0; i < thread->num_ops && status == GPC_OK; i++) {
+        status = check_operation(self, t, i);
+        if (thread->ops[i].kind == GPC_EXPLORE_EXIT && i + 1 < thread->num_ops) {
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u is after its EXIT", t, i + 1);
+        }
+    }
+    for (uint32_t other = 0; other < t && status == GPC_OK; other++) {
+        self->warp_of[t] += self->what->threads[other].core == thread->core;
+        status = check_meetings(self, t, other);
+    }
+    return status;
 }
 
 static int
@@ -116,23 +172,11 @@ check_bounds(gpc_world_t *self)
                         what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
                         GPC_WORLD_MAX_THREADS);
     }
-    for (uint32_t t = 0; t < what->num_threads; t++) {
-        const gpc_explore_thread_t *thread = &what->threads[t];
-        if (thread->core >= what->cores || thread->num_ops > GPC_WORLD_MAX_OPS) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: core %u of %u, %u operations of at most %u",
-                            t, thread->core, what->cores, thread->num_ops, GPC_WORLD_MAX_OPS);
-        }
-        for (uint32_t i = 0; i < thread->num_ops; i++) {
-            int status = check_operation(self, t, i);
-            if (status) {
-                return status;
-            }
-        }
-        for (uint32_t other = 0; other < t; other++) {
-            self->warp_of[t] += what->threads[other].core == thread->core;
-        }
+    int status = GPC_OK;
+    for (uint32_t t = 0; t < what->num_threads && status == GPC_OK; t++) {
+        status = check_thread(self, t);
     }
-    return GPC_OK;
+    return status;
 }
 
 static int
@@ -157,14 +201,14 @@ choose_protocol(gpc_world_t *self)
                                          self->options, &self->failure);
 }
 
-/* ---- whether time matters --------------------------------------------------------------------------------------------------------- */
+/* ---- what kinds of fields there are --------------------------------------------------------------------------------------------------------- */
 
 static bool
-has_time(gpc_describe_t describe)
+has_kind(gpc_describe_t describe, gpc_field_kind_t kind)
 {
     const gpc_described_t *described = describe ? describe() : NULL;
     for (uint32_t i = 0; described && i < described->count; i++) {
-        if (described->fields[i].kind == GPC_FIELD_TIME) {
+        if (described->fields[i].kind == kind) {
             return true;
         }
     }
@@ -172,20 +216,21 @@ has_time(gpc_describe_t describe)
 }
 
 static bool
-tells_time(const gpc_protocol_t *protocol)
+protocol_has_kind(const gpc_protocol_t *protocol, gpc_field_kind_t kind)
 {
-    bool tells = has_time(protocol->message);
+    bool has = has_kind(protocol->message, kind);
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         for (uint32_t array = 0; array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
-            tells |= has_time(type->arrays[array].line);
+            has |= has_kind(type->arrays[array].line, kind);
         }
         for (uint32_t part = 0; part < GPC_MAX_PARTS && type->parts[part].name; part++) {
-            tells |= has_time(type->parts[part].entry);
+            has |= has_kind(type->parts[part].entry, kind);
         }
-        tells |= has_time(type->mshr) || has_time(type->unit) || has_time(type->warp) || has_time(type->core);
+        has |= has_kind(type->mshr, kind) || has_kind(type->unit, kind) || has_kind(type->warp, kind) ||
+               has_kind(type->core, kind);
     }
-    return tells;
+    return has;
 }
 
 /* ---- warm copies ------------------------------------------------------------------------------------------------------------------ */
@@ -193,7 +238,7 @@ tells_time(const gpc_protocol_t *protocol)
 static int
 warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    gpc_moves_t moves = {0};
     gpc_index_t message = gpc_pool_take(&self->messages);
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
 
@@ -209,15 +254,17 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
     msg->mask = UINT32_C(1) << gpc_world_word_of(self, variable);
     int status = gpc_controller_take(self->l1s[core], message);
     while (status == GPC_OK && !gpc_world_quiet(self)) {
-        uint32_t count = gpc_world_moves(self, moves);
-        for (uint32_t i = 0; i < count; i++) {
-            if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY ||
-                moves[i].kind == GPC_MOVE_REPLAY || moves[i].kind == GPC_MOVE_ENTRY) {
-                status = gpc_world_move(self, &moves[i]);
+        status = gpc_world_moves(self, &moves);
+        for (uint32_t i = 0; i < moves.count && status == GPC_OK; i++) {
+            const gpc_move_t *move = &moves.list[i];
+            if (move->kind == GPC_MOVE_DELIVER || move->kind == GPC_MOVE_MEMORY || move->kind == GPC_MOVE_REPLAY ||
+                move->kind == GPC_MOVE_ENTRY) {
+                status = gpc_world_move(self, move);
                 break;
             }
         }
     }
+    gpc_moves_free(&moves);
     return status;
 }
 
@@ -313,9 +360,9 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
 
-/* The state is copied at every move: pools are no larger than the programs need. */
+/* The state is copied at every move: pools are no larger than the programs need. A protocol that broadcasts may need more. */
 static int
-make_pools(gpc_world_t *self)
+make_pools(gpc_world_t *self, uint32_t scale)
 {
     const gpc_explore_t *what = self->what;
     uint32_t operations = 0, atomics = 0;
@@ -326,9 +373,22 @@ make_pools(gpc_world_t *self)
             atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC;
         }
     }
-    int status = gpc_pool_init(&self->messages, &self->arena, 12 + 4 * operations, sizeof(gpc_msg_t));
+    int status = gpc_pool_init(&self->messages, &self->arena, scale * (12 + 4 * operations), sizeof(gpc_msg_t));
     return status ? status
-                  : gpc_pool_init(&self->lane_lists, &self->arena, atomics ? atomics : 1, sizeof(gpc_lane_list_t));
+                  : gpc_pool_init(&self->lane_lists, &self->arena, scale * (atomics ? atomics : 1),
+                                  sizeof(gpc_lane_list_t));
+}
+
+static bool
+is_full(const gpc_pool_t *pool)
+{
+    return pool->state && pool->state->in_use == pool->capacity;
+}
+
+bool
+gpc_world_is_full(const gpc_world_t *self)
+{
+    return is_full(&self->messages) || is_full(&self->lane_lists);
 }
 
 static int
@@ -349,12 +409,13 @@ make_state(gpc_world_t *self)
     gpc_list_clear(&self->state->background);
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
-    self->tells_time = tells_time(self->protocol);
+    self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
+    self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL);
     return GPC_OK;
 }
 
 int
-gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
+gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
 {
     uint8_t name_of_core[GPC_WORLD_MAX_CORES];
 
@@ -370,7 +431,7 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what)
         status = choose_protocol(self);
     }
     if (status == 0) {
-        status = make_pools(self);
+        status = make_pools(self, scale);
     }
     if (status == 0) {
         status = make_controllers(self);

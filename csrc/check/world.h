@@ -24,22 +24,31 @@ typedef enum {
     GPC_MOVE_REPLAY,
     GPC_MOVE_ENTRY, /* the first ready entry of a part */
     GPC_MOVE_EVICT,
+    GPC_MOVE_END,        /* the launch ends at a controller */
+    GPC_MOVE_KERNEL,     /* the next launch begins */
     GPC_MOVE_TIMER,      /* one that is due */
     GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
     GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
 
 typedef struct {
-    uint8_t kind;     /* gpc_move_kind_t */
-    uint8_t a, b, c;  /* thread; or source, destination, network; or node (and line, array; or part) */
-    uint8_t position; /* of the message in an unordered channel, or of the answer */
+    uint8_t kind;      /* gpc_move_kind_t */
+    uint8_t a, b, c;   /* thread; or source, destination, network; or node (and line, array; or part) */
+    uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
-#define GPC_WORLD_MAX_MOVES 128u
+/* A list that grows. */
+typedef struct {
+    gpc_move_t *list; /* owned */
+    uint32_t count, capacity;
+} gpc_moves_t;
+
+typedef enum { GPC_WORLD_RUNS, GPC_WORLD_AT_BARRIER, GPC_WORLD_AT_KERNEL } gpc_world_wait_t;
 
 typedef struct {
     uint32_t next_op;
     uint32_t outstanding;
+    uint32_t waits; /* gpc_world_wait_t: for other threads, at next_op */
     uint32_t read[GPC_WORLD_MAX_OPS];
 } gpc_world_thread_t;
 
@@ -50,6 +59,7 @@ typedef struct {
     gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
     gpc_list_t background;
     uint32_t evictions; /* so many may still be */
+    uint32_t ended;     /* bit n: the launch has ended at node n */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
@@ -70,7 +80,7 @@ typedef struct {
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, lines, nodes;
-    bool tells_time;                                     /* something of the protocol's is a time */
+    bool has_times, has_logical_times;                   /* fields of the protocol's that are TIME, LOGICAL */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
     gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one changes nothing */
     uint32_t num_symmetries;
@@ -93,11 +103,15 @@ enum {
     GPC_WORLD_WAITS = GPC_HOLD + 8 /* it cannot happen now, and nothing has changed */
 };
 
-/* Built, with the warm copies in place. GPC_ERROR_* with the failure told; free it in any case. */
-GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what);
+/* Built, with the warm copies in place, and with space for `scale` times the messages that the programs usually need.
+ * GPC_ERROR_* with the failure told; free it in any case. */
+GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale);
 void gpc_world_free(gpc_world_t *self);
-/* Everything that might happen next; not each of them can. */
-uint32_t gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves);
+/* A message or lane list was wanted and none was free: another world, of a larger scale, goes further. */
+bool gpc_world_is_full(const gpc_world_t *self);
+/* Everything that might happen next; not each of them can. The list is replaced. GPC_ERROR_MEMORY. */
+GPC_MUST_CHECK int gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves);
+void gpc_moves_free(gpc_moves_t *self);
 /* GPC_OK: it happened; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
 /* The protocol's own invariants, for every line. GPC_OK, or a violation. */
@@ -129,6 +143,14 @@ extern const gpc_ports_t gpc_world_ports;
 GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
 void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
+
+/* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
+GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread);
+bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
+GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
+/* Whether the next launch may begin once all is quiet. */
+bool gpc_world_may_begin(const gpc_world_t *self);
+GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
 
 static inline gpc_list_t *
 gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)

@@ -111,13 +111,38 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
 {
     const gpc_world_thread_t *thread = &self->state->threads[t];
 
-    gpc_encode_u64(out, thread->next_op * 16 + thread->outstanding);
+    gpc_encode_u64(out, thread->next_op * 64 + thread->waits * 16 + thread->outstanding);
     for (uint32_t op = 0; op < thread->next_op; op++) {
         gpc_encode_u64(out, thread->read[op]);
     }
     uint32_t warp = self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t];
     gpc_encode_bytes(out, &self->order.warp[warp], sizeof(gpc_order_warp_t));
     encode_touches(self, warp, out);
+}
+
+/* What the warps that wait at the core's barrier have brought. */
+static void
+encode_barrier(const gpc_world_t *self, uint32_t core, gpc_encoder_t *out)
+{
+    const gpc_order_t *order = &self->order;
+    size_t barrier = (size_t) core * GPC_NAMED_BARRIERS;
+
+    if (order->joined && order->barrier[barrier].arrived) {
+        gpc_encode_described(out, self->l1s[core]->type->warp(), order->joined + barrier * order->joined_size);
+    }
+}
+
+static void
+encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    uint32_t ended = 0;
+    for (uint32_t node = 0; self->state->ended && node < self->nodes; node++) {
+        ended |= (self->state->ended >> symmetry->node_at[node] & 1u) << node;
+    }
+    gpc_encode_u64(out, ended);
+    for (uint32_t core = 0; core < self->machine.cores; core++) {
+        encode_barrier(self, symmetry->node_at[core], out);
+    }
 }
 
 /* Those that carry something, each with its name. */
@@ -140,8 +165,8 @@ encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_enc
     gpc_encode_u64(out, 0);
 }
 
-void
-gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+static void
+encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     context_t context = {self, symmetry};
 
@@ -153,6 +178,7 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         encode_thread(self, symmetry->thread_at[t], out);
     }
+    encode_launch(self, symmetry, out);
     for (uint32_t line = 0; line < self->lines; line++) {
         for (uint32_t word = 0; word < GPC_WORLD_LINE_WORDS; word++) {
             gpc_encode_u64(out, self->state->memory[line][word]);
@@ -171,4 +197,16 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     }
     gpc_world_encode_accepted(self, symmetry, out);
     out->context = NULL;
+}
+
+/* Logical times matter by their differences: a first encoding, which is dropped, finds the least one. */
+void
+gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
+{
+    if (self->has_logical_times) {
+        gpc_encoder_t first = {.capacity = 0};
+        encode(self, symmetry, &first);
+        out->least_logical = first.found_logical;
+    }
+    encode(self, symmetry, out);
 }

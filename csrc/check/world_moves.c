@@ -1,4 +1,5 @@
 /* world_moves.c: what can happen next in the explorer's world, and how it happens. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/world.h"
@@ -6,97 +7,157 @@
 
 /* ---- what might happen ---------------------------------------------------------------------------------------------------------- */
 
-/* From every array that the line has a way in: an L2's and its directory's. */
-static uint32_t
-add_evictions(const gpc_world_t *self, uint32_t node, uint32_t line, gpc_move_t *moves, uint32_t count)
+static int
+add_move(gpc_moves_t *moves, gpc_move_t move)
 {
-    for (uint8_t array = 0; array < GPC_MAX_ARRAYS && count < GPC_WORLD_MAX_MOVES; array++) {
-        const gpc_tags_t *tags = &self->controllers[node].arrays[array];
-        gpc_index_t way = tags->sets ? gpc_tags_find(tags, gpc_world_address(line)) : GPC_NONE;
-        if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
-            moves[count++] = (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) line, array, 0};
+    if (moves->count == moves->capacity) {
+        uint32_t capacity = moves->capacity ? 2 * moves->capacity : 64;
+        gpc_move_t *list = realloc(moves->list, capacity * sizeof(*list));
+        if (!list) {
+            return GPC_ERROR_MEMORY;
         }
+        moves->list = list;
+        moves->capacity = capacity;
     }
-    return count;
+    moves->list[moves->count++] = move;
+    return GPC_OK;
 }
 
-static uint32_t
-add_deliveries(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+void
+gpc_moves_free(gpc_moves_t *self)
+{
+    free(self->list);
+    *self = (gpc_moves_t){0};
+}
+
+/* From every array that the line has a way in: an L2's and its directory's. */
+static int
+add_evictions(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+
+    for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
+        for (uint8_t array = 0; array < GPC_MAX_ARRAYS && status == GPC_OK; array++) {
+            const gpc_tags_t *tags = &self->controllers[node].arrays[array];
+            gpc_index_t way = tags->sets ? gpc_tags_find(tags, gpc_world_address(line)) : GPC_NONE;
+            if (way != GPC_NONE && tags->tags[way].mshr == GPC_NONE) {
+                status = add_move(moves, (gpc_move_t){GPC_MOVE_EVICT, (uint8_t) node, (uint8_t) line, array, 0});
+            }
+        }
+    }
+    return status;
+}
+
+static int
+add_deliveries(const gpc_world_t *self, gpc_moves_t *moves)
 {
     const gpc_list_t *channel = self->channels;
+    int status = GPC_OK;
 
     for (uint32_t source = 0; source < self->nodes; source++) {
         for (uint32_t destination = 0; destination < self->nodes; destination++) {
             for (uint32_t network = 0; network < self->num_networks; network++, channel++) {
                 uint32_t there = channel->count;
                 uint32_t reach = self->protocol->networks[network].ordered && there ? 1 : there;
-                for (uint32_t i = 0; i < reach && count < GPC_WORLD_MAX_MOVES; i++) {
-                    moves[count++] = (gpc_move_t){GPC_MOVE_DELIVER, (uint8_t) source, (uint8_t) destination,
-                                                  (uint8_t) network, (uint8_t) i};
+                for (uint32_t i = 0; i < reach && status == GPC_OK; i++) {
+                    status = add_move(moves, (gpc_move_t){GPC_MOVE_DELIVER, (uint8_t) source, (uint8_t) destination,
+                                                          (uint8_t) network, (uint16_t) i});
                 }
             }
         }
     }
-    return count;
+    return status;
 }
 
-static uint32_t
-add_timers(const gpc_world_t *self, gpc_move_t *moves, uint32_t count)
+static int
+add_timers(const gpc_world_t *self, gpc_moves_t *moves)
 {
     gpc_index_t timer = self->state->timers.head;
+    int status = GPC_OK;
 
-    for (uint32_t number = 0; number < self->state->timers.count && count < GPC_WORLD_MAX_MOVES; number++) {
+    for (uint32_t number = 0; number < self->state->timers.count && status == GPC_OK; number++) {
         if (gpc_msg_at(&self->messages, timer)->ready <= self->state->now) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint8_t) number};
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIMER, .position = (uint16_t) number});
         }
         timer = gpc_msg_at(&self->messages, timer)->next;
     }
-    return count;
+    return status;
 }
 
-static uint32_t
-add_entries(const gpc_world_t *self, uint32_t node, gpc_move_t *moves, uint32_t count)
+static int
+add_background(const gpc_world_t *self, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < self->state->background.count && status == GPC_OK; i++) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .position = (uint16_t) i});
+    }
+    return status;
+}
+
+static int
+add_entries(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
 {
     const gpc_controller_t *unit = &self->controllers[node];
-    for (uint8_t part = 0; *unit->ready && part < GPC_MAX_PARTS && count < GPC_WORLD_MAX_MOVES; part++) {
+    int status = GPC_OK;
+    for (uint8_t part = 0; *unit->ready && part < GPC_MAX_PARTS && status == GPC_OK; part++) {
         if (unit->type->parts[part].name && unit->parts[part].ready->count) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_ENTRY, .a = (uint8_t) node, .b = part};
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ENTRY, .a = (uint8_t) node, .b = part});
         }
     }
-    return count;
+    return status;
 }
 
-uint32_t
-gpc_world_moves(const gpc_world_t *self, gpc_move_t *moves)
+static int
+add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
 {
-    uint32_t count = 0;
+    int status = GPC_OK;
 
-    for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        if (self->state->threads[t].next_op < self->what->threads[t].num_ops) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t};
+    if (self->controllers[node].replay->count) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node});
+    }
+    if (status == GPC_OK) {
+        status = add_entries(self, node, moves);
+    }
+    if (status == GPC_OK && gpc_world_may_end(self, node)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_END, .a = (uint8_t) node});
+    }
+    return status ? status : add_evictions(self, node, moves);
+}
+
+int
+gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
+{
+    int status = GPC_OK;
+
+    moves->count = 0;
+    for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
+        const gpc_world_thread_t *thread = &self->state->threads[t];
+        if (thread->next_op < self->what->threads[t].num_ops && thread->waits == GPC_WORLD_RUNS) {
+            status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t});
         }
     }
-    count = add_deliveries(self, moves, count);
-    for (uint32_t i = 0; i < self->state->answers.count && count < GPC_WORLD_MAX_MOVES; i++) {
-        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint8_t) i};
+    if (status == GPC_OK) {
+        status = add_deliveries(self, moves);
     }
-    for (uint32_t node = 0; node < self->nodes && count < GPC_WORLD_MAX_MOVES; node++) {
-        if (self->controllers[node].replay->count) {
-            moves[count++] = (gpc_move_t){.kind = GPC_MOVE_REPLAY, .a = (uint8_t) node};
-        }
-        count = add_entries(self, node, moves, count);
-        for (uint32_t line = 0; self->state->evictions && line < self->lines; line++) {
-            count = add_evictions(self, node, line, moves, count);
-        }
+    for (uint32_t i = 0; i < self->state->answers.count && status == GPC_OK; i++) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint16_t) i});
     }
-    count = add_timers(self, moves, count);
-    for (uint32_t i = 0; i < self->state->background.count && count < GPC_WORLD_MAX_MOVES; i++) {
-        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .position = (uint8_t) i};
+    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+        status = add_moves_of_node(self, node, moves);
     }
-    if ((self->tells_time || self->state->timers.count) && count < GPC_WORLD_MAX_MOVES) {
-        moves[count++] = (gpc_move_t){.kind = GPC_MOVE_TIME};
+    if (status == GPC_OK && gpc_world_may_begin(self) && gpc_world_quiet(self)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_KERNEL});
     }
-    return count;
+    if (status == GPC_OK) {
+        status = add_timers(self, moves);
+    }
+    if (status == GPC_OK) {
+        status = add_background(self, moves);
+    }
+    if (status == GPC_OK && (self->has_times || self->state->timers.count)) {
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_TIME});
+    }
+    return status;
 }
 
 /* ---- how it happens. A request that is not taken stays where it was; what its being offered has begun (a victim's leaving) goes on. --------------------------------------------------------------------------------------------------------------- */
@@ -206,30 +267,45 @@ may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
                                UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
 
+/* What a verdict of order.c makes of a move. Asking is what makes a release part go on. */
+static int
+status_of(int verdict)
+{
+    bool waits = verdict > 0 && verdict != GPC_ORDER_VERDICT_RELEASE;
+    return verdict < 0 ? verdict : waits ? (int) GPC_WORLD_WAITS : GPC_OK;
+}
+
 static int
 issue(gpc_world_t *self, uint32_t number)
 {
+    static const uint8_t kinds[] = {GPC_ACCESS_LOAD,    GPC_ACCESS_STORE, GPC_ACCESS_ATOMIC, GPC_ACCESS_FENCE,
+                                    GPC_ACCESS_BARRIER, GPC_ACCESS_EXIT,  GPC_ACCESS_EXIT};
     const gpc_explore_thread_t *program = &self->what->threads[number];
     gpc_world_thread_t *thread = &self->state->threads[number];
     const gpc_explore_op_t *op = &program->ops[thread->next_op];
-    gpc_access_t access = {op->kind, op->order, op->scope};
+    gpc_access_t access = {kinds[op->kind], op->order, op->scope};
     gpc_cycle_t until;
 
     if (!may_touch(self, number, op)) {
         return GPC_WORLD_WAITS;
     }
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
-    if (status == GPC_ORDER_VERDICT_RELEASE) {
-        return GPC_OK; /* asking is what makes a release part go on */
-    }
     if (status != GPC_ORDER_VERDICT_GO) {
-        return status < 0 ? status : GPC_WORLD_WAITS;
+        return status_of(status);
     }
-    if (op->kind == GPC_ACCESS_FENCE) {
-        thread->next_op++;
-        return GPC_OK;
+    switch ((gpc_explore_kind_t) op->kind) {
+        case GPC_EXPLORE_BARRIER:
+            return status_of(gpc_world_arrive(self, number));
+        case GPC_EXPLORE_KERNEL:
+            thread->waits = GPC_WORLD_AT_KERNEL;
+            return GPC_OK;
+        case GPC_EXPLORE_FENCE:
+        case GPC_EXPLORE_EXIT:
+            thread->next_op++;
+            return GPC_OK;
+        default:
+            return offer_request(self, number, &access);
     }
-    return offer_request(self, number, &access);
 }
 
 static void
@@ -304,6 +380,10 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
             int status = gpc_controller_replay(&self->controllers[move->a]);
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
+        case GPC_MOVE_END:
+            return gpc_world_end(self, move->a);
+        case GPC_MOVE_KERNEL:
+            return gpc_world_begin(self);
         case GPC_MOVE_EVICT: {
             self->state->evictions -= self->state->evictions == UINT32_MAX ? 0 : 1;
             int status = evict(&self->controllers[move->a], move->c, gpc_world_address(move->b));

@@ -139,6 +139,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
             return status;
         }
     }
+    gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* what still names it, names nothing */
     gpc_free_message(l1, message);
     return GPC_OK;
 }

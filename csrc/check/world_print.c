@@ -189,8 +189,8 @@ message_at(const gpc_world_t *self, const gpc_list_t *list, uint32_t position)
 void
 gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t *out)
 {
-    static const char *const kinds[] = {"issue", "deliver", "memory",     "replay", "entry",
-                                        "evict", "timer",   "background", "time"};
+    static const char *const kinds[] = {"issue", "deliver", "memory", "replay",     "entry", "evict",
+                                        "end",   "kernel",  "timer",  "background", "time"};
 
     add_text(out, "kind", kinds[move->kind]);
     switch ((gpc_move_kind_t) move->kind) {
@@ -214,6 +214,7 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
             print_message(self, message_at(self, &self->state->background, move->position), out);
             return;
         case GPC_MOVE_REPLAY:
+        case GPC_MOVE_END:
             add_number(out, "to", move->a);
             return;
         case GPC_MOVE_ENTRY: {
@@ -228,6 +229,7 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
             add_number(out, "to", move->a);
             add_number(out, "line", move->b);
             return;
+        case GPC_MOVE_KERNEL:
         case GPC_MOVE_TIME:
             return;
     }

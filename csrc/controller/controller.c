@@ -84,49 +84,11 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
-static int
-no_transaction(const gpc_step_t *x)
-{
-    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
-                    "%s %u: a request waits for line 0x%llx, which is in no transaction", x->unit->type->name,
-                    x->unit->index, (unsigned long long) x->line);
-}
-
-/* The message, or without one the entry whose step this is, waits for a change of the line's transaction. */
-static int
-hold_line(gpc_controller_t *self, gpc_step_t *x)
-{
-    if (x->message == GPC_NONE) {
-        return gpc_entry_waits(x, x->mshr) ? GPC_OK : no_transaction(x);
-    }
-    if (x->mshr == GPC_NONE) {
-        return no_transaction(x);
-    }
-    self->statistics->held_line++;
-    gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
-    return GPC_OK;
-}
-
-static int
-finish(gpc_controller_t *self, gpc_step_t *x, int status)
-{
-    if (status == GPC_OK && !x->kept) {
-        gpc_free_message(self, x->message);
-    }
-    if (status == GPC_HELD_LINE) {
-        return hold_line(self, x);
-    }
-    if (status == GPC_HELD_QUEUE) {
-        self->statistics->held_queue++;
-    }
-    return status;
-}
-
 /* The step is over: its message is freed, kept or held, and monitors look at the line, or with GPC_NEVER at the unit. */
 static int
 end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {
-    status = finish(self, x, status);
+    status = gpc_step_finish(x, status);
     if (self->monitors && status == GPC_OK) {
         return self->monitors->stepped(self->monitors->watcher, self, x->line);
     }
@@ -141,7 +103,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 
     gpc_step_about_line(self, &x, table, msg->type, msg->line, message);
     if (x.mshr != GPC_NONE && gpc_is_request(self, msg) && is_behind(self, &x)) {
-        return hold_line(self, &x);
+        return gpc_step_hold_line(&x);
     }
     if (x.way != GPC_NONE && gpc_is_request(self, msg)) {
         gpc_tags_touch(&self->arrays[x.array], x.way);
@@ -154,21 +116,10 @@ static int
 take_slot(gpc_controller_t *self, gpc_step_t *x)
 {
     if (x->msg && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
-        return hold_line(self, x);
+        return gpc_step_hold_line(x);
     }
     x->kept = x->message == GPC_NONE;
     return end_step(self, x, gpc_fsm_step(x));
-}
-
-int
-gpc_step_finish_part(gpc_step_t *x, int status)
-{
-    if (status == GPC_HELD_QUEUE) { /* its fellows have been taken, so it cannot go back to where it came from */
-        x->unit->statistics->held_queue++;
-        gpc_list_push_front(x->unit->replay, x->unit->messages, x->message);
-        return GPC_OK;
-    }
-    return finish(x->unit, x, status);
 }
 
 /* A TIMER that only gives the unit a turn, in which what is held is retried: the controller's own, or one for the unit that no
@@ -291,7 +242,7 @@ gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_ad
     x.kept = message == GPC_NONE;
     int status = gpc_fsm_step(&x);
     if (message != GPC_NONE) {
-        status = finish(self, &x, status);
+        status = gpc_step_finish(&x, status);
     }
     return status > 0 ? GPC_HOLD : status;
 }
@@ -306,7 +257,7 @@ gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask)
     of_line.kept = true; /* there is no message */
     int status = gpc_fsm_step(&of_line);
     if (status == GPC_HELD_LINE) {
-        return gpc_entry_waits(x, of_line.mshr) ? GPC_HELD_LINE : no_transaction(x);
+        return gpc_entry_waits(x, of_line.mshr) ? GPC_HELD_LINE : gpc_step_without_transaction(x);
     }
     return status > 0 ? GPC_HOLD : status;
 }
@@ -375,8 +326,8 @@ expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
     return GPC_OK;
 }
 
-int
-gpc_controller_end_idle(gpc_controller_t *self)
+static int
+end_idle(gpc_controller_t *self)
 {
     gpc_cycle_t next;
     int status = expire_idle(self, &next);
@@ -506,6 +457,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     if (!type) {
         return GPC_ERROR_MEMORY;
     }
+    self->end_idle = end_idle;
     self->request_networks = 0;
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
         self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);

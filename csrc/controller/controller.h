@@ -17,6 +17,12 @@ void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, u
 bool gpc_fsm_lets_go(const gpc_step_t *victim);
 /* The entry that was taken for this cell goes back: before it has had any effect. */
 void gpc_step_give_entry(gpc_step_t *x);
+/* The error of a step that holds for a line in no transaction. */
+int gpc_step_without_transaction(const gpc_step_t *x);
+/* The message, or without one the entry whose step this is, waits for a change of the line's transaction. */
+GPC_MUST_CHECK int gpc_step_hold_line(gpc_step_t *x);
+/* What becomes of the message after the step: freed, kept, waiting for the line; the queue is the caller's. */
+GPC_MUST_CHECK int gpc_step_finish(gpc_step_t *x, int status);
 /* What becomes of a part's message after its look-up: freed, kept, waiting for the line or for the queue. */
 GPC_MUST_CHECK int gpc_step_finish_part(gpc_step_t *x, int status);
 /* The masked words of the message, and their lanes, as a message of their own; GPC_NONE: no room. */
@@ -27,10 +33,11 @@ void gpc_collect(gpc_controller_t *unit, gpc_index_t message);
 GPC_MUST_CHECK int gpc_send_collected(gpc_controller_t *unit, bool forget);
 /* The number of the table whose lines the array holds. */
 uint8_t gpc_table_over(const gpc_controller_t *self, uint8_t array);
-/* Transactions whose idle_until has come get an EXPIRE. GPC_OK: an entry is free; GPC_HOLD: none; a TIMER is asked for. */
-GPC_MUST_CHECK int gpc_controller_end_idle(gpc_controller_t *self);
 GPC_MUST_CHECK int gpc_parts_init(gpc_controller_t *self, gpc_arena_t *arena);
 void gpc_part_clear(gpc_part_t *part);
+/* The ready entry leaves the queue, from anywhere in it (the first one, mostly); and is the first of it again. */
+void gpc_part_take_ready(gpc_part_t *part, gpc_index_t entry);
+void gpc_part_push_first(gpc_part_t *part, gpc_index_t entry);
 /* x's entry waits for a change of the transaction; true if it waits already. False: x has no entry, or there is no transaction. */
 bool gpc_entry_waits(const gpc_step_t *x, gpc_index_t mshr);
 /* The entries that wait for the transaction are ready. */

@@ -259,7 +259,7 @@ take_entry(gpc_step_t *x, uint8_t next)
 
     x->mshr = gpc_mshr_take_for(&unit->mshrs, x->line, x->table_number, next);
     if (x->mshr == GPC_NONE && unit->type->idle_until) {
-        int status = gpc_controller_end_idle(unit);
+        int status = unit->end_idle(unit);
         if (status != GPC_OK) {
             return status < 0 ? status : GPC_HELD_QUEUE;
         }

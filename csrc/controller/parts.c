@@ -104,8 +104,8 @@ push_ready(gpc_part_t *part, gpc_index_t entry)
     ++*part->unit->ready;
 }
 
-static void
-push_first(gpc_part_t *part, gpc_index_t entry)
+void
+gpc_part_push_first(gpc_part_t *part, gpc_index_t entry)
 {
     gpc_list_t *ready = part->ready;
 
@@ -118,9 +118,8 @@ push_first(gpc_part_t *part, gpc_index_t entry)
     ++*part->unit->ready;
 }
 
-/* From anywhere in the queue; the first one, mostly. */
-static void
-take_ready(gpc_part_t *part, gpc_index_t entry)
+void
+gpc_part_take_ready(gpc_part_t *part, gpc_index_t entry)
 {
     gpc_list_t *ready = part->ready;
     gpc_index_t previous = GPC_NONE;
@@ -160,43 +159,6 @@ gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry)
     return link_at(part, entry)->ready;
 }
 
-int
-gpc_part_turn(gpc_part_t *part)
-{
-    gpc_list_t *ready = part->ready;
-    gpc_index_t entry = ready->head;
-
-    if (ready->count == 0) {
-        return GPC_OK;
-    }
-    take_ready(part, entry);
-    int status = gpc_controller_entry(part->unit, part->table, part->number, entry, GPC_MSG_REPLAY, GPC_NONE);
-    if (status == GPC_HELD_QUEUE && !link_at(part, entry)->ready) {
-        push_first(part, entry);
-    }
-    return status;
-}
-
-int
-gpc_controller_turn(gpc_controller_t *self)
-{
-    int result = GPC_HELD_QUEUE;
-
-    for (uint8_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
-        gpc_part_t *part = &self->parts[i];
-        uint32_t steps = self->type->parts[i].steps ? self->type->parts[i].steps : 1;
-        int status = GPC_OK;
-        for (; steps && part->ready->count && status == GPC_OK; steps--) {
-            status = gpc_part_turn(part);
-            result = status == GPC_OK ? GPC_OK : result;
-        }
-        if (status < 0) {
-            return status;
-        }
-    }
-    return result;
-}
-
 /* ---- entries that wait for a transaction: a ring through them, of which the transaction has the last ------------------------- */
 
 /* An entry of any part. */
@@ -234,7 +196,7 @@ gpc_entry_waits(const gpc_step_t *x, gpc_index_t mshr)
     gpc_mshr_t *transaction = gpc_mshr_at(&unit->mshrs, mshr);
     gpc_index_t name = name_of(part, x->entry), last = transaction->last_entry;
     if (link->ready) {
-        take_ready(part, x->entry);
+        gpc_part_take_ready(part, x->entry);
     }
     link->mshr = mshr;
     link->after = last == GPC_NONE ? name : link_named(unit, last)->after;
@@ -312,7 +274,7 @@ gpc_part_give(gpc_part_t *part, gpc_index_t entry)
     gpc_index_t *chain = bucket_of(part, link->line);
 
     if (link->ready) {
-        take_ready(part, entry);
+        gpc_part_take_ready(part, entry);
     } else if (link->mshr != GPC_NONE) {
         stop_waiting(part, entry);
     }

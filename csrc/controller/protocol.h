@@ -394,6 +394,9 @@ struct gpc_controller {
     void *unit_fields, *core_fields;
     uint8_t *warp_fields; /* [warps]; order.c owns who may look when */
     uint32_t warp_fields_size;
+    /* controller.c's, for steps below it that find no free transaction: those whose idle_until has come get an EXPIRE. GPC_OK: an
+     * entry is free; GPC_HOLD: none; a TIMER is asked for. */
+    int (*end_idle)(gpc_controller_t *self);
     void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: nobody keeps one */
     uint8_t *unit_states;             /* one a table, for tables over the unit */
     uint8_t *untold;                  /* bit t: table t has yet to take a launch's begin or end */
@@ -423,6 +426,13 @@ gpc_num_counts(const gpc_count_info_t *infos)
     }
     return count;
 }
+/* Whether it is one of a protocol's type, which options may have given other tables. */
+static inline bool
+gpc_is_of_type(const gpc_controller_t *unit, const gpc_controller_type_t *type)
+{
+    return unit->type->position == type->position;
+}
+
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; messages are the world's */
 

@@ -118,7 +118,7 @@ evict(gpc_step_t *x, uint8_t array, gpc_index_t way)
     }
     if (gave_entry &&
         x->unit->type->idle_until) { /* the victim idles in the entry now: x comes back when that may end */
-        status = gpc_controller_end_idle(x->unit);
+        status = x->unit->end_idle(x->unit);
         return status < 0 ? status : GPC_HOLD;
     }
     return gave_entry ? GPC_HOLD : GPC_OK;

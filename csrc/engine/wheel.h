@@ -15,7 +15,7 @@ typedef enum {
     GPC_EVENT_CONTROLLER,     /* target: controller (node); cycle of an L1 or bank */
     GPC_EVENT_CORE,           /* target: core; cycle of a core */
     GPC_EVENT_OUTBOX,         /* target: controller; messages leave its pipeline for the network */
-    GPC_EVENT_NETWORK_GRANT,  /* target: output port; arbitration, after all arrivals of this tick */
+    GPC_EVENT_NETWORK_GRANT,  /* target: output port's place in this cycle's order; argument: output port */
     GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
     GPC_EVENT_LAUNCH,
     GPC_NUM_EVENT_KINDS

@@ -248,7 +248,8 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 static int
 grant_event(gpc_network_t *self, const gpc_event_t *event)
 {
-    gpc_output_state_t *state = &self->parts->output_states[event->target];
+    uint32_t output = event->argument;
+    gpc_output_state_t *state = &self->parts->output_states[output];
     const gpc_input_state_t *inputs = self->parts->input_states;
     gpc_tick_t now = event->tick;
     int status = 0;
@@ -268,10 +269,10 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
         return status;
     }
     if (state->busy_until <= now) {
-        return arbitrate(self, event->target, now);
+        return arbitrate(self, output, now);
     }
     bool wanted_later = state->waiting || inputs[ended[0]].waiting;
-    return wanted_later ? gpc_network_schedule_grant(self, event->target, state->busy_until) : 0;
+    return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : 0;
 }
 
 int

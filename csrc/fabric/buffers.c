@@ -12,6 +12,18 @@
 
 enum { PRIORITY_ARRIVE = 0, PRIORITY_GRANT = 3 };
 
+/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an allocator's does: in
+ * a fixed order the first outputs would win every input that several outputs request. */
+static uint32_t
+place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const gpc_input_wiring_t *input = &self->parts->inputs[wiring->first_input];
+    uint64_t cycle = tick / self->config.clock.period;
+
+    return input->first_output + (uint32_t) ((wiring->bit + cycle) % input->num_outputs);
+}
+
 /* Schedules an arbitration of the output at tick, or when the output is free. */
 int
 gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
@@ -23,7 +35,8 @@ gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick
         return 0;
     }
     state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, place_of(self, output, tick),
+                              output);
 }
 
 static inline void

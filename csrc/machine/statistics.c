@@ -107,7 +107,7 @@ add_own_histogram(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_controller_ty
 {
     gpc_histogram_t sum = {0};
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        if (gpu->controllers[node].type == type) {
+        if (gpc_is_of_type(&gpu->controllers[node], type)) {
             gpc_histogram_join(&sum, &gpu->controllers[node].own_histograms[number]);
         }
     }
@@ -151,7 +151,7 @@ add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
             uint64_t sum = 0;
             for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
                 const gpc_controller_t *unit = &gpu->controllers[node];
-                sum += unit->type == type ? unit->own_counters[number] : 0;
+                sum += gpc_is_of_type(unit, type) ? unit->own_counters[number] : 0;
             }
             add_count(out, type->counters[number].name, sum);
         }
@@ -217,7 +217,7 @@ add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
             for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
                 uint64_t entered = 0;
                 for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-                    if (gpu->controllers[node].type == type) {
+                    if (gpc_is_of_type(&gpu->controllers[node], type)) {
                         entered += gpu->controllers[node].counts[t][cell];
                     }
                 }

@@ -111,7 +111,7 @@ add_storage(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_controller_type_t *
     uint64_t accesses = 0;
     uint32_t units = 0;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        if (gpu->controllers[node].type == type) {
+        if (gpc_is_of_type(&gpu->controllers[node], type)) {
             accesses += steps(&gpu->controllers[node], it->tables);
             units++;
         }
@@ -125,7 +125,7 @@ static const gpc_controller_t *
 first_of(const gpc_gpu_t *gpu, const gpc_controller_type_t *type)
 {
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        if (gpu->controllers[node].type == type) {
+        if (gpc_is_of_type(&gpu->controllers[node], type)) {
             return &gpu->controllers[node];
         }
     }

@@ -20,7 +20,7 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
         }
         numbers[i] = (uint32_t) number;
     }
-    if (numbers[0] > 3 || numbers[1] >= GPC_NUM_ORDERS || numbers[2] >= GPC_NUM_SCOPES) {
+    if (numbers[0] >= GPC_NUM_EXPLORE_OPERATIONS || numbers[1] >= GPC_NUM_ORDERS || numbers[2] >= GPC_NUM_SCOPES) {
         gpc_raise_argument(state, "no such kind, order or scope of an operation: %R", item);
         return -1;
     }

@@ -135,6 +135,75 @@ no_increment_is_lost(void)
     }
 }
 
+/* ---- orders, barriers, kernels ----------------------------------------------------------------------------------------------- */
+
+static void
+a_release_and_an_acquire_order_a_message_as_fences_do(void)
+{
+    const gpc_explore_thread_t mp_orders[] = {THREAD(0, ST(X, 1), ST_RELEASE(Y, 1)), THREAD(1, LD_ACQUIRE(Y), LD(X))};
+    const gpc_explore_thread_t mp_half[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD_ACQUIRE(Y), LD(X))};
+    for (int i = 0; i < COHERENT; i++) {
+        expect(coherent[i], GPC_RULE_RC, mp_orders, WARM_NONE, true, "[1, 0, ", false);
+        expect(coherent[i], GPC_RULE_RC, mp_orders, WARM_NONE, true, "[1, 1, ", true);
+        expect(coherent[i], GPC_RULE_RC, mp_half, WARM_NONE, true, "[1, 0, ", true);
+    }
+}
+
+static void
+a_barrier_orders_the_threads_of_a_core(void)
+{
+    const gpc_explore_thread_t with[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER), THREAD(0, BLOCK_BARRIER, LD(X))};
+    const gpc_explore_thread_t without[] = {THREAD(0, ST(X, 1)), THREAD(0, LD(X))};
+    static const char *const all[] = {"no-l1", "ideal", "gpu-vi", "gpu-vini", "mesi", "no-coh"};
+    for (size_t i = 0; i < GPC_COUNT_OF(all); i++) {
+        for (uint32_t warm = 0; warm < 2; warm++) {
+            expect(all[i], GPC_RULE_RC, with, warm, true, "\"outcomes\": [[1, 1, 0]]", true);
+            expect(all[i], GPC_RULE_RC, without, warm, true, "[0, 1, 0]", true);
+        }
+    }
+}
+
+static void
+a_second_barrier_is_another_one(void)
+{
+    const gpc_explore_thread_t threads[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER, BLOCK_BARRIER, LD(Y)),
+                                            THREAD(0, BLOCK_BARRIER, ST(Y, 1), BLOCK_BARRIER, LD(X))};
+    expect("gpu-vi", GPC_RULE_RC, threads, WARM_NONE, true, "\"outcomes\": [[1, 1, 1, 1]]", true);
+}
+
+static void
+a_kernels_begin_drops_copies_that_are_stale(void)
+{
+    const gpc_explore_thread_t with[] = {THREAD(0, ST(X, 1), NEXT_KERNEL), THREAD(1, LD(Y), NEXT_KERNEL, LD(X))};
+    const gpc_explore_thread_t without[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(Y), LD(X))};
+    expect("no-coh", GPC_RULE_RC, with, WARM_ALL, false, "\"outcomes\": [[0, 1, 1, 0]]", true);
+    expect("no-coh", GPC_RULE_RC, without, WARM_ALL, false, "\"outcomes\": [[0, 0, 1, 0]]", true);
+    expect("gpu-vi", GPC_RULE_RC, with, WARM_ALL, true, "\"outcomes\": [[0, 1, 1, 0]]", true);
+}
+
+static void
+refuse(const gpc_explore_thread_t *threads, const char *why)
+{
+    result_t result = explore("ideal", GPC_RULE_RC, threads, 2, 0, false);
+    CHECK_EQUAL_I64(result.status, GPC_ERROR_ARGUMENT);
+    CHECK(says(&result, why));
+    gpc_text_free(&result.text);
+}
+
+static void
+threads_that_could_never_meet_are_refused(void)
+{
+    const gpc_explore_thread_t barriers[] = {THREAD(0, BLOCK_BARRIER), THREAD(0, LD(X))};
+    const gpc_explore_thread_t launches[] = {THREAD(0, BLOCK_BARRIER, NEXT_KERNEL),
+                                             THREAD(0, NEXT_KERNEL, BLOCK_BARRIER)};
+    const gpc_explore_thread_t kernels[] = {THREAD(0, NEXT_KERNEL), THREAD(1, LD(X))};
+    const gpc_explore_thread_t ended[] = {THREAD(0, THREAD_END, LD(X)), THREAD(1, LD(X))};
+    refuse(barriers, "different numbers of barriers in launch 0");
+    refuse(launches, "different numbers of barriers in launch 0");
+    refuse(kernels, "different numbers of kernels");
+    refuse(ended, "operation 1 is after its EXIT");
+}
+
 static void
 bad_input_is_told(void)
 {
@@ -160,6 +229,11 @@ main(void)
     RUN(coherent_baselines_never_read_new_then_old);
     RUN(no_coherence_reads_a_warm_stale_copy_in_spite_of_fences);
     RUN(no_increment_is_lost);
+    RUN(a_release_and_an_acquire_order_a_message_as_fences_do);
+    RUN(a_barrier_orders_the_threads_of_a_core);
+    RUN(a_second_barrier_is_another_one);
+    RUN(a_kernels_begin_drops_copies_that_are_stale);
+    RUN(threads_that_could_never_meet_are_refused);
     RUN(bad_input_is_told);
     return harness_end();
 }

@@ -77,6 +77,10 @@ static const gpc_explore_thread_t store_beside_a_store[] = {/* one core's store 
                                                             THREAD(2, ST(X, 2)), THREAD(0, ST(X, 1), F, ST(Y, 1)),
                                                             THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t loads[] = {THREAD(0, LD(X), LD(X), LD(X), LD(X), LD(X), LD(X))};
+static const gpc_explore_thread_t over_a_barrier[] = {
+    /* whose warps leave with the latest GWCT of all */
+    THREAD(0, ST(X, 1), BLOCK_BARRIER), THREAD(0, BLOCK_BARRIER, F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t over_kernels[] = {THREAD(0, ST(X, 1), NEXT_KERNEL), THREAD(1, NEXT_KERNEL, LD(X))};
 static const gpc_explore_thread_t wrc[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), F, ST(Y, 1)),
                                            THREAD(2, LD(Y), F, LD(X))};
 
@@ -256,22 +260,40 @@ private_stores_are_told_apart_at_the_last_timestamp_too(void)
     }
 }
 
+static void
+barriers_and_kernels_order_what_was_before_them(void)
+{
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i],
+                         .threads = over_a_barrier,
+                         .num_threads = 3,
+                         .warm = WARM_X_AT_READER,
+                         .lifetime = LIFETIME};
+        expect(&asked, "[1, 0, ", false);
+        expect(&asked, "[1, 1, ", true);
+        asked.threads = over_kernels;
+        asked.num_threads = 2;
+        expect(&asked, "\"outcomes\": [[1, 1, 0]]", true);
+    }
+}
+
 /* A world of one core and one variable, of timestamps of six bits; ticks until its clock says `now`. */
 enum { SIX_BITS = 6, LAST = 63 };
 
 static void
 step_until_quiet(gpc_world_t *world)
 {
-    gpc_move_t moves[GPC_WORLD_MAX_MOVES];
+    gpc_moves_t moves = {0};
     while (!gpc_world_quiet(world)) {
-        uint32_t count = gpc_world_moves(world, moves);
-        for (uint32_t i = 0; i < count; i++) {
-            if (moves[i].kind == GPC_MOVE_DELIVER || moves[i].kind == GPC_MOVE_MEMORY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves[i]), GPC_OK);
+        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
+        for (uint32_t i = 0; i < moves.count; i++) {
+            if (moves.list[i].kind == GPC_MOVE_DELIVER || moves.list[i].kind == GPC_MOVE_MEMORY) {
+                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
                 break;
             }
         }
     }
+    gpc_moves_free(&moves);
 }
 
 static uint64_t
@@ -302,7 +324,7 @@ copies_end_when_timestamps_begin_again(void)
                               .max_states = 1};
         gpc_world_t *world = calloc(1, sizeof(*world));
         REQUIRE(world != NULL);
-        CHECK_EQUAL_I64(gpc_world_init(world, &what), 0);
+        CHECK_EQUAL_I64(gpc_world_init(world, &what, 1), 0);
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 40), 0);
         CHECK_EQUAL_U64(world->controllers[1].statistics->leases_cut, 1); /* 50 cycles would be until 90 */
         CHECK_EQUAL_U64(hits_after_a_load_at(world, LAST), 1);
@@ -412,6 +434,7 @@ main(void)
     RUN(without_fences_stores_overtake);
     RUN(stale_data_after_a_flag_is_forbidden_across_rollovers);
     RUN(private_stores_are_told_apart_at_the_last_timestamp_too);
+    RUN(barriers_and_kernels_order_what_was_before_them);
     RUN(copies_end_when_timestamps_begin_again);
     RUN(a_lifetime_that_timestamps_have_no_room_for_is_refused);
     RUN(tables_have_the_states_of_the_papers);

@@ -1,34 +1,59 @@
-"""The outcomes that a memory model allows a program of the explorer: those of the litmus test that it is."""
+"""The outcomes that a memory model allows a program of the explorer, by way of the equivalent litmus test."""
 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
 from gpucoh.verify.programs import VARIABLES, Operation, Program, Thread
 
-_OPS = {"ld": "ld", "st": "st", "add": "atom", "F": "fence"}
+_OPS = {"ld": "ld", "st": "st", "add": "atom"}
 _WORD = 0xFFFFFFFF
+#: Barrier of all threads; that of a core has this number plus one plus the core's number.
+_ALL = 0
+_FENCE = Instruction(op="fence", line=0, order="SC")
 
 
-def _instruction(operation: Operation, register: str) -> Instruction:
+def _barrier(number: int, threads: int) -> Instruction:
+    return Instruction(op="bar", line=0, function="sync", values=(number, threads))
+
+
+def _instructions(
+    program: Program, core: int, operation: Operation, register: str
+) -> list[Instruction]:
+    """An operation as instructions: a kernel's end is a barrier of all threads between fences."""
     kind = operation.kind
-    return Instruction(
-        op=_OPS[kind],
-        line=0,
-        order=operation.order,
-        scope=operation.scope,
-        dest=register if operation.reads else None,
-        location=None if kind == "F" else VARIABLES[operation.variable],
-        function="ADD" if kind == "add" else "",
-        values=(operation.value,) if operation.writes else (),
-    )
+    if kind == "F":
+        return [replace(_FENCE, order=operation.order, scope=operation.scope)]
+    if kind == "kernel":
+        return [_FENCE, _barrier(_ALL, len(program.threads)), _FENCE]
+    if kind == "bar":
+        return [_barrier(1 + core, sum(thread.core == core for thread in program.threads))]
+    if kind == "exit":
+        return []
+    return [
+        Instruction(
+            op=_OPS[kind],
+            line=0,
+            order=operation.order,
+            scope=operation.scope,
+            dest=register if operation.reads else None,
+            location=VARIABLES[operation.variable],
+            function="ADD" if kind == "add" else "",
+            values=(operation.value,) if operation.writes else (),
+        )
+    ]
 
 
 def as_test(program: Program) -> Test:
-    """The program as a litmus test, with a register of its own for each value read."""
+    """The program as a litmus test, with a register of its own for each value read.
+
+    The threads of a core are a block; if kernels end, all threads are one block, for the barrier of them all.
+    """
+    together = any(op.kind == "kernel" for thread in program.threads for op in thread.operations)
     return Test(
         name=program.name,
         title=program.name,
@@ -36,11 +61,12 @@ def as_test(program: Program) -> Test:
         threads=tuple(
             LitmusThread(
                 id=number,
-                cta=thread.core,
+                cta=0 if together else thread.core,
                 gpu=0,
                 code=tuple(
-                    _instruction(operation, f"r{place}")
+                    instruction
                     for place, operation in enumerate(thread.operations)
+                    for instruction in _instructions(program, thread.core, operation, f"r{place}")
                 ),
             )
             for number, thread in enumerate(program.threads)
@@ -64,12 +90,12 @@ def _allowed(
 def allowed_outcomes(program: Program, model: str) -> tuple[tuple[int, ...], ...] | None:
     """Every outcome that the model allows: values of loads and atomics in order of threads, then the final values.
 
-    None if the model promises the program nothing: ``none``, or one for race-free programs and the program has a race.
+    None if the model promises the program nothing: ``none``, or a model for race-free programs if it has races.
 
     Raises
     ------
     UndecidedError
-        If there are too many candidate executions to look at.
+        If there are too many candidate executions.
 
     Examples
     --------

@@ -6,8 +6,10 @@ import pytest
 
 from gpucoh.cli import call
 from gpucoh.litmus import UnsupportedError, builtin, builtins, parse
-from gpucoh.verify.explorer import verify
+from gpucoh.verify.explorer import explore, verify
 from gpucoh.verify.library import find, shape_tests, translate
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import parse as parse_line
 
 TEXT = """PTX text
 {{ {init} }}
@@ -30,6 +32,8 @@ def litmus(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;"):
         ("st.release.cta x, 1", "st.release.cta x 1"),
         ("fence.acq_rel.cu", "F.acq_rel.cu"),
         ("fence.sc.gpu", "F"),
+        ("bar.cta.sync 0", "bar"),
+        ("bar.cta.sync 0, 3, 1", "bar"),
         ("atom.acq_rel.gpu.add r0, x, 2", "add.acq_rel x 2"),
         ("red.relaxed.gpu.sub x, 1", "add x 4294967295"),
     ],
@@ -48,10 +52,13 @@ def test_threads_of_one_block_are_on_one_core():
     [
         ({"left": "atom.relaxed.gpu.exch r0, x, 1"}, "line 4: the explorer has no atomic exch"),
         ({"left": "LC00: beq r0, 0, LC00"}, "line 4: the explorer has no branches"),
+        ({"left": "bar.cta.arrive 1, 1, 1"}, "line 4: the explorer has no barriers without"),
+        ({"left": "bar.cta.sync 0, 0, 2"}, "line 4: in the explorer, all threads of a block wait"),
+        ({"left": "bar.cta.sync r0, r0"}, "line 4: in the explorer, all threads of a block wait"),
         ({"left": "add r0, r0, 1"}, "line 4: the explorer has no arithmetic"),
         ({"left": "ld.weak r0, x ; st.weak x, r0"}, "line 4: r0 is read from memory"),
         ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
-        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations; the explorer has at most 4"),
+        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
         ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
     ],
 )
@@ -59,6 +66,29 @@ def test_what_the_explorer_has_not_is_named(changes, reason):
     with pytest.raises(UnsupportedError, match=f"^{reason}") as caught:
         translate(litmus(**changes))
     assert "\n" not in str(caught.value)
+
+
+def test_threads_of_a_block_with_different_barriers_are_named():
+    with pytest.raises(UnsupportedError, match="have the same barriers"):
+        translate(builtin("MP+bar-left"))
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("0: st x 1; bar; ld y | 0: st y 1; bar; ld x", {(1, 1, 1, 1)}),
+        ("0: st x 1; kernel | 1: ld x; kernel; ld x", {(0, 1, 1), (1, 1, 1)}),
+        ("0: st x 1; exit | 1: ld x; exit", {(0, 1), (1, 1)}),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["no-l1", "mesi", "tc-weak[lifetime=2]"])
+def test_barriers_and_the_ends_of_threads_and_kernels_are_explored(protocol, line, rows):
+    program = parse_line(line)
+    for model in ("SC", "RC-MCA", "RCpc"):
+        assert set(allowed_outcomes(program, model)) == rows
+    found = explore(protocol, program, allowed=tuple(rows))
+    assert found["complete"]
+    assert {tuple(row) for row in found["outcomes"]} == rows
 
 
 def test_every_shape_is_explored_and_most_built_in_tests_are():
@@ -95,6 +125,8 @@ def test_an_outcome_is_a_final_state_of_the_test():
         ("SB+sc", "rc", False, False),
         ("MP", "rc", True, True),
         ("MP+rel+acq", "rc", False, False),
+        ("MP+bar", "rc", False, False),
+        ("SB+bar", "rc", False, False),
     ],
 )
 def test_the_explorer_says_what_can_be_observed(name, rule, observed, allowed):
@@ -115,9 +147,18 @@ def test_a_test_given_twice_is_explored_once_and_reported_twice():
 def test_limits_are_reported_and_a_test_with_settings_left_is_not_complete():
     found = verify("gpu-vi", tests=[find("MP"), find("SB")], max_states=3000)
     assert not found.complete
-    assert found.limits[-1].what == "more than 3000 states in all programs"
+    assert [limit.what for limit in found.limits] == ["more than 3000 states in all programs"]
     assert not any(told.complete for told in found.tests)
-    assert found.to_dict()["limits"][-1]["programs"] == 1
+    assert found.to_dict()["limits"] == [
+        {"what": found.limits[0].what, "first": found.limits[0].first, "programs": 2}
+    ]
+
+
+def test_a_limit_of_one_program_is_reported():
+    found = verify("gpu-vi", tests=[find("MP")], program_states=1000)
+    assert not found.complete
+    assert found.limits[0].what == "more than 1000 states"
+    assert found.limits[0].programs > 1
 
 
 @pytest.fixture

@@ -1,0 +1,121 @@
+/* world_launch.c: threads of the explorer's world that meet: at a block's barrier, and at the end of a launch. */
+#include "check/world.h"
+
+/* ---- barriers --------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+threads_on(const gpc_world_t *self, uint32_t core)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        count += self->what->threads[t].core == core;
+    }
+    return count;
+}
+
+int
+gpc_world_arrive(gpc_world_t *self, uint32_t thread)
+{
+    uint32_t core = self->what->threads[thread].core;
+    uint64_t released;
+    gpc_cycle_t until;
+
+    int status = gpc_order_barrier(&self->order, core, 0, 0, self->warp_of[thread], 1, threads_on(self, core), true,
+                                   &released, &until);
+    if (status) {
+        return status;
+    }
+    self->state->threads[thread].waits = GPC_WORLD_AT_BARRIER;
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        if (self->what->threads[t].core == core && (released >> self->warp_of[t] & 1)) {
+            self->state->threads[t].waits = GPC_WORLD_RUNS;
+            self->state->threads[t].next_op++;
+        }
+    }
+    return GPC_OK;
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------------------- */
+
+/* All threads, or those of a core, are at the end of the launch. */
+static bool
+are_at_kernel(const gpc_world_t *self, uint32_t core)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        if (core == GPC_NONE || self->what->threads[t].core == core) {
+            if (self->state->threads[t].waits != GPC_WORLD_AT_KERNEL) {
+                return false;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool
+minds_ends(const gpc_controller_t *unit)
+{
+    return unit->type->ends || unit->type->launch;
+}
+
+/* At a core once its threads are done, elsewhere once all are; and again while a table holds the KERNEL_END. */
+bool
+gpc_world_may_end(const gpc_world_t *self, uint32_t node)
+{
+    const gpc_controller_t *unit = &self->controllers[node];
+
+    if (self->state->ended >> node & 1) {
+        return *unit->untold != 0;
+    }
+    return minds_ends(unit) &&
+           (are_at_kernel(self, GPC_NONE) || (node < self->machine.cores && are_at_kernel(self, node)));
+}
+
+int
+gpc_world_end(gpc_world_t *self, uint32_t node)
+{
+    self->state->ended |= 1u << node;
+    int status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_END);
+    return status == GPC_HELD_QUEUE ? GPC_OK : status;
+}
+
+bool
+gpc_world_may_begin(const gpc_world_t *self)
+{
+    if (self->state->timers.count || !are_at_kernel(self, GPC_NONE)) {
+        return false;
+    }
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        const gpc_controller_t *unit = &self->controllers[node];
+        if (minds_ends(unit) && (!(self->state->ended >> node & 1) || *unit->untold)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int
+gpc_world_begin(gpc_world_t *self)
+{
+    int status = GPC_OK;
+
+    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+        status = gpc_controller_verify(&self->controllers[node], true);
+    }
+    if (status == GPC_OK) {
+        status = gpc_world_check_accepted(self);
+    }
+    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+        status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
+    }
+    for (uint32_t core = 0; core < self->machine.cores; core++) {
+        gpc_order_block_begin(&self->order, core, 0, (UINT64_C(1) << GPC_WORLD_MAX_THREADS) - 1);
+    }
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        self->state->threads[t].waits = GPC_WORLD_RUNS;
+        self->state->threads[t].next_op++;
+    }
+    self->state->ended = 0;
+    return status;
+}

@@ -1,0 +1,487 @@
+/* test_boundaries_explorer.c: does the explorer go as far as a protocol does, and report where it stops? Are logical times
+ * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? */
+#include "check/states.h"
+#include "check/world.h"
+#include "controller/actions.h"
+#include "harness.h"
+#include "own_registry.h"
+#include "small_programs.h"
+
+/* ---- prototypes: an L1 without lines that completes stores at once and sends PINGs to the bank -------------------------------- */
+
+#define MESSAGES(X, P) X(P, PING, ST, 0, 8, 0, false, "") X(P, PONG, ST, 1, 8, 0, false, "") X(P, PUT, ST, 0, 8, 4, false, "")
+GPC_MESSAGES(MSG, MESSAGES)
+
+#define MESSAGE_FIELDS(FIELD) FIELD(LOGICAL, uint64_t, time)
+GPC_DESCRIBE(prototype, message, MESSAGE_FIELDS)
+#define PLAIN_MESSAGE_FIELDS(FIELD) FIELD(PLAIN, uint64_t, time)
+GPC_DESCRIBE(plain, message, PLAIN_MESSAGE_FIELDS)
+#define UNIT_FIELDS(FIELD) FIELD(LOGICAL, uint64_t, now)
+GPC_DESCRIBE(prototype, unit, UNIT_FIELDS)
+#define PLAIN_UNIT_FIELDS(FIELD) FIELD(PLAIN, uint64_t, now)
+GPC_DESCRIBE(plain, unit, PLAIN_UNIT_FIELDS)
+
+static uint64_t *
+clock_of(const gpc_controller_t *unit)
+{
+    return &((prototype_unit_t *) unit->unit_fields)->now;
+}
+
+static int
+send(gpc_step_t *x, uint8_t type, gpc_position_t to, uint64_t time)
+{
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_node_of(x->unit, to));
+    msg->fields[0] = time;
+    return gpc_send(x, msg);
+}
+
+static int
+send_several(gpc_step_t *x, uint32_t count)
+{
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < count && status == GPC_OK; i++) {
+        status = send(x, MSG_PING, GPC_AT_BANK, 0);
+    }
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_ACTION(act_flood, "150 PINGs")
+{
+    return send_several(x, 150);
+}
+
+GPC_ACTION(act_deluge, "5000 PINGs")
+{
+    return send_several(x, 5000);
+}
+
+GPC_ACTION(act_name_request, "a PING that names the store, which completes")
+{
+    gpc_msg_t *msg = gpc_new_message(x, MSG_PING, gpc_node_of(x->unit, GPC_AT_BANK));
+    msg->request = x->message;
+    int status = gpc_send(x, msg);
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+/* The L1's clock follows the bank's, which is always ahead: both grow for ever. */
+GPC_ACTION(act_start_clock, "")
+{
+    *clock_of(x->unit) = 1;
+    int status = send(x, MSG_PING, GPC_AT_BANK, 1);
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_ACTION(act_answer, "")
+{
+    uint64_t *clock = clock_of(x->unit), time = x->msg->fields[0];
+    if (time == 0) {
+        return GPC_OK;
+    }
+    *clock = (time > *clock ? time : *clock) + 10;
+    return send(x, MSG_PONG, GPC_AT_CORE, *clock);
+}
+
+GPC_ACTION(act_follow, "")
+{
+    *clock_of(x->unit) = x->msg->fields[0];
+    return send(x, MSG_PING, GPC_AT_BANK, *clock_of(x->unit));
+}
+
+GPC_ACTION(act_perform, "")
+{
+    const gpc_msg_t *msg = x->msg;
+    int status = x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data);
+    return status ? status : send(x, MSG_PONG, GPC_AT_CORE, 0);
+}
+
+#define L1_STATES(X) X(L1_ON, STABLE, "")
+#define L1_EVENTS(X) X(L1_STORE, "") X(L1_PONG, "")
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define L2_STATES(X) X(L2_ON, STABLE, "")
+#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "")
+GPC_FSM(L2, L2_STATES, L2_EVENTS)
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    return x->cause == MSG_PONG ? L1_PONG : L1_STORE;
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    return x->cause == MSG_PUT ? L2_PUT : L2_PING;
+}
+
+static uint8_t
+answers_to_table_1(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    return msg->type == MSG_PONG;
+}
+
+static int
+read_memory(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+            gpc_mask_t mask, uint32_t *words)
+{
+    (void) cores, (void) num_cores, (void) bank, (void) line, (void) mask, (void) words;
+    return GPC_OK;
+}
+
+static const gpc_cell_t flood_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_flood)}};
+static const gpc_cell_t deluge_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_deluge)}};
+static const gpc_cell_t early_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_name_request)}};
+static const gpc_cell_t clock_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_start_clock)}};
+static const gpc_cell_t answer_cells[1][L1_NUM_EVENTS] = {{[L1_PONG] = GO(L1_ON, act_follow)}};
+static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {
+    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform)}};
+
+/* ---- prototype: an L1 that keeps its last store until a release or a kernel's end ----------------------------------------------- */
+
+#define LAZY_UNIT(FIELD) FIELD(PLAIN, uint64_t, line) FIELD(PLAIN, uint32_t, value)
+GPC_DESCRIBE(lazy, unit, LAZY_UNIT)
+
+#define LAZY_STATES(X) X(LAZY_EMPTY, STABLE, "") X(LAZY_FULL, STABLE, "") X(LAZY_SENT, TRANSIENT_COHERENCE, "")
+#define LAZY_EVENTS(X) X(LAZY_STORE, "") X(LAZY_DRAIN, "") X(LAZY_END, "") X(LAZY_PONG, "")
+GPC_FSM(LAZY, LAZY_STATES, LAZY_EVENTS)
+
+static gpc_event_id_t
+lazy_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_STORE:
+            return LAZY_STORE;
+        case GPC_MSG_KERNEL_END:
+            return LAZY_END;
+        default:
+            return x->cause == MSG_PONG ? LAZY_PONG : LAZY_DRAIN;
+    }
+}
+
+GPC_ACTION(act_keep_store, "")
+{
+    *(lazy_unit_t *) x->unit->unit_fields = (lazy_unit_t){.line = x->line, .value = x->msg->data[0]};
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_ACTION(act_put, "")
+{
+    const lazy_unit_t *kept = x->unit->unit_fields;
+    gpc_msg_t *msg = gpc_new_message(x, MSG_PUT, gpc_node_of(x->unit, GPC_AT_BANK));
+    msg->line = kept->line;
+    msg->mask = 1;
+    msg->data[0] = kept->value;
+    return gpc_send(x, msg);
+}
+
+static const gpc_cell_t lazy_cells[LAZY_NUM_STATES][LAZY_NUM_EVENTS] = {
+    [LAZY_EMPTY] = {[LAZY_STORE] = GO(LAZY_FULL, act_keep_store), [LAZY_END] = GO(LAZY_EMPTY)},
+    [LAZY_FULL] = {[LAZY_STORE] = HOLD_QUEUE,
+                   [LAZY_DRAIN] = GO(LAZY_SENT, act_put),
+                   [LAZY_END] = GO_HARDENED(LAZY_SENT, act_put)},
+    [LAZY_SENT] = {[LAZY_STORE] = HOLD_QUEUE, [LAZY_END] = HOLD_QUEUE, [LAZY_PONG] = GO(LAZY_EMPTY)},
+};
+static const gpc_table_t lazy_table = {GPC_TABLE("L1", OVER_UNIT, LAZY, lazy_cells, lazy_classify)};
+static const gpc_controller_type_t lazy_l1 = {
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&lazy_table}, .unit = lazy_unit_described};
+static const gpc_controller_type_t lazy_end_l1 = {
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&lazy_table}, .unit = lazy_unit_described, .ends = 1};
+
+static int
+lazy_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) warp, (void) scope, (void) until;
+    int status = l1->unit_states[0] == LAZY_FULL ? gpc_controller_unit(l1, 0, GPC_MSG_RELEASE, GPC_NONE) : GPC_OK;
+    return status < 0 || l1->unit_states[0] == LAZY_EMPTY ? status : GPC_HOLD;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
+
+static const gpc_table_t flood_table = {GPC_TABLE("L1", OVER_UNIT, L1, flood_cells, l1_classify)};
+static const gpc_table_t deluge_table = {GPC_TABLE("L1", OVER_UNIT, L1, deluge_cells, l1_classify)};
+static const gpc_table_t early_table = {GPC_TABLE("L1", OVER_UNIT, L1, early_cells, l1_classify)};
+static const gpc_table_t clock_table = {GPC_TABLE("L1", OVER_UNIT, L1, clock_cells, l1_classify)};
+static const gpc_table_t answer_table = {GPC_TABLE("L1.answers", OVER_UNIT, L1, answer_cells, l1_classify)};
+static const gpc_table_t bank_table = {GPC_TABLE("L2", OVER_UNIT, L2, bank_cells, l2_classify)};
+
+#define AT_CORE(name_, unit_, ...)                                                                                     \
+    static const gpc_controller_type_t name_ = {.name = "L1",                                                          \
+                                                .position = GPC_AT_CORE,                                               \
+                                                .tables = {__VA_ARGS__},                                               \
+                                                .unit = (unit_),                                                       \
+                                                .route = answers_to_table_1}
+AT_CORE(flood_l1, prototype_unit_described, &flood_table);
+AT_CORE(deluge_l1, prototype_unit_described, &deluge_table);
+AT_CORE(early_l1, prototype_unit_described, &early_table);
+AT_CORE(clock_l1, prototype_unit_described, &clock_table, &answer_table);
+AT_CORE(plain_l1, plain_unit_described, &clock_table, &answer_table);
+
+static const gpc_controller_type_t bank = {
+    .name = "L2", .position = GPC_AT_BANK, .tables = {&bank_table}, .unit = prototype_unit_described};
+static const gpc_controller_type_t plain_bank = {
+    .name = "L2", .position = GPC_AT_BANK, .tables = {&bank_table}, .unit = plain_unit_described};
+
+#define PROTOCOL(id_, l1_, l2_, ...)                                                                              \
+    {                                                                                                                  \
+        .id = (id_), .model = {[GPC_RULE_RC] = "none"}, .standard_rule = GPC_RULE_RC, .controllers = {&(l1_), &(l2_)}, \
+        .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info), .message = __VA_ARGS__,                           \
+        .networks = {{.name = "request"}, {.name = "response"}}, .host_read = read_memory,                             \
+    }
+
+static const gpc_protocol_t prototypes[] = {
+    PROTOCOL("flood", flood_l1, bank, prototype_message_described),
+    PROTOCOL("deluge", deluge_l1, bank, prototype_message_described),
+    PROTOCOL("early", early_l1, bank, prototype_message_described),
+    PROTOCOL("clocks", clock_l1, bank, prototype_message_described),
+    PROTOCOL("plain clocks", plain_l1, plain_bank, plain_message_described),
+    PROTOCOL("lazy", lazy_l1, plain_bank, plain_message_described, .order = {.release = lazy_release}),
+    PROTOCOL("lazy at the end", lazy_end_l1, plain_bank, plain_message_described),
+};
+
+/* ---- limits ------------------------------------------------------------------------------------------------------------------------- */
+
+static const gpc_explore_thread_t one_store[] = {THREAD(0, ST(X, 1))};
+
+static gpc_explore_t
+asked(const char *protocol)
+{
+    return (gpc_explore_t){.protocol = protocol,
+                           .rule = GPC_RULE_DEFAULT,
+                           .cores = 1,
+                           .variables = 1,
+                           .num_threads = 1,
+                           .threads = one_store,
+                           .max_states = 100000};
+}
+
+/* Explores, and checks that the result says all of the texts. */
+static void
+expect(const gpc_explore_t *what, const char *first, const char *second, const char *third)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    int status = gpc_explore(what, &text);
+    CHECK_EQUAL_I64(status, 0);
+    bool right = text.bytes && strstr(text.bytes, first) && strstr(text.bytes, second) && strstr(text.bytes, third);
+    if (!right) {
+        printf("# %s: not all of %s, %s and %s in\n# %.1000s\n", what->protocol, first, second, third,
+               text.bytes ? text.bytes : "");
+    }
+    CHECK(right);
+    gpc_text_free(&text);
+}
+
+static void
+an_image_of_600_kib_comes_back(void)
+{
+    size_t bytes = 600u << 10;
+    uint8_t *base = calloc(1, bytes), *image = calloc(1, bytes), *back = malloc(bytes);
+    gpc_states_t states;
+
+    REQUIRE(base && image && back);
+    gpc_states_init(&states, base, bytes);
+    image[560u << 10] = 1;
+    CHECK_EQUAL_I64(gpc_states_queue(&states, image), 0);
+    memset(image, 7, bytes);
+    CHECK_EQUAL_I64(gpc_states_queue(&states, image), 0);
+    gpc_states_dequeue(&states, back);
+    CHECK_EQUAL_U64(back[560u << 10], 1);
+    CHECK_EQUAL_U64(back[(560u << 10) % (512u << 10)], 0);
+    gpc_states_dequeue(&states, back);
+    CHECK(memcmp(image, back, bytes) == 0);
+    gpc_states_free(&states);
+    free(base);
+    free(image);
+    free(back);
+}
+
+/* The store at once and 0 to 150 PINGs on their way: more messages than one operation usually needs, more moves than 128. */
+static void
+all_of_150_messages_in_flight_can_be_the_next(void)
+{
+    gpc_explore_t what = asked("flood");
+    expect(&what, "\"states\": 152,", "\"complete\": true", "\"limits\": []");
+}
+
+static void
+too_many_messages_are_a_limit_that_is_reported(void)
+{
+    gpc_explore_t what = asked("deluge");
+    expect(&what, "\"complete\": false", "\"violations\": []", "\"limits\": [\"more than 4096 messages in flight\"]");
+}
+
+static void
+too_many_states_are_a_limit_that_is_reported(void)
+{
+    gpc_explore_t what = asked("flood");
+    what.max_states = 3;
+    expect(&what, "\"complete\": false", "\"violations\": []", "\"limits\": [\"more than 3 states\"]");
+}
+
+static void
+states_too_far_away_are_a_limit_that_is_reported(void)
+{
+    gpc_explore_t what = asked("plain clocks");
+    expect(&what, "\"complete\": false", "\"violations\": []",
+           "\"limits\": [\"states that are more than 4095 moves away\"]");
+}
+
+static void
+cells_of_every_table_are_covered(void)
+{
+    gpc_explore_t what = asked("clocks");
+    expect(&what, "\"L1\": [0]", "\"L1.answers\": [1]", "\"L2\": [0]");
+}
+
+/* ---- encoding ------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint8_t bytes[512];
+    size_t length;
+} encoded_t;
+
+static gpc_world_t *
+make_world(const gpc_explore_t *what)
+{
+    gpc_world_t *world = calloc(1, sizeof(*world));
+    CHECK(world != NULL);
+    if (world) {
+        CHECK_EQUAL_I64(gpc_world_init(world, what, 1), 0);
+    }
+    return world;
+}
+
+static void
+free_world(gpc_world_t *world)
+{
+    gpc_world_free(world);
+    free(world);
+}
+
+static void
+encode(gpc_world_t *world, encoded_t *out)
+{
+    gpc_encoder_t encoder = {.bytes = out->bytes, .capacity = sizeof(out->bytes)};
+    gpc_world_encode(world, world->symmetries, &encoder);
+    CHECK(!encoder.overflow);
+    out->length = encoder.length;
+}
+
+static bool
+same(const encoded_t *one, const encoded_t *other)
+{
+    return one->length == other->length && memcmp(one->bytes, other->bytes, one->length) == 0;
+}
+
+static void
+a_message_that_names_a_completed_request_is_encoded_without_it(void)
+{
+    gpc_explore_t what = asked("early");
+    gpc_world_t *world = make_world(&what);
+    REQUIRE(world != NULL);
+    encoded_t before, after;
+
+    CHECK_EQUAL_I64(gpc_world_move(world, &(gpc_move_t){.kind = GPC_MOVE_ISSUE}), GPC_OK);
+    const gpc_list_t *channel = gpc_world_channel(world, 0, 1, 0);
+    REQUIRE(channel->count == 1);
+    encode(world, &before);
+    gpc_msg_at(&world->messages, channel->head)->request = GPC_NONE;
+    encode(world, &after);
+    CHECK(same(&before, &after));
+    free_world(world);
+}
+
+static void
+clocks_that_grow_for_ever_have_few_states(void)
+{
+    gpc_explore_t what = asked("clocks");
+    /* the start, the first PING, a PONG, a later PING; nothing ever rests */
+    expect(&what, "\"states\": 4,", "\"kind\": \"livelock\"", "\"limits\": []");
+}
+
+/* A state with a PING of this time, the L1's clock and the bank's. */
+static void
+encode_times(gpc_world_t *world, uint64_t message, uint64_t l1, uint64_t l2, encoded_t *out)
+{
+    gpc_list_t *channel = gpc_world_channel(world, 0, 1, 0);
+    if (channel->count == 0) {
+        CHECK_EQUAL_I64(gpc_world_move(world, &(gpc_move_t){.kind = GPC_MOVE_ISSUE}), GPC_OK);
+    }
+    gpc_msg_at(&world->messages, channel->head)->fields[0] = message;
+    *clock_of(&world->controllers[0]) = l1;
+    *clock_of(&world->controllers[1]) = l2;
+    encode(world, out);
+}
+
+static void
+logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
+{
+    gpc_explore_t what = asked("clocks");
+    gpc_world_t *world = make_world(&what);
+    REQUIRE(world != NULL);
+    encoded_t one, other;
+
+    encode_times(world, 5, 9, 3, &one); /* M.exp > D.ver */
+    encode_times(world, 15, 19, 13, &other);
+    CHECK(same(&one, &other));
+    encode_times(world, 5, 9, 7, &other); /* M.exp < D.ver */
+    CHECK(!same(&one, &other));
+    encode_times(world, 5, 9, 5, &other); /* and equal */
+    CHECK(!same(&one, &other));
+    encode_times(world, 5, 9, 4, &other); /* the same order, another distance */
+    CHECK(!same(&one, &other));
+    encode_times(world, 0, 9, 3, &one); /* 0: none, which is no time before all others */
+    encode_times(world, 0, 19, 13, &other);
+    CHECK(same(&one, &other));
+    encode_times(world, 3, 9, 3, &other);
+    CHECK(!same(&one, &other));
+    free_world(world);
+}
+
+/* ---- the end of a thread and of a launch ------------------------------------------------------------------------------------------ */
+
+static void
+expect_outcomes(const char *protocol, const gpc_explore_thread_t *thread, const char *outcomes)
+{
+    gpc_explore_t what = asked(protocol);
+    what.threads = thread;
+    expect(&what, outcomes, "\"complete\": true", "\"violations\": []");
+}
+
+static void
+a_thread_ends_once_its_stores_are_drained(void)
+{
+    const gpc_explore_thread_t ends[] = {THREAD(0, ST(X, 1), THREAD_END)};
+    expect_outcomes("lazy", one_store, "\"outcomes\": [[0]]");
+    expect_outcomes("lazy", ends, "\"outcomes\": [[1]]");
+    expect_outcomes("lazy at the end", ends, "\"outcomes\": [[0]]");
+}
+
+static void
+a_launch_ends_once_what_its_end_causes_is_over(void)
+{
+    const gpc_explore_thread_t next[] = {THREAD(0, ST(X, 1), NEXT_KERNEL, ST(X, 2), NEXT_KERNEL)};
+    expect_outcomes("lazy", next, "\"outcomes\": [[2]]");
+    expect_outcomes("lazy at the end", next, "\"outcomes\": [[2]]");
+}
+
+int
+main(void)
+{
+    for (size_t i = 0; i < GPC_COUNT_OF(prototypes); i++) {
+        register_own(&prototypes[i]);
+    }
+    RUN(an_image_of_600_kib_comes_back);
+    RUN(all_of_150_messages_in_flight_can_be_the_next);
+    RUN(too_many_messages_are_a_limit_that_is_reported);
+    RUN(too_many_states_are_a_limit_that_is_reported);
+    RUN(states_too_far_away_are_a_limit_that_is_reported);
+    RUN(cells_of_every_table_are_covered);
+    RUN(a_message_that_names_a_completed_request_is_encoded_without_it);
+    RUN(clocks_that_grow_for_ever_have_few_states);
+    RUN(logical_times_are_the_same_up_to_a_shift_and_no_other_change);
+    RUN(a_thread_ends_once_its_stores_are_drained);
+    RUN(a_launch_ends_once_what_its_end_causes_is_over);
+    return harness_end();
+}
