@@ -1,10 +1,10 @@
-# Everything here works on a fresh clone with Python 3.11 (venv included), make and a C compiler; what else is needed is
-# installed into .venv. Runs again are quick: stamps in build/ tell what is still good.
+# Every target works on a fresh clone with Python 3.11 (with venv), make and a C compiler; make installs other requirements
+# into .venv. Repeated runs are quick: stamp files in build/ record what is up to date.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
-# meson, ninja and the tools of the venv come first.
+# meson, ninja and the tools of the venv have priority.
 RUN := PATH="$(BIN):$$PATH"
 
 BUILD := build
@@ -18,26 +18,26 @@ SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -
 help:
 	@echo "make demo     install into .venv and compare six protocols on real algorithms: a table, three figures"
 	@echo "make test     C tests and Python tests"
-	@echo "make check    style, types, warnings as errors with every compiler here, source rules, determinism"
+	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make asan-python  the binding's tests with the extension under the same sanitizers"
-	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that have to be seen"
-	@echo "make proof    every protocol explored on small machines, every planted bug caught again"
+	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
+	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
-	@echo "make fidelity the table of docs/fidelity.md, measured again"
-	@echo "make monitors every workload under every protocol with --check, then synthetic at random for ten minutes"
-	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures are kept in build/fuzz-failures.jsonl"
-	@echo "make develop  the extension beside its sources, for working on gpucoh"
-	@echo "make format   put C and Python sources into shape"
-	@echo "make clean    remove what was built (.venv too)"
+	@echo "make fidelity measure the table of docs/fidelity.md"
+	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
+	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
+	@echo "make develop  build the extension beside its sources, for work on gpucoh"
+	@echo "make format   format C and Python sources"
+	@echo "make clean    remove all build products and .venv"
 
-# ---- the venv: what stands in pyproject.toml, once ----------------------------------------------------------------------
+# ---- the venv, with the requirements of pyproject.toml --------------------------------------------------------------------
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpucoh needs Python 3.11 or newer, $(PYTHON) is older: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
-# tools/requirements.py prints what pyproject.toml names, so that nothing is named twice.
+# tools/requirements.py prints the requirements of pyproject.toml, which is their only list.
 $(BUILD)/.run: pyproject.toml tools/requirements.py | $(VENV)/bin/python
 	@mkdir -p $(BUILD)
 	$(BIN)/python tools/requirements.py run > $(BUILD)/run.txt
@@ -54,15 +54,15 @@ $(BUILD)/.dev: $(BUILD)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/dev.txt
 	@touch $@
 
-# The package itself, built by meson in $(RELEASE), where only what changed is compiled again.
+# The package itself, built incrementally by meson in $(RELEASE).
 $(BUILD)/.installed: $(BUILD)/.run meson.build meson.options tools/package_files.py $(SOURCES)
 	$(RUN) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall \
 	    --config-settings=build-dir=$(RELEASE) .
 	@touch $@
 
-# ---- what it is for -----------------------------------------------------------------------------------------------------
+# ---- targets for users --------------------------------------------------------------------------------------------------
 
-# Exit status 1 would mean a wrong answer under a protocol that promises right ones; those of no-coh are shown, not counted.
+# Exit status 1: a wrong answer under a protocol that promises a memory model (no-coh promises none).
 demo: $(BUILD)/.installed
 	$(BIN)/gpucoh compare --out figures
 
@@ -80,7 +80,7 @@ asan: $(BUILD)/.run
 	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
-# The package beside an extension with sanitizers, whose library is loaded before CPython. CPython's own leaks are not looked for.
+# The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
 asan-python: $(BUILD)/.test
 	$(RUN) sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
 	    -Dbuildtype=debugoptimized
@@ -99,7 +99,7 @@ format: $(BUILD)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The share of proof that CI runs, in under 15 minutes on two processors. Whoever adds a checker adds its share here.
+# The part of the proofs that CI runs, in under 15 minutes on two processors. A new checker adds its part here.
 PROOF_STATES ?= 1000000
 proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all -c rc --states $(PROOF_STATES)
@@ -112,7 +112,7 @@ bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
 	$(BIN)/python benchmarks/instructions.py
 
-# Every built-in litmus test under every protocol, and the weak outcomes that protocols are meant to show. Part of proof.
+# Every built-in litmus test under every protocol, and the weak outcomes that protocols should show. Part of proof.
 LITMUS_RUNS ?= 200
 .PHONY: litmus
 litmus: $(BUILD)/.installed
@@ -124,7 +124,7 @@ MINUTES ?= 10
 monitors: $(BUILD)/.installed
 	$(BIN)/python tools/monitors.py --minutes $(MINUTES)
 
-# Every protocol under every rule; each failure is on disk before the next run begins.
+# Every protocol under every rule; each failure is written to disk before the next run.
 SECONDS ?= 3600
 SEED ?= $(shell date +%s)
 fuzz: $(BUILD)/.installed
@@ -140,7 +140,7 @@ clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# ---- the measured table of docs/fidelity.md, written again: minutes ------------------------------------------------------
+# ---- the measured table of docs/fidelity.md (takes minutes) --------------------------------------------------------------
 
 .PHONY: fidelity
 fidelity: develop

@@ -1,7 +1,7 @@
-"""Host instructions that the core needs for the runs of ``mix.toml``, counted by callgrind, against a stored baseline.
+"""Host instructions of the core for the runs of ``mix.toml``, counted by callgrind, against a stored baseline.
 
 ``python benchmarks/instructions.py [--update]``. Counts do not depend on the load of the machine, only on the compiler:
-with another one than the baseline's they are shown and not judged. Exit status 1 when a run needs more than 3% more.
+for a compiler other than the baseline's they are printed and not judged. Exit status 1: a run needs more than 3% more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
 ALLOWED = 1.03
 
-# The child: one run of the mix. Only what happens inside gpc_gpu_run is counted.
+# The child process: one run of the mix. Only instructions inside gpc_gpu_run are counted.
 CHILD = """
 import json, sys
 import gpucoh
@@ -34,7 +34,7 @@ print(json.dumps({"correct": result.correct, "instructions": result.to_dict()["i
 
 
 def compiler() -> str:
-    """The compiler that made the extension, as it writes itself into the object."""
+    """The compiler of the extension, from its note in the object."""
     from gpucoh import _core
 
     found = re.findall(
@@ -57,7 +57,7 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
-        done = subprocess.run(  # from here: the sources would hide an installed package
+        done = subprocess.run(  # in this folder: the sources would hide an installed package
             command, capture_output=True, text=True, check=False, env=environment, cwd=HERE
         )
         if done.returncode != 0:
@@ -73,12 +73,10 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--update", action="store_true", help="store what is counted as the baseline"
-    )
+    parser.add_argument("--update", action="store_true", help="store the counts as the baseline")
     given = parser.parse_args()
     if shutil.which("valgrind") is None:
-        print("valgrind is not here: host instructions are not counted")
+        print("valgrind is not installed: host instructions are not counted")
         return 0
     mix = tomllib.loads((HERE / "mix.toml").read_text())
     stored = (
@@ -92,14 +90,14 @@ def main() -> int:
         before = stored["counts"].get(entry["name"])
         change = f"{100 * (host / before - 1):+.1f}%" if before else "new"
         print(
-            f"{entry['name']:6} {host:14,} host instructions, {host / simulated:8.1f} a warp instruction, {change}"
+            f"{entry['name']:6} {host:14,} host instructions, {host / simulated:8.1f} per warp instruction, {change}"
         )
         if before and comparable and host > ALLOWED * before:
             worse.append(entry["name"])
     if given.update:
         BASELINE.write_text(json.dumps({"compiler": compiler(), "counts": counts}, indent=2) + "\n")
     elif not comparable:
-        print(f"the baseline is {stored['compiler']}'s, this is {compiler()}: shown, not judged")
+        print(f"the baseline is {stored['compiler']}'s, this is {compiler()}: not judged")
     elif worse:
         print(f"slower than the baseline by more than 3%: {', '.join(worse)}")
         return 1

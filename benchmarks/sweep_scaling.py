@@ -1,10 +1,9 @@
-"""What two workers give a sweep over one, and what part of a run holds Python's lock.
+"""Speedup of a sweep with two workers, and the fraction of a run that holds Python's global lock.
 
     python benchmarks/sweep_scaling.py [WORKERS]
 
-Wall times mean something only on a machine that does nothing else. The mean number of threads inside the simulating
-core, which runs without Python's lock, hardly depends on what else the machine does: with a processor for each thread,
-it is what the threads give.
+Wall times are meaningful only on an idle machine. The mean number of threads inside the simulator core, which runs
+without Python's lock, hardly depends on the load: with one processor per thread, it is the speedup of threads.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ RUNS = [
     for workload, protocol in PAIRS
 ]
 
-# (wall, processor) seconds of every stay in the core.
+# (wall, processor) seconds of every call of the core.
 stays: list[tuple[float, float]] = []
 
 
 class Timed:
-    """A core whose run() notes how long it took."""
+    """A core whose run() records its duration."""
 
     def __init__(self, core: Any) -> None:
         self.core = core
@@ -47,7 +46,7 @@ class Timed:
 
 
 def time_cores() -> None:
-    """From here on every GPU of this process has a core that is timed."""
+    """Give every GPU of this process a timed core."""
     make = gpucoh.GPU.__init__
 
     def make_timed(self: gpucoh.GPU, *arguments: Any, **options: Any) -> None:
@@ -58,7 +57,7 @@ def time_cores() -> None:
 
 
 def locked_part(workload: str, protocol: str) -> float:
-    """The part of a run's processor time that is spent outside the core, kernels being compiled already."""
+    """The fraction of a run's processor time outside the core, with kernels already compiled."""
     gpucoh.run(workload, protocol)
     stays.clear()
     start = time.thread_time()
@@ -67,7 +66,7 @@ def locked_part(workload: str, protocol: str) -> float:
 
 
 def sweep(pool: Executor) -> tuple[float, float]:
-    """Wall seconds of the sweep, and how many threads were in the core on the mean."""
+    """Wall seconds of the sweep, and the mean number of threads in the core."""
     stays.clear()
     start = time.perf_counter()
     assert gpucoh.sweep(RUNS, pool).correct.all()

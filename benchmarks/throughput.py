@@ -1,10 +1,10 @@
-"""Speed of the simulator: warp instructions and L1-miss round trips a second, ns an event, peak memory.
+"""Speed of the simulator: warp instructions and L1-miss round trips per second, ns per event, peak memory.
 
 ``python benchmarks/throughput.py [--scale tiny|small] [--cores 16,64,256] [--json]``
 
-The mix of ``mix.toml`` and three streams of L1 misses run in a process each. Counted is the processor time of the
-thread that runs the core, inside the core: making inputs and checking answers is Python's and not the simulator's.
-Shown, never judged: the judged figure is that of ``benchmarks/instructions.py``.
+The mix of ``mix.toml`` and three streams of L1 misses run in one process each. The time is the processor time of the
+thread that runs the core, inside the core, without making inputs and checking answers in Python. The figures are for
+information; ``benchmarks/instructions.py`` judges.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIX = Path(__file__).with_name("mix.toml")
 
 
 class TimedGPU(gpucoh.GPU):
-    """A GPU that adds up the processor time of its launches."""
+    """A GPU that accumulates the processor time of its launches."""
 
     seconds = 0.0
 
@@ -41,8 +41,8 @@ class TimedGPU(gpucoh.GPU):
             self.seconds += time.thread_time() - start
 
 
-# Streams of coalesced loads that all miss the L1: lines that the L2 has, with few requests at once and with as many
-# as the cores can have (the answers' way is full then), and lines from memory.
+# Streams of coalesced loads that all miss the L1: lines that are in the L2, with few outstanding requests and with as
+# many as the cores allow (the answer network is then saturated), and lines from memory.
 STREAMS: dict[str, dict[str, int]] = {
     "misses": {"warps": 4, "passes": 400, "lines": 16},
     "flood": {"warps": 24, "passes": 10, "lines": 16},
@@ -51,7 +51,7 @@ STREAMS: dict[str, dict[str, int]] = {
 
 
 def streaming_kernel(stride: int, lines: int) -> gpucoh.Kernel:
-    """A thread's loads a pass, ``stride`` words apart, 16 of them on their way at once."""
+    """A thread's loads per pass, ``stride`` words apart, 16 of them outstanding."""
     s = stride
 
     @gpucoh.kernel
@@ -73,7 +73,7 @@ def streaming_kernel(stride: int, lines: int) -> gpucoh.Kernel:
 
 
 def run_stream(gpu: TimedGPU, cores: int, warps: int, passes: int, lines: int) -> bool:
-    """Other data than the answer: the loads are what counts."""
+    """An instance whose answer is not checked: only its loads matter."""
     threads = cores * warps * 32
     passes = max(1, passes * 16 // cores)
     data = gpu.zeros(threads * lines, np.uint32)
@@ -110,7 +110,7 @@ def measure(mix: dict[str, Any], entry: dict[str, Any], cores: int, scale: str) 
 
 
 def in_a_process(entry: dict[str, Any], cores: int, scale: str) -> dict[str, Any]:
-    """The same in a process of its own, so that its peak memory is its own."""
+    """Run in a process of its own, so that the peak memory is the run's."""
     command = [sys.executable, __file__, "--one", json.dumps([entry, cores, scale])]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout))
@@ -136,7 +136,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         mean = geometric_mean([row["instructions"] / row["seconds"] for row in mine])
         event = geometric_mean([row["seconds"] / row["events"] for row in mine])
         print(
-            f"{cores} cores: {mean / 1e6:.2f} M warp instructions/s on the mix, {event * 1e9:.0f} ns an event"
+            f"{cores} cores: {mean / 1e6:.2f} M warp instructions/s on the mix, {event * 1e9:.0f} ns per event"
         )
 
 

@@ -1,4 +1,4 @@
-"""gpucoh: a simulated GPU, programmed from Python, that shows what its cache coherence protocol does.
+"""gpucoh: a GPU simulator, programmed from Python, that shows what cache coherence protocols do.
 
 >>> import gpucoh, numpy as np
 >>> @gpucoh.kernel
@@ -13,8 +13,8 @@
 >>> float(y[10])
 20.0
 
-All public names are here. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are functions, although modules of the same
-names exist: those are reached as ``from gpucoh.machines import Machine``.
+This module defines all public names. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are functions that hide the
+modules of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
 from gpucoh import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported

@@ -16,7 +16,7 @@ LARGEST_WORDS = 2**32
 
 
 class HostMemory(Protocol):
-    """The host's way to simulated memory: what an array uses of the core."""
+    """The part of the core's interface that an array uses."""
 
     def host_read(self, address: int, out: NDArray[np.uint32]) -> None:
         """Fill ``out`` with the words at an address."""
@@ -27,12 +27,12 @@ class HostMemory(Protocol):
         ...
 
     def release(self, address: int) -> None:
-        """Give an allocation back."""
+        """Free an allocation."""
         ...
 
 
 class Owner(Protocol):
-    """What an array uses of the :class:`gpucoh.GPU` that it belongs to."""
+    """The part of :class:`gpucoh.GPU` that an array uses."""
 
     @property
     def core(self) -> HostMemory:
@@ -41,7 +41,7 @@ class Owner(Protocol):
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype that is meant by a dtype or by a type of the kernel language.
+    """The NumPy dtype of a dtype or of a type of the kernel language.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def _near(dtype: np.dtype[Any]) -> str:
 
 
 def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """NumPy values as another dtype.
+    """Convert NumPy values to another dtype.
 
     Raises
     ------
     ConfigError
-        If they are no numbers, or one is out of the dtype's range.
+        If the values are not numbers, or one is out of the dtype's range.
     """
     if given.dtype.kind not in "iufb":
         raise ConfigError(f"a value of dtype {given.dtype} does not fit an array of {dtype}")
@@ -79,22 +79,22 @@ def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind != "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         whole = np.trunc(given.astype(np.float64)) if given.dtype.kind == "f" else given
-        fits = (whole >= low) & (whole <= high)  # of a NaN neither
+        fits = (whole >= low) & (whole <= high)  # false for NaN
     else:
         with np.errstate(over="ignore"):
             fits = np.isfinite(given.astype(dtype)) | ~np.isfinite(given)
     if not fits.all():
-        raise ConfigError(f"a value, {given[~fits].flat[0]}, does not fit an array of {dtype}")
+        raise ConfigError(f"the value {given[~fits].flat[0]} does not fit an array of {dtype}")
     return given.astype(dtype)
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:
-    """A checked shape.
+    """Check a shape.
 
     Raises
     ------
     ConfigError
-        If it is not a shape, is empty, or has more elements than an array may have.
+        If the value is not a shape, is empty, or has more elements than an array can have.
     """
     items = shape if isinstance(shape, tuple | list) else (shape,)
     if (
@@ -109,17 +109,15 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     if min(out) < 1:
         raise ConfigError(f"shape {shape!r}: every extent must be at least 1")
     if words > LARGEST_WORDS:
-        raise ConfigError(
-            f"an array of {words} elements is larger than the largest, {LARGEST_WORDS}"
-        )
+        raise ConfigError(f"shape {shape!r} has {words} elements (allowed: up to {LARGEST_WORDS})")
     return out
 
 
 class Array:
-    """An array in a GPU's global memory. Made by :meth:`gpucoh.GPU.array`, ``zeros``, ``full``.
+    """An array in a GPU's global memory, made by :meth:`gpucoh.GPU.array`, ``zeros`` or ``full``.
 
-    Reading it (:meth:`numpy`, ``a[1:5]``) and writing it (``a[:] = 0``) are accesses of the host: coherent, in no time,
-    not counted.
+    Reading it (:meth:`numpy`, ``a[1:5]``) and writing it (``a[:] = 0``) are host accesses: coherent, without time and
+    without counts.
 
     Attributes
     ----------
@@ -127,7 +125,7 @@ class Array:
     dtype : numpy.dtype
         int32, uint32 or float32.
     size, nbytes : int
-        Elements; bytes.
+        Number of elements; number of bytes.
     address : int
         Byte address of the first element in simulated memory.
     """
@@ -143,17 +141,17 @@ class Array:
 
     @property
     def gpu(self) -> Any:
-        """The GPU whose memory it is in."""
+        """The GPU that owns the memory."""
         return self._gpu
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def nbytes(self) -> int:
-        """Bytes."""
+        """Number of bytes."""
         return 4 * self.size
 
     def __len__(self) -> int:
@@ -164,23 +162,23 @@ class Array:
         return f"<gpucoh.Array {self.dtype} {self.shape} at {self.address:#x}{freed}>"
 
     def check(self) -> None:
-        """Refuse an array that has been freed.
+        """Check that the array has not been freed.
 
         Raises
         ------
         ConfigError
-            If it has been.
+            If it has been freed.
         """
         if self._freed:
             raise ConfigError(f"the {self.dtype} array of shape {self.shape} has been freed")
 
     def numpy(self) -> NDArray[Any]:
-        """A copy of the content.
+        """Copy the content to the host.
 
         Returns
         -------
         numpy.ndarray
-            Of this array's shape and dtype.
+            With this array's shape and dtype.
 
         Raises
         ------
@@ -194,7 +192,7 @@ class Array:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array in simulated memory cannot be had without a copy")
+            raise ValueError("an array in simulated memory cannot be converted without a copy")
         out = self.numpy()
         return out if dtype is None else out.astype(dtype)
 
@@ -209,7 +207,7 @@ class Array:
         if isinstance(key, slice) and key == slice(None):
             self._write(0, np.ascontiguousarray(_broadcast(new, self.shape)))
             return
-        # Only the words that are meant may be written: copies of others in the caches stay.
+        # Write only the selected words: cached copies of other words must stay.
         places = np.arange(self.size).reshape(self.shape)[key]
         words = _broadcast(new, np.shape(places)).reshape(-1)
         flat = np.reshape(places, -1)
@@ -224,7 +222,7 @@ class Array:
         self._gpu.core.host_write(self.address + 4 * first, words.view(np.uint32))
 
     def _fitting(self, value: Any) -> NDArray[Any]:
-        """The value as this array's dtype; a value that would change is refused."""
+        """The value as this array's dtype; rejects a value that would change."""
         given = np.asarray(value)
         if given.dtype == self.dtype:
             return given
@@ -235,7 +233,7 @@ class Array:
         return converted(given, self.dtype)
 
     def free(self) -> None:
-        """Give the memory back; later use of the array is refused."""
+        """Free the memory; later use of the array is an error."""
         if not self._freed:
             self._gpu.core.release(self.address)
             self._freed = True
@@ -246,5 +244,5 @@ def _broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         return np.broadcast_to(value, shape)
     except ValueError:
         raise ConfigError(
-            f"a value of shape {value.shape} does not fit where the shape is {shape}"
+            f"a value of shape {value.shape} cannot be broadcast to shape {shape}"
         ) from None

@@ -1,4 +1,4 @@
-"""The C core, or what stands in for it where the package was not built, so that the kernel language works alone."""
+"""The C core, or a placeholder where it is not built, so that the kernel language works without it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ except ImportError as error:
     def __getattr__(name: str) -> Any:
         place = Path(__file__).parent
         if any(place.glob("_core*.so")) or any(place.glob("_core*.pyd")):
-            raise Error(f"the simulator's core in {place} cannot be loaded: {_reason}") from None
+            raise Error(f"cannot load the simulator core in {place}: {_reason}") from None
         raise Error(
-            f"the simulator's core is not built in {place}: make develop builds it there; or pip install . and run "
+            f"the simulator core is not built in {place}: run make develop, or pip install . and run "
             "gpucoh, or python -m gpucoh from another folder"
         )
 

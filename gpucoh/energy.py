@@ -1,9 +1,9 @@
-"""Energy: what was counted, times coefficients, each coefficient with its unit and source.
+"""Energy: event counts times coefficients; every coefficient has a unit and a source.
 
-The network is modelled in the manner of ORION: dynamic energy by events (buffer write and read, crossbar, arbiters,
-link), static energy by ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have an
-energy an event and a power. The coefficients are for a 40 nm GPU of the papers' time: the model is for ratios between
-protocols on one machine, not for the joules of a product.
+The network model follows ORION: dynamic energy per event (buffer write and read, crossbar, arbiters, link), static
+energy from ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have an energy per event
+and a static power. The coefficients describe a 40 nm GPU of the papers' time: the model compares protocols on one
+machine; it does not predict the energy of a product.
 
 References
 ----------
@@ -22,16 +22,16 @@ from typing import Any
 
 PARTS = ("noc_dynamic", "noc_static", "l1", "l2", "dram", "scratchpad", "core")
 
-# To joules, or to joules a second, from the first word of a coefficient's unit.
+# Scale to joules (events) or watts (powers), by the first word of a coefficient's unit.
 _SCALES = {"pJ": 1e-12, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
 
-# The cache that cache_data is given for; an access of another size costs the square root of the ratio.
+# The cache size of the coefficient cache_data; for another size energy scales with the square root of the ratio.
 REFERENCE_CACHE_KIB = 32.0
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A number with its unit, what it is of, and where it comes from."""
+    """A number with its unit, description and source."""
 
     value: float
     unit: str
@@ -40,22 +40,22 @@ class Coefficient:
 
     @property
     def scale(self) -> float:
-        """From the unit to joules (of events) or watts (of powers)."""
+        """The factor from the unit to joules (events) or watts (powers)."""
         return _SCALES[self.unit.partition("/")[0]]
 
 
 @dataclass(frozen=True)
 class Term:
-    """One product of the model: so much of what a coefficient is of, in one part.
+    """One product of the model: an amount times a coefficient, for one part.
 
     Attributes
     ----------
     part : str
         One of :data:`PARTS`, or an array or part of a controller: ``l2_directory``, ``l1_store_buffer``.
     coefficient : str
-        Its name in :data:`COEFFICIENTS`.
+        A name in :data:`COEFFICIENTS`.
     amount : float
-        In what the unit is divided by: bits, bit mm, events; for powers that times seconds.
+        In the denominator of the unit: bits, bit mm, events; for powers that times seconds.
     """
 
     part: str
@@ -63,80 +63,80 @@ class Term:
     amount: float
 
 
-_ORION = "inferred: order of ORION 2.0's routers [1] at 45 to 40 nm"
-_WIRE = "240 fJ a transition, bit and mm at 40 nm (table 1 of [2]); half the bits change"
-_CACTI = "inferred: order of CACTI [3] for a small 40 nm SRAM; [2] has 14 pJ for 64 bits of 8 KiB"
-_WATTCH = "inferred: fermi at full issue and bandwidth comes to about 100 W, GPUWattch's [4] order"
+_ORION = "inferred: about ORION 2.0's routers [1] at 45 to 40 nm"
+_WIRE = "240 fJ per transition, bit and mm at 40 nm (table 1 of [2]); half the bits change"
+_CACTI = "inferred: about CACTI [3] for a small 40 nm SRAM; [2] has 14 pJ for 64 bits of 8 KiB"
+_WATTCH = "inferred: fermi at full issue and bandwidth takes about 100 W, similar to GPUWattch [4]"
 
 COEFFICIENTS: dict[str, Coefficient] = {
-    "buffer_write": Coefficient(0.06, "pJ/bit", "a flit into a virtual-channel buffer", _ORION),
-    "buffer_read": Coefficient(0.05, "pJ/bit", "a flit out of a virtual-channel buffer", _ORION),
+    "buffer_write": Coefficient(0.06, "pJ/bit", "flit written to a virtual-channel buffer", _ORION),
+    "buffer_read": Coefficient(0.05, "pJ/bit", "flit read from a virtual-channel buffer", _ORION),
     "crossbar": Coefficient(
         0.005,
         "pJ/bit/port",
-        "a flit through a router's crossbar, whose wires grow with its inputs and outputs",
+        "flit through a router's crossbar; wires grow with its inputs and outputs",
         _ORION,
     ),
-    "vc_allocation": Coefficient(1.0, "pJ", "arbitration for a message at a router", _ORION),
-    "switch_allocation": Coefficient(0.5, "pJ", "arbitration for a flit at a router", _ORION),
-    "link": Coefficient(0.12, "pJ/bit/mm", "a flit over a link", _WIRE),
+    "vc_allocation": Coefficient(1.0, "pJ", "arbitration per message and router", _ORION),
+    "switch_allocation": Coefficient(0.5, "pJ", "arbitration per flit and router", _ORION),
+    "link": Coefficient(0.12, "pJ/bit/mm", "flit over a link", _WIRE),
     "buffer_power": Coefficient(
         2.0,
         "uW/bit",
-        "leakage of a bit of virtual-channel buffer, with its share of clock and control",
+        "leakage per bit of virtual-channel buffer, with its share of clock and control",
         "inferred: equals the dynamic part at about a twentieth of the fermi network's peak load",
     ),
-    "cache_tags": Coefficient(5.0, "pJ", "a look-up in a set's tags", _CACTI),
+    "cache_tags": Coefficient(5.0, "pJ", "tag look-up in a set", _CACTI),
     "cache_data": Coefficient(
         0.2,
         "pJ/bit",
-        "a line read or written, in 32 KiB; grows with the square root of the size",
+        "line read or written in a 32 KiB cache; scales with the square root of the size",
         _CACTI,
     ),
-    "cache_power": Coefficient(0.3, "mW/KiB", "a cache's leakage and clock", _CACTI),
+    "cache_power": Coefficient(0.3, "mW/KiB", "leakage and clock of a cache", _CACTI),
     "scratchpad_data": Coefficient(
-        0.1, "pJ/bit", "a word a lane of a warp's access to the scratchpad", _CACTI
+        0.1, "pJ/bit", "scratchpad access of a warp, one word per lane", _CACTI
     ),
-    "scratchpad_power": Coefficient(0.3, "mW/KiB", "a scratchpad's leakage and clock", _CACTI),
+    "scratchpad_power": Coefficient(0.3, "mW/KiB", "leakage and clock of a scratchpad", _CACTI),
     "dram_data": Coefficient(
         12.0,
         "pJ/bit",
-        "a bit read or written: column access and interface",
-        "14 pJ/bit of GDDR5 in all [5]; inferred: less the share of one row a line",
+        "bit read or written: column access and interface",
+        "14 pJ/bit of GDDR5 in total [5]; inferred: less the share of one row per line",
     ),
     "dram_row": Coefficient(
         2500.0,
         "pJ",
-        "a row opened and closed",
-        "inferred: order of activate and precharge of a 2 KiB row",
+        "row activate and precharge",
+        "inferred: about activate and precharge of a 2 KiB row",
     ),
     "dram_power": Coefficient(
         150.0,
         "mW",
-        "a channel's standby and refresh",
-        "inferred: order of the active standby of two GDDR5 devices",
+        "standby and refresh of a channel",
+        "inferred: about the active standby of two GDDR5 devices",
     ),
     "warp_instruction": Coefficient(
-        400.0, "pJ", "fetch, decode, scheduling and scoreboard of a warp instruction", _WATTCH
+        400.0, "pJ", "fetch, decode, scheduling and scoreboard per warp instruction", _WATTCH
     ),
     "lane_instruction": Coefficient(
-        40.0, "pJ", "registers and execution of one lane's instruction", _WATTCH
+        40.0, "pJ", "registers and execution per lane instruction", _WATTCH
     ),
     "core_cycle": Coefficient(
-        700.0, "pJ", "a core cycle with a resident block: clock and pipeline latches", _WATTCH
+        700.0, "pJ", "clock and pipeline latches per core cycle with a resident block", _WATTCH
     ),
-    "core_power": Coefficient(1.0, "W", "a core's leakage", _WATTCH),
+    "core_power": Coefficient(1.0, "W", "leakage of a core", _WATTCH),
 }
 
-# Millimetres of a link, by topology; inferred. The die of a GTX 480 is 529 mm2: about half its side between a core and
-# the crossbar's far end, about a quarter between neighbours of a 4 x 4 grid.
+# Link length in mm by topology; inferred. The die of a GTX 480 is 529 mm2: a core and the crossbar's far end are about
+# half its side apart, neighbours of a 4 x 4 grid about a quarter.
 LINK_MM = {"crossbar": 10.0, "star": 10.0, "mesh": 5.0}
 
 
 def terms(
     counted: Mapping[str, Any], machine: Mapping[str, Any], *, networks: int, has_l1: bool
 ) -> list[Term]:
-    """Every product that the energy of a run is the sum of.
+    """The products whose sum is the energy of a run.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def terms(
     machine : mapping
         The machine's fields by name.
     networks : int
-        Virtual networks that the protocol declares.
+        Number of virtual networks that the protocol declares.
     has_l1 : bool
-        Whether the protocol keeps lines in a first-level cache.
+        Whether the protocol stores lines in a first-level cache.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def terms(
     l1, l2 = counted["l1"], counted["l2"]
     out = _network(counted["traffic"], machine, networks, seconds)
     if has_l1:
-        # An L1 fills a line for each load that it sent on.
+        # An L1 fills a line for each load that it sends on.
         out += _cache("l1", l1, l1["load_misses"], machine, machine["cores"], seconds)
     out += _cache("l2", l2, l2["fetches"], machine, machine["partitions"], seconds)
     for controller, pieces in counted.get("storage", {}).items():
@@ -185,7 +185,7 @@ def estimate(
     has_l1: bool,
     coefficients: Mapping[str, Coefficient] = COEFFICIENTS,
 ) -> dict[str, float]:
-    """Energy of what was counted.
+    """The energy of a run, by part.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def estimate(
     Returns
     -------
     dict
-        Joules: ``noc_dynamic noc_static l1 l2 dram scratchpad core``, one for each array or part that ``storage``
-        tells, and ``total``, their sum.
+        Joules: ``noc_dynamic noc_static l1 l2 dram scratchpad core``, one for each array or part in
+        ``storage``, and ``total``, their sum.
     """
     parts = dict.fromkeys(PARTS, 0.0)
     for term in terms(counted, machine, networks=networks, has_l1=has_l1):
@@ -209,10 +209,10 @@ def estimate(
 
 
 def router_ports(machine: Mapping[str, Any]) -> tuple[int, int]:
-    """Ports of the network's buffers in all, and inputs and outputs of one router.
+    """Total number of buffer ports in the network, and inputs and outputs of one router.
 
-    A pair of crossbars has an input a core in one and an input a partition in the other. A mesh has a router a node,
-    with four neighbours and the node. The hub of a star has an input and an output a node.
+    A crossbar pair has one input per core and one per partition. A mesh has one router per node, with four neighbours
+    and the node. The hub of a star has an input and an output per node.
     """
     nodes = machine["cores"] + machine["partitions"]
     if machine["topology"] == "mesh":
@@ -223,7 +223,7 @@ def router_ports(machine: Mapping[str, Any]) -> tuple[int, int]:
 def _network(
     traffic: Mapping[str, Any], machine: Mapping[str, Any], networks: int, seconds: float
 ) -> list[Term]:
-    """Each flit and hop: into a buffer, out of it, through a crossbar, over a link. All buffers, all the time."""
+    """Dynamic energy of each flit and hop (buffer, crossbar, link), and static energy of all buffers."""
     flit_bits = machine["flit_bytes"] * 8
     flit_hops = sum(kind["flit_hops"] for kind in traffic.values())
     # Every flit of a message takes the same hops.
@@ -254,9 +254,9 @@ def _cache(
     count: int,
     seconds: float,
 ) -> list[Term]:
-    """All caches of a level: look-ups of tags, lines read and written, static power.
+    """All caches of a level: tag look-ups, lines read and written, static power.
 
-    An atomic reads and writes. A store is charged a whole line, since words are not counted here.
+    An atomic reads and writes. A store is charged a whole line, since the counters do not count words.
     """
     kib = machine[f"{level}_kib"]
     lookups = sum(counted[name] for name in ("loads", "stores", "atomics", "invalidations"))
@@ -271,7 +271,7 @@ def _cache(
 
 
 def _storage(part: str, piece: Mapping[str, int], seconds: float) -> list[Term]:
-    """An array or part that no cache's counters tell: each look-up reads or writes one entry; static power."""
+    """An array or part besides the caches: each look-up reads or writes one entry; static power."""
     kib = piece["entries"] * piece["bits"] / 8 / 1024
     growth = (kib / REFERENCE_CACHE_KIB) ** 0.5
     return [
@@ -282,7 +282,7 @@ def _storage(part: str, piece: Mapping[str, int], seconds: float) -> list[Term]:
 
 
 def _dram(counted: Mapping[str, Any], machine: Mapping[str, Any], seconds: float) -> list[Term]:
-    """Bits moved, rows opened, standby. Where rows are not modelled every access opens one."""
+    """Bits transferred, rows opened, standby. Without a model of rows every access opens one."""
     accesses = counted["reads"] + counted["writes"]
     rows = counted["row_misses"] + counted["row_conflicts"]
     return [

@@ -1,4 +1,4 @@
-"""The exceptions of gpucoh. Everything that can go wrong for a user is one of these, with one clear line of text."""
+"""The exceptions of gpucoh. Every error that a user can cause is one of these, with a message of one line."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = [
 
 
 class Error(Exception):
-    """Base of all gpucoh errors."""
+    """Base class of all gpucoh errors."""
 
 
 class ConfigError(Error, ValueError):
-    """Bad input: an unknown name, a number out of range, a machine that does not fit."""
+    """Bad input: an unknown name, a number out of range, values that contradict each other."""
 
 
 class KernelError(Error):
-    """A kernel that cannot be compiled, or that did something illegal as it ran.
+    """A kernel that cannot be compiled, or an illegal operation of a running kernel.
 
     Parameters
     ----------
     message : str
-        One line; starts with ``file:line:`` where the place is known.
+        One line; starts with ``file:line:`` if the location is known.
     filename : str, optional
         Source file of the kernel.
     line : int, optional
@@ -41,16 +41,16 @@ class KernelError(Error):
 
 
 class SimulationError(Error):
-    """A run that could not go on."""
+    """A run that cannot continue."""
 
 
 class ProtocolError(SimulationError):
-    """A protocol entered an impossible cell, or broke one of its invariants."""
+    """A protocol entered an impossible cell of a table, or violated one of its invariants."""
 
 
 class DeadlockError(SimulationError):
-    """Nothing can move any more; the message names the warps and what each waits for."""
+    """No event is left, but warps are waiting; the message names them and what each waits for."""
 
 
 class BudgetError(SimulationError):
-    """The launch took more core cycles than its budget."""
+    """A launch exceeded its budget of core cycles."""

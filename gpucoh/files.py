@@ -14,12 +14,12 @@ from gpucoh.errors import ConfigError
 
 
 def path_of(what: str, given: object) -> Path:
-    """A path, refused where it is none; ``what`` it leads to, for the message.
+    """Check that a value is a path; ``what`` names the file in the message.
 
     Raises
     ------
     ConfigError
-        If it is neither text nor a path.
+        If the value is neither a string nor a path.
     """
     if not isinstance(given, str | os.PathLike):
         raise ConfigError(f"{what} {given!r} is not a path")
@@ -27,22 +27,22 @@ def path_of(what: str, given: object) -> Path:
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """What stands in a TOML file.
+    """Read a TOML file.
 
     Parameters
     ----------
     path : Path
         The file.
     what : str
-        What it is to the user, for messages: ``"machine file"``.
+        The file's name in messages: ``"machine file"``.
 
     Raises
     ------
     ConfigError
-        If it cannot be read or is not TOML.
+        If the file cannot be read or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin with a mark
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # skips a byte order mark
     except OSError as error:
         raise ConfigError(f"{what} {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -51,23 +51,23 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         raise ConfigError(f"{what} {path}: not TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{what} {path}: not TOML: nested too deep") from None
-    except ValueError as error:  # a NUL in the name
+    except ValueError as error:  # a NUL in the path
         raise ConfigError(f"{what} {str(path)!r}: {error}") from None
 
 
 @contextlib.contextmanager
 def results_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder for results before the work begins; when the work fails, it goes again if nothing is in it.
+    """Make a folder for results before the runs begin; on failure remove it again if it is empty.
 
     Parameters
     ----------
     folder : Path
-        It and what is above it are made where they are missing.
+        Missing parent folders are made, too.
 
     Raises
     ------
     ConfigError
-        If it cannot be made.
+        If the folder cannot be made.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
@@ -77,29 +77,31 @@ def results_folder(folder: Path) -> Iterator[Path]:
     try:
         yield folder
     except BaseException:
-        with contextlib.suppress(OSError):  # it holds something, or is gone
+        with contextlib.suppress(OSError):  # the folder is not empty, or is gone
             for place in made:
                 place.rmdir()
         raise
 
 
 def written_place(path: Path) -> Path:
-    """Where a file that is replaced whole really lies: behind its symbolic links, which stay.
+    """The file behind symbolic links, which a replacement must keep.
 
     Raises
     ------
     ConfigError
-        If something is there that is no file: a pipe or a device would be gone, its name a plain file.
+        If the path is not a regular file: a replacement would destroy a pipe or a device.
     """
     target, mode = None, 0
     try:
-        target = Path(os.path.realpath(path))  # the folder that we are in may be gone
-        mode = os.stat(path).st_mode  # not target: links in /proc lead to what has no name
+        target = Path(os.path.realpath(path))  # raises OSError if the working directory is gone
+        mode = os.stat(
+            path
+        ).st_mode  # path, not target: links in /proc lead to objects without a name
     except (OSError, ValueError) as error:
         if target is not None and isinstance(error, FileNotFoundError):
             return target
-        told = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{path} cannot be written: {told}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be written: {reason}") from None
     if stat.S_ISDIR(mode):
         raise ConfigError(f"{path} cannot be written: Is a directory")
     if not stat.S_ISREG(mode):
@@ -109,17 +111,17 @@ def written_place(path: Path) -> Path:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A place to write to that becomes the file when all is written: nobody sees half of it, whatever comes between.
+    """A temporary path that replaces the file when it is complete, so that readers never see a partial file.
 
     Parameters
     ----------
     path : Path
-        The file; one of this name is replaced, behind a symbolic link its target.
+        The file; an existing one is replaced (behind a symbolic link: its target).
 
     Raises
     ------
     ConfigError
-        If it cannot be written.
+        If the file cannot be written.
     """
     target = written_place(path)
     part = target.with_name(f".part-{path.name}")

@@ -1,4 +1,4 @@
-"""The simulated GPU that users hold: arrays, launches, statistics."""
+"""The simulated GPU: arrays, launches, statistics."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from gpucoh.units import natural
 
 DEFAULT_BUDGET = 10**9
 LARGEST_SEED = 2**64 - 1
-# What check may be beside True and False -> its bit in the core.
+# Values of check besides True and False -> the bit in the core.
 CHECKS = {"protocol": 1, "races": 2}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
 _LARGEST_EXTENT = 2**31 - 1
 
 Extent: TypeAlias = int | Sequence[int]
-# Called about 20 times a second with (blocks done, blocks of the launch).
+# Called about 20 times per second with (finished blocks, blocks of the launch).
 Progress: TypeAlias = Callable[[int, int], None]
 
 VERSION: str = binding.VERSION
@@ -50,18 +50,18 @@ def protocols() -> dict[str, Protocol]:
 
 
 def resolve(protocol: str) -> Choice:
-    """A protocol with its options in brackets.
+    """Find a protocol by its id, with options in brackets.
 
     Raises
     ------
     ConfigError
-        For an unknown protocol or option (the nearest is named), or an unfit value.
+        For an unknown protocol or option (the message suggests the nearest), or a bad value.
     """
     return choose(protocol, protocols())
 
 
 class Snapshot:
-    """The whole state of a GPU between two launches; made by :meth:`GPU.snapshot`."""
+    """The whole state of a GPU between two launches, made by :meth:`GPU.snapshot`."""
 
     def __init__(self, core: binding.Snapshot, arrays: list[Array]) -> None:
         self.core = core
@@ -76,22 +76,22 @@ class GPU:
     machine : str, Path or Machine, default "fermi"
         A preset, a TOML file or a description.
     protocol : str, default "no-l1"
-        Its id, options in brackets: ``"tc-weak[lifetime=3200]"``.
+        Protocol id, with options in brackets: ``"tc-weak[lifetime=3200]"``.
     consistency : str, optional
-        Core rule: sc, rc (alias wo), drf, hrf; by default the paper's for that protocol.
+        Consistency rule: sc, rc (alias wo), drf or hrf; by default the paper's for the protocol.
     seed : int, default 0
-        Of the choices that the machine leaves open. The same seed gives the same run.
+        Random seed of the machine's arbitrary choices. Equal seeds give equal runs.
     check : bool or {"protocol", "races"}, default False
-        Run the protocol's monitors along (a violated invariant is a ProtocolError) and the race detector (a data
-        race is a SimulationError; none are looked for under a protocol without a model), or one of them: slower,
-        with the same result. ``stats().check`` counts what was checked.
+        True checks the protocol's invariants (a violation is a ProtocolError) and looks for data races (a race is a
+        SimulationError; not checked under a protocol that promises no model); a name selects one of the two.
+        Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
-        Core cycles that one launch may take.
+        Largest number of core cycles of a launch.
 
     Raises
     ------
     ConfigError
-        If machine, protocol and consistency do not fit.
+        If machine, protocol and consistency contradict each other.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class GPU:
             self.budget,
             _checks(check, self.protocol, self.model),
         )
-        # Set it from another thread to end a launch: launch then raises SimulationError.
+        # Setting this event from another thread ends a launch, which raises SimulationError.
         self.stop: threading.Event | None = None
         self.progress: Progress | None = None
         self.occupancy: dict[str, dict[str, Any]] = {}
@@ -136,7 +136,7 @@ class GPU:
 
     @property
     def model(self) -> str:
-        """The memory model that the protocol promises under this GPU's consistency."""
+        """The memory model that the protocol promises under this GPU's consistency rule."""
         return self.choice.protocol.model(self.consistency)
 
     def __repr__(self) -> str:
@@ -145,19 +145,19 @@ class GPU:
     # ---- memory
 
     def array(self, data: ArrayLike | Array, dtype: Any = None) -> Array:
-        """Copy data into fresh simulated memory.
+        """Copy data into newly allocated simulated memory.
 
         Parameters
         ----------
         data : array_like
             int32, uint32 or float32, any shape with at least one element.
         dtype : optional
-            Convert first; to integers by cutting off the fraction.
+            Convert to this type first; conversion to integers truncates.
 
         Raises
         ------
         ConfigError
-            If dtype or shape are not possible, or a value is out of the dtype's range.
+            If dtype or shape is not allowed, or a value is out of the dtype's range.
         """
         given = np.asarray(data)
         if dtype is not None:
@@ -167,22 +167,22 @@ class GPU:
         return out
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
-        """Fresh simulated memory that reads 0.
+        """Allocate simulated memory filled with 0.
 
         Raises
         ------
         ConfigError
-            If dtype or shape are not possible.
+            If dtype or shape is not allowed.
         """
         return self._allocate(shape_of(shape), dtype_of(dtype))
 
     def full(self, shape: int | tuple[int, ...], value: float, dtype: Any = np.float32) -> Array:
-        """Fresh simulated memory that reads ``value`` everywhere.
+        """Allocate simulated memory filled with ``value``.
 
         Raises
         ------
         ConfigError
-            If dtype, shape or value are not possible.
+            If dtype, shape or value is not allowed.
         """
         out = self.zeros(shape, dtype)
         out[:] = value
@@ -193,7 +193,7 @@ class GPU:
         try:
             address = self.core.allocate(words)
         except MemoryError:
-            raise ConfigError(f"no memory for an array of {words} elements") from None
+            raise ConfigError(f"no memory is left for an array of {words} elements") from None
         self._arrays.append(Array(self, address, shape, dtype))
         return self._arrays[-1]
 
@@ -208,32 +208,32 @@ class GPU:
         args: Sequence[Any] = (),
         placement: str | None = None,
     ) -> None:
-        """Run a kernel to its end.
+        """Run a kernel to completion.
 
         Parameters
         ----------
         kernel : Kernel
             A function decorated with ``@gpucoh.kernel``.
         grid, block : int or up to three int
-            Blocks in the grid; threads in a block.
+            Number of blocks in the grid; number of threads in a block.
         args : sequence
-            One a parameter: numbers, and arrays of this GPU.
+            One argument per parameter: numbers, and arrays of this GPU.
         placement : {"round_robin", "first_free", "static"}, optional
-            Where blocks run; unless given, the machine's field of that name. ``"round_robin"``: the first blocks
-            go round the cores, each later one to the next core that has room. ``"first_free"``: the first
-            blocks fill one core after another. ``"static"``: block b runs on core b mod cores in every launch,
-            waiting for room there.
+            How blocks are assigned to cores; by default the machine's field of that name. ``"round_robin"``: the
+            first blocks go to the cores in turn, each later one to the next core with free resources.
+            ``"first_free"``: the first blocks fill one core after another. ``"static"``: block b runs on core b mod
+            cores in every launch, and waits for free resources there.
 
         Raises
         ------
         ConfigError
-            If the arguments do not fit the kernel or the machine.
+            If the arguments do not match the kernel or the machine.
         KernelError
-            If the kernel cannot be compiled, or does something illegal; with file and line.
+            If the kernel cannot be compiled or performs an illegal operation; with file and line.
         SimulationError
-            If the run cannot go on (deadlock, budget, protocol error).
+            If the run cannot continue (deadlock, budget, protocol error).
         KeyboardInterrupt
-            On Ctrl-C; the launch has ended, the GPU is usable.
+            On Ctrl-C; the launch ends, and the GPU stays usable.
         """
         if not isinstance(kernel, Kernel):
             raise ConfigError(
@@ -246,11 +246,11 @@ class GPU:
         )
         if threads > most:
             raise ConfigError(
-                f"block {block!r} has {threads} threads; a core of this machine holds {most}"
+                f"block {block!r} has {threads} threads (allowed: up to {most}, a core's resident threads)"
             )
         if not isinstance(args, Sequence) or isinstance(args, str):
             raise ConfigError(
-                f"args = {args!r} is not a sequence: give a tuple, one element a parameter"
+                f"args = {args!r} is not a sequence: give a tuple with one element per parameter"
             )
         if placement not in (None, *PLACEMENTS):
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
@@ -266,7 +266,7 @@ class GPU:
         args: Sequence[Any],
         placement: str | None = None,
     ) -> None:
-        """Run machine code to its end: what :meth:`launch` does once the kernel is compiled.
+        """Run machine code to completion, as :meth:`launch` does after compiling the kernel.
 
         Raises
         ------
@@ -293,7 +293,7 @@ class GPU:
             raise _located(error, program) from None
 
     def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
-        """The buffers as the core takes them, checked against the kernel's signature."""
+        """The buffers in the form that the core takes, checked against the kernel's signature."""
         wanted = {parameter.name: parameter for parameter in program.parameters}
         slots = []
         for name, array in zip(program.buffers, given, strict=True):
@@ -317,7 +317,7 @@ class GPU:
         return slots
 
     def _run(self) -> None:
-        """Run the launch in chunks of about 50 ms, so that Ctrl-C, stop and progress are seen."""
+        """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""
         try:
             while True:
                 start = time.perf_counter()
@@ -338,10 +338,10 @@ class GPU:
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)
 
-    # ---- what it tells, and its whole state
+    # ---- statistics, checks and snapshots
 
     def stats(self) -> Stats:
-        """Every counter since the GPU was made or its statistics were reset."""
+        """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
         protocol = self.choice.protocol
         joules = energy.estimate(
@@ -353,16 +353,16 @@ class GPU:
         return Stats(counted | {"energy": joules})
 
     def reset_stats(self) -> None:
-        """Start all counters at zero again."""
+        """Set all counters to zero."""
         self.core.reset_statistics()
 
     def verify(self) -> None:
-        """Let every part check itself; between launches also that nothing was lost.
+        """Check the state of every component; between launches also that no message or request is left over.
 
         Raises
         ------
         SimulationError
-            With what does not hold.
+            If a check fails.
         """
         self.core.verify()
 
@@ -371,12 +371,12 @@ class GPU:
         return Snapshot(self.core.snapshot(), [array for array in self._arrays if not array._freed])
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot; arrays made since are gone, arrays freed since are back.
+        """Return to a snapshot; later arrays become invalid, arrays freed since then become valid.
 
         Raises
         ------
         ConfigError
-            If it is not a snapshot, or of another machine, protocol or options.
+            If the argument is not a snapshot, or is one of another machine, protocol or options.
         """
         if not isinstance(snapshot, Snapshot):
             raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
@@ -386,7 +386,7 @@ class GPU:
 
 
 def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
-    """How many blocks of a kernel a core holds at once, and what limits it.
+    """The number of blocks of a kernel that fit on a core, and the limiting resource.
 
     Parameters
     ----------
@@ -394,13 +394,13 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
     program : Program
         The compiled kernel.
     threads : int
-        Threads a block.
+        Threads per block.
 
     Returns
     -------
     dict
-        ``blocks``, ``warps`` (resident a core), ``limit`` (what binds), ``registers`` (a thread),
-        ``scratchpad_bytes`` (a block), ``instructions`` (of the program).
+        ``blocks``, ``warps`` (resident per core), ``limit`` (the limiting resource), ``registers`` (per thread),
+        ``scratchpad_bytes`` (per block), ``instructions`` (of the program).
     """
     warps = -(-threads // machine.lanes_per_warp)
     limits = {
@@ -425,7 +425,7 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
 
 
 def _checks(check: Any, protocol: str, model: str) -> int:
-    """The bits of what is checked. Without a model wrong values lead right programs into races: none are sought."""
+    """The bits of the checks. Without a promised model stale values can induce false races: no race detection."""
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
@@ -433,8 +433,8 @@ def _checks(check: Any, protocol: str, model: str) -> int:
         raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(
-            f"check = 'races' under {protocol}: it promises no model, and wrong values lead right programs into races; "
-            "look for races under a protocol that promises one"
+            f"check = 'races' under {protocol}: it promises no memory model, and stale values can induce false races; "
+            "choose a protocol that promises one"
         )
     return CHECKS[check]
 
@@ -442,7 +442,7 @@ def _checks(check: Any, protocol: str, model: str) -> int:
 def _extent(name: str, value: Any) -> tuple[int, int, int]:
     items = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(items) <= 3:
-        raise ConfigError(f"{name} {value!r} is not a number or up to three numbers")
+        raise ConfigError(f"{name} {value!r} is not a number or a sequence of one to three numbers")
     out = [natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
     out += [1] * (3 - len(out))
     return out[0], out[1], out[2]
@@ -452,7 +452,7 @@ _LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
 
 
 def _located(error: Error, program: Program) -> Error:
-    """The core counts lines from the kernel's first one: name the files and their lines instead."""
+    """Replace line numbers, which the core counts from the kernel's first line, by files and their lines."""
     first: list[tuple[str, int]] = []
 
     def place(match: re.Match[str]) -> str:
@@ -465,13 +465,13 @@ def _located(error: Error, program: Program) -> Error:
     text = _LINE.sub(place, str(error))
     if isinstance(error, KernelError):
         filename, line = first[0] if first else program.locate(0, 1)
-        text = text.replace(f" at {filename}:{line}:", ":", 1)  # told once, in front
+        text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front
         return KernelError(f"{filename}:{line}: {text}", filename, line)
     return type(error)(text)
 
 
 def machine_fields() -> dict[str, tuple[int, int, str]]:
-    """The machine fields as the core has them: name -> (smallest, largest, text)."""
+    """The machine fields of the core: name -> (smallest, largest, description)."""
     return binding.machine_fields()
 
 

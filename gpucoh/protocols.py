@@ -1,7 +1,7 @@
-"""Protocols as Python sees them: what they are, their tables, their options in brackets.
+"""Protocols as Python objects: description, tables, options in brackets.
 
-Everything here is made from the JSON that the core prints from the tables it runs; there is no second
-description of a protocol.
+The core prints all of this as JSON from the tables that it executes; there is no second description of a
+protocol.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpucoh.units import name_of, nearest, parse_bool
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One cell of a table: what happens in a state at an event."""
+    """One cell of a table: actions and next state for a state and an event."""
 
     state: str
     event: str
@@ -32,15 +32,15 @@ class Table:
     Attributes
     ----------
     name : str
-        ``"L1"``, or ``"L1.store_buffer"`` for a controller's further tables.
+        ``"L1"``, or ``"L1.store_buffer"`` for an additional table of a controller.
     states, stable, events : tuple of str
-        All states, the stable ones among them, all events.
+        All states, the stable states, all events.
     transitions : int
-        Cells (each printed outcome once) that are neither impossible, nor hold, nor marked hardened.
+        Number of cells (each printed outcome once) that are not impossible, hold, or hardened.
     hardened : int
-        Cells that are marked hardened: not in the paper's table, added to make it safe or complete.
+        Number of hardened cells: not in the paper's table, added to make it safe or complete.
     texts : dict
-        One line on each state and event.
+        A one-line description of each state and event.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Table:
         return iter(self._cells)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``gpucoh protocols --json`` prints it."""
+        """The table as ``gpucoh protocols --json`` prints it."""
         return {
             "states": list(self.states),
             "stable": list(self.stable),
@@ -69,7 +69,7 @@ class Table:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
-        """From one table of the core's description."""
+        """Make a table from the core's description."""
         texts: dict[str, str] = {}
         names: dict[str, list[str]] = {"states": [], "events": [], "stable": []}
         for key, listed in names.items():
@@ -102,7 +102,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option of a protocol: what may stand in the brackets of ``tc-weak[lifetime=3200]``."""
+    """One option of a protocol: a name and values allowed in the brackets of ``tc-weak[lifetime=3200]``."""
 
     name: str
     smallest: int
@@ -113,21 +113,21 @@ class Option:
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is on or off."""
+        """Whether the values are on and off."""
         return set(self.words) == {"off", "on"}
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether it has values that no word names."""
+        """Whether it takes numbers besides words."""
         return self.smallest + len(self.words) <= self.largest
 
     def parse(self, protocol: str, text: str) -> int:
-        """The option's value from its text.
+        """The value of the option's text.
 
         Raises
         ------
         ConfigError
-            If it is not a value that the option takes.
+            If the option does not allow the value.
         """
         if text in self.words:
             return self.words[text]
@@ -141,7 +141,9 @@ class Option:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
             )
-        first = self.smallest + (0 if self.is_switch else len(self.words))  # words have the first
+        first = self.smallest + (
+            0 if self.is_switch else len(self.words)
+        )  # words take the first values
         if not first <= value <= self.largest:
             raise ConfigError(
                 f"protocol {protocol!r}: option {self.name} = {value} is not {self.allowed()}"
@@ -149,11 +151,11 @@ class Option:
         return value
 
     def word(self, value: int) -> str:
-        """The text that :meth:`parse` takes for a value."""
+        """The text that :meth:`parse` accepts for a value."""
         return next((word for word, number in self.words.items() if number == value), str(value))
 
     def allowed(self) -> str:
-        """What the option takes, for people."""
+        """The allowed values, for display."""
         if self.is_switch:
             return "on or off"
         words = ", ".join(self.words)
@@ -163,7 +165,7 @@ class Option:
         return f"{words} or {numbers}" if words else numbers
 
     def show(self, value: int) -> str:
-        """A value as it is written in brackets.
+        """A value as written in brackets.
 
         Examples
         --------
@@ -181,17 +183,17 @@ class Protocol:
     Attributes
     ----------
     id, name, paper, family : str
-        Its id, its name in words, the paper it is from, the family of its tables.
+        The id, the full name, the paper, the family of tables.
     models : dict
-        Core rule -> the memory model it promises under that rule (``none``: no promise).
+        Consistency rule -> the promised memory model (``none``: no promise).
     default_rule : str
-        The paper's core rule for it.
+        The paper's consistency rule for the protocol.
     controllers : dict
         ``"L1"``, ``"L2"``, ``"L1.store_buffer"`` .. -> :class:`Table`.
     options : dict
         Name -> :class:`Option`.
     json : dict
-        Everything the core tells, as it tells it.
+        The core's description, unchanged.
     """
 
     id: str
@@ -206,7 +208,7 @@ class Protocol:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Protocol:
-        """From the object that the core's ``describe_protocol`` gives."""
+        """Make a protocol from the core's ``describe_protocol``."""
         models = dict(data["models"])
         tables = [table for controller in data["controllers"] for table in controller["tables"]]
         return cls(
@@ -223,27 +225,27 @@ class Protocol:
 
     @property
     def has_l1(self) -> bool:
-        """Whether its controllers at the cores keep lines."""
+        """Whether the controllers at the cores store lines."""
         cores = (item for item in self.json["controllers"] if item["position"] == "core")
         return any("tags" in item["metadata"] for item in cores)
 
     def model(self, rule: str) -> str:
-        """The model promised under a core rule.
+        """The memory model promised under a consistency rule.
 
         Raises
         ------
         ConfigError
-            If the protocol cannot keep that rule.
+            If the protocol does not support the rule.
         """
         rule = rule_name(rule)
         if rule not in self.models:
             raise ConfigError(
-                f"protocol {self.id!r} cannot keep consistency {rule!r}; it keeps {', '.join(self.models)}"
+                f"protocol {self.id!r} does not support consistency {rule!r} (allowed: {', '.join(self.models)})"
             )
         return self.models[rule]
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``gpucoh protocols --json`` prints it."""
+        """The protocol as ``gpucoh protocols --json`` prints it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -256,7 +258,7 @@ class Protocol:
         }
 
     def dot(self) -> str:
-        """The state graphs of all tables in Graphviz' language."""
+        """The state graphs of all tables in Graphviz' DOT language."""
         lines = [
             f'digraph "{self.id}" {{',
             "  rankdir=LR;",
@@ -294,23 +296,23 @@ RULES = {"sc": "sc", "rc": "rc", "wo": "rc", "drf": "drf", "hrf": "hrf"}
 
 
 def rule_name(rule: str) -> str:
-    """The core rule of a name, alias ``wo`` resolved.
+    """The canonical name of a consistency rule (``wo`` is an alias of ``rc``).
 
     Raises
     ------
     ConfigError
-        If there is no such rule.
+        If the rule is unknown.
     """
     if name_of("consistency", rule).lower() not in RULES:
         raise ConfigError(
-            f"unknown consistency {rule!r}; it is one of {', '.join(RULES)}{nearest(rule, RULES)}"
+            f"unknown consistency {rule!r}; allowed: {', '.join(RULES)}{nearest(rule, RULES)}"
         )
     return RULES[rule.lower()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A protocol with its options, as asked for: ``tc-weak[lifetime=3200]``."""
+    """A protocol with the options of its brackets: ``tc-weak[lifetime=3200]``."""
 
     text: str
     protocol: Protocol
@@ -318,25 +320,26 @@ class Choice:
     consistency: str | None
 
     def rule(self, consistency: str | None) -> str:
-        """The core rule to run under: asked for, else in the brackets, else the paper's.
+        """The consistency rule to run under: the given one, else that of the brackets, else the paper's.
 
         Raises
         ------
         ConfigError
-            If the two contradict each other or the protocol cannot keep it.
+            If the two contradict each other, or the protocol does not support the rule.
         """
-        asked = None if consistency is None else rule_name(consistency)
-        if asked and self.consistency and asked != self.consistency:
+        given = None if consistency is None else rule_name(consistency)
+        if given and self.consistency and given != self.consistency:
             raise ConfigError(
-                f"protocol {self.text!r}: consistency {self.consistency} in the brackets, but {asked} asked for"
+                f"protocol {self.text!r}: consistency {self.consistency} in the brackets contradicts "
+                f"consistency {given}"
             )
-        rule = asked or self.consistency or self.protocol.default_rule
+        rule = given or self.consistency or self.protocol.default_rule
         self.protocol.model(rule)
         return rule
 
 
 def split_list(text: str) -> list[str]:
-    """Split a comma list of ids, not inside brackets.
+    """Split a comma list of ids; commas inside brackets do not split.
 
     Raises
     ------
@@ -367,7 +370,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     Raises
     ------
     ConfigError
-        If the brackets are not of that form.
+        If the text does not have that form.
 
     Examples
     --------
@@ -378,7 +381,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     if not bracket:
         return name, {}
     if not rest.endswith("]") or "[" in rest or "]" in rest[:-1]:
-        raise ConfigError(f"protocol {text!r}: options are written id[name=value,name=value]")
+        raise ConfigError(f"protocol {text!r} is not of the form id[name=value,name=value]")
     options: dict[str, str] = {}
     for part in filter(None, (item.strip() for item in rest[:-1].split(","))):
         key, equals, value = (item.strip() for item in part.partition("="))
@@ -391,12 +394,12 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
 
 
 def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
-    """Find a protocol and read its options.
+    """Find a protocol and parse its options.
 
     Raises
     ------
     ConfigError
-        For an unknown protocol or option (the nearest is named) or an unfit value.
+        For an unknown protocol or option (the message suggests the nearest), or a bad value.
     """
     name, given = split_options(name_of("protocol", text))
     if name not in known:

@@ -1,6 +1,6 @@
-"""Ctrl-C while the program is still importing what it needs: it ends, and says nothing.
+"""Ctrl-C during the imports of the command line: the process ends silently.
 
-The package imports this first. Where gpucoh is a library, nothing happens.
+The package imports this module first. It does nothing if gpucoh is used as a library.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ INTERRUPTED = 128 + signal.SIGINT
 
 def _is_the_program() -> bool:
     name = sys.argv[0] if sys.argv else ""
-    if name == "-m":  # of python -m gpucoh, while its package is being imported
+    if name == "-m":  # python -m gpucoh, while the package is being imported
         pairs = itertools.pairwise(sys.orig_argv)
         return any(re.fullmatch("-[A-Za-z]*m", a) and b == "gpucoh" for a, b in pairs)
-    if "--multiprocessing-fork" in sys.orig_argv:  # a worker, which is told its parent's name
+    if "--multiprocessing-fork" in sys.orig_argv:  # a worker process, which has its parent's name
         return False
     return os.path.splitext(os.path.basename(name))[0] == "gpucoh"
 
@@ -31,7 +31,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _guard() -> None:
-    """Until :func:`ready`, Ctrl-C ends the process at once."""
+    """Until :func:`ready`, let Ctrl-C end the process at once."""
     if (
         _is_the_program()
         and threading.current_thread() is threading.main_thread()
@@ -41,7 +41,7 @@ def _guard() -> None:
 
 
 def ready() -> None:
-    """Everything is imported: Ctrl-C is an exception again, which the command line sees to."""
+    """All modules are imported: let Ctrl-C raise KeyboardInterrupt again, which the command line handles."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,4 +1,4 @@
-"""What a GPU counted: :class:`Stats`, attributes and a plain dictionary."""
+"""The statistics of a GPU: :class:`Stats`, as attributes and as a plain dictionary."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Group(Mapping[str, Any]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and numbers."""
+        """The counters as plain dictionaries and numbers."""
         return {
             key: value.to_dict() if isinstance(value, Group) else value
             for key, value in self._values.items()
@@ -54,32 +54,32 @@ class Group(Mapping[str, Any]):
 
 
 class Stats(Group):
-    """Every counter of a GPU since it was made, or since its statistics were reset.
+    """Every counter of a GPU since its construction or the last reset of statistics.
 
     Attributes
     ----------
     cycles : int
-        Core cycles, launches only.
+        Core cycles of all launches.
     instructions, thread_instructions, memory_instructions : int
         Warp instructions; instructions times active lanes; warp instructions that access global memory.
     rollovers : int
-        How often the protocol's timestamps have begun again during launches; 0 for a protocol without any.
+        Number of timestamp rollovers during launches; 0 for a protocol without timestamps.
     l1, l2, traffic, stalls, dram : Group
-        Counters of each part; ``traffic`` has one group a message type: messages, flits, flit_hops, class.
-        ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (what
-        the older access is) and ``_same_line``; ``stalls.fence`` is that of ``fence_load``,
-        ``_store``, ``_atomic`` and ``_release``.
+        Counters of each part; ``traffic`` has one group per message type: messages, flits, flit_hops, class.
+        ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
+        access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
+        ``_release``.
     histograms : Group
-        Lists of counts: element 0 counts the value 0, element i the values from 2**(i-1) to
-        2**i - 1. ``core.load_latency`` and ``core.store_latency`` are in core cycles, by
-        instruction; what a protocol declares is told by controller.
+        Lists of counts: element 0 counts the value 0, element i the values from 2**(i-1) to 2**i - 1.
+        ``core.load_latency`` and ``core.store_latency`` are in core cycles, per instruction; histograms that a
+        protocol declares are listed by controller.
     counters : Group
-        What a protocol's controllers count beside ``l1`` and ``l2``, by controller.
+        Counters that a protocol declares besides ``l1`` and ``l2``, by controller.
     storage : Group
-        Arrays and parts beside the caches, by controller: look-ups (``accesses``), ``entries``
-        of each of the ``units``, ``bits`` of an entry.
+        Arrays and parts besides the caches, by controller: look-ups (``accesses``), ``entries`` of each of the
+        ``units``, ``bits`` of an entry.
     energy : Group
-        Joules by part, and their ``total``.
+        Joules by part, and ``total``.
     """
 
     __slots__ = ()
@@ -88,11 +88,11 @@ class Stats(Group):
         super().__init__("stats", values)
 
     def flits(self) -> int:
-        """Flits sent in all."""
+        """The number of flits sent."""
         return sum(int(group["flits"]) for group in self["traffic"].values())
 
     def flits_by_class(self) -> dict[str, int]:
-        """Flits by message class: class -> flits, in the order of the classes' first messages."""
+        """Flits by message class, in the order of the classes' first messages."""
         out: dict[str, int] = {}
         for group in self["traffic"].values():
             out[group["class"]] = out.get(group["class"], 0) + int(group["flits"])

@@ -1,7 +1,7 @@
 """Numbers with units: ``"32KiB"``, ``"1.4GHz"``.
 
-Everything a user may write for a size or a clock ends here as a plain number in one unit; what cannot be
-read is refused with the forms that are allowed.
+This module converts every size or clock that a user writes to a plain number in one unit. An error names the
+allowed forms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST_NAME = 64
 
 _NUMBER = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*$")
 
-# K, M and G of a size mean powers of 1024 however they are spelled: no GPU cache comes in powers of 1000.
+# K, M and G of a size are powers of 1024 in every spelling, since GPU caches have such sizes.
 _SIZES = {"B": 1, "KB": 2**10, "K": 2**10, "KIB": 2**10, "MB": 2**20, "M": 2**20, "MIB": 2**20}
 _SIZES |= {"GB": 2**30, "G": 2**30, "GIB": 2**30}
 _CLOCKS = {"HZ": 1e-6, "KHZ": 1e-3, "MHZ": 1.0, "GHZ": 1e3}
@@ -34,7 +34,7 @@ def _split(text: str, allowed: str) -> tuple[float, str]:
 
 
 def _float(number: float) -> float:
-    """As floating point; whole numbers beyond it become infinite, and are refused as that."""
+    """The text as a float; larger numbers become infinite, which the callers reject."""
     try:
         return float(number)
     except OverflowError:
@@ -47,9 +47,9 @@ def parse_bytes(value: object, plain: int = 1) -> float:
     Parameters
     ----------
     value : int, float or str
-        A number, or a number with a unit: ``"32KiB"``, ``"48 KB"``, ``"1MiB"``, ``"512B"``.
+        A number, or a number and a unit: ``"32KiB"``, ``"48 KB"``, ``"1MiB"``, ``"512B"``.
     plain : int, default 1
-        What a number without a unit counts, in bytes (1024 for a field in KiB).
+        Bytes per unit of a number without unit (1024 for a field in KiB).
 
     Returns
     -------
@@ -59,7 +59,7 @@ def parse_bytes(value: object, plain: int = 1) -> float:
     Raises
     ------
     ValueError
-        If it cannot be read as a size.
+        If the value is not a size.
     """
     allowed = "a size such as 32KiB, 512B or 1MiB"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -80,7 +80,7 @@ def parse_mhz(value: object) -> int:
     Parameters
     ----------
     value : int, float or str
-        MHz, or a number with a unit: ``"1.4GHz"``, ``"700 MHz"``.
+        MHz, or a number and a unit: ``"1.4GHz"``, ``"700 MHz"``.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def parse_mhz(value: object) -> int:
     Raises
     ------
     ValueError
-        If it cannot be read as a clock, or is not a whole number of MHz.
+        If the value is not a clock, or not a whole number of MHz.
     """
     allowed = "a clock such as 1400, 700MHz or 1.4GHz"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -116,7 +116,7 @@ def parse_bool(text: object) -> bool:
     Raises
     ------
     ValueError
-        If it is none of them.
+        If the value is none of them.
     """
     if isinstance(text, bool):
         return text
@@ -129,19 +129,19 @@ def parse_bool(text: object) -> bool:
 
 
 def name_of(what: str, value: object) -> str:
-    """A name, refused where it is none.
+    """Check that a value is a name.
 
     Parameters
     ----------
     what : str
-        What it names, for the message.
+        What it names, for the error message.
     value : object
-        What was given.
+        The value.
 
     Raises
     ------
     ConfigError
-        If it is no text.
+        If the value is not a string.
     """
     if not isinstance(value, str):
         raise ConfigError(f"{what} {value!r} is not a name")
@@ -149,23 +149,25 @@ def name_of(what: str, value: object) -> str:
 
 
 def parse_name(value: object) -> object:
-    """A name that fits into a line of a table and of a file; what is no text at all is left to be refused as that.
+    """Check that a name fits into a line of a table and of a file; pass other types on, for their own error.
 
     Raises
     ------
     ValueError
-        If it is blank, longer than ``LONGEST_NAME``, or has characters that cannot be printed.
+        If the name is blank, longer than ``LONGEST_NAME``, or has unprintable characters.
     """
     if isinstance(value, str):
         if len(value) > LONGEST_NAME:
-            raise ValueError(f"it has {len(value)} characters; at most {LONGEST_NAME} are allowed")
+            raise ValueError(
+                f"the name has {len(value)} characters (allowed: up to {LONGEST_NAME})"
+            )
         if not value.strip() or not value.isprintable():
             raise ValueError(f"{value!r} is not a name of printable characters")
     return value
 
 
 def format_kib(kib: float) -> str:
-    """A size in KiB for people: ``32 KiB``, ``1 MiB``, ``512 B``."""
+    """A size in KiB for display: ``32 KiB``, ``1 MiB``, ``512 B``."""
     size = round(kib * 1024)
     for unit, scale in (("MiB", 2**20), ("KiB", 2**10)):
         if size >= scale and size % scale == 0:
@@ -174,19 +176,19 @@ def format_kib(kib: float) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the known word nearest to ``word``, or nothing when none is near."""
+    """``"; did you mean 'x'?"`` for the known word nearest to ``word``, or an empty text."""
     lowered = {item.lower(): item for item in known}
     close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.5)
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
 def natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
-    """A whole number in its range.
+    """Check that a value is a whole number in its range.
 
     Raises
     ------
     ConfigError
-        If it is none, or outside.
+        If it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ConfigError(f"{name} = {value!r} is not a whole number")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh DIRECTORY [meson option ...]: sets DIRECTORY up, or changes its options, and builds. Silent unless it fails.
+# build.sh DIRECTORY [meson option ...]: configure DIRECTORY, or change its options, and build. Silent unless it fails.
 set -eu
 directory=$1
 shift

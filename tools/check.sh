@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh: `make check`. Runs everything, names what failed at the end, fails if anything did. Tools come from PATH.
+# check.sh: `make check`. Run every check, name those that failed at the end, and fail if any did. Tools come from PATH.
 set -u
 build=${BUILD:-build}
 failed=
@@ -20,7 +20,7 @@ clang_format() {
     sources | xargs clang-format --dry-run -Werror
 }
 
-# Warnings are errors, with every compiler that is here: gcc and clang in CI.
+# Warnings are errors, with every available compiler: gcc and clang in CI.
 warnings() {
     CC=$1 sh tools/build.sh "$build/check-$1" -Dwerror=true -Dlto=false
 }
@@ -34,7 +34,7 @@ for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then
         step "warnings as errors, $compiler" warnings "$compiler"
     else
-        echo "== warnings as errors, $compiler: not here, left out"
+        echo "== warnings as errors, $compiler: not installed, skipped"
     fi
 done
 step 'source rules' python tools/source_rules.py "$build"/check-*/libgpucoh_core.a
@@ -44,4 +44,4 @@ if [ -n "$failed" ]; then
     printf 'make check: failed:%s\n' "$failed"
     exit 1
 fi
-echo 'make check: all well'
+echo 'make check: all checks passed'

@@ -1,4 +1,4 @@
-"""Prints the result of every workload under every protocol, one JSON object a line, without the wall time."""
+"""Print the result of every workload under every protocol, one JSON object per line, without the wall time."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 #!/bin/sh
-# determinism.sh BUILD: the same seed gives the same statistics, to the last counter, whatever compiled the core. Builds the
-# extension with every compiler here at -O0 and -O3 and compares what tools/determinism.py prints with each.
+# determinism.sh BUILD: equal seeds give equal statistics, to the last counter, for every compiler of the core. Builds
+# the extension with every available compiler at -O0 and -O3 and compares the output of tools/determinism.py.
 set -eu
 build=$1
 reference=
@@ -26,6 +26,6 @@ for compiler in gcc clang; do
     done
 done
 if [ -z "$reference" ]; then
-    echo 'neither gcc nor clang is here: nothing was compared'
+    echo 'neither gcc nor clang is installed: nothing was compared'
     exit 1
 fi

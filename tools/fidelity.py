@@ -1,7 +1,7 @@
-"""Write the measured tables of docs/fidelity.md again: `python tools/fidelity.py`, or `make fidelity`.
+"""Write the measured tables of docs/fidelity.md: `python tools/fidelity.py`, or `make fidelity`.
 
-Between the lines `<!-- scorecard PAPER SCALE -->` and `<!-- end -->` stands what `gpucoh scorecard` says; the rest
-of the page, which explains it, is written by hand.
+The script replaces the text between `<!-- scorecard PAPER SCALE -->` and `<!-- end -->` with the output of
+`gpucoh scorecard`; the rest of the page, which explains it, is written by hand.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ BLOCK = re.compile(r"<!-- scorecard (\w+) (\w+) -->\n.*?<!-- end -->", re.DOTALL
 
 
 def number(value: float | str | None) -> str:
-    """A cell: two decimals, or what there is."""
+    """A cell: a number with two decimals, or the value as text."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else f"{value:.2f}"
 
 
 def of(verdict: Verdict) -> str:
-    """Subject and baseline, and over which workloads if it is one."""
+    """Subject and baseline, and the workload if there is only one."""
     text = " / ".join(f"`{name}`" for name in (verdict.subject, verdict.baseline) if name)
     alone = f" ({verdict.workloads[0]})" if len(verdict.workloads) == 1 else ""
     return text + alone
 
 
 def table(verdicts: list[Verdict]) -> str:
-    """The counts in a line, and a row a claim."""
+    """The counts in a line, and one row per claim."""
     words = ("size", "direction", "no", "not_measured")
     counts = {word: sum(v.agrees == word for v in verdicts) for word in words}
     told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
@@ -51,7 +51,7 @@ def table(verdicts: list[Verdict]) -> str:
 
 
 def fresh(match: re.Match[str]) -> str:
-    """The block with the numbers of a run made now, or of the JSON named on the command line."""
+    """The block with the numbers of a new run, or of the JSON named on the command line."""
     paper, scale = match.group(1), match.group(2)
     if len(sys.argv) > 1:
         verdicts = [Verdict(**entry) for entry in json.loads(Path(sys.argv[1]).read_text())]

@@ -1,10 +1,10 @@
-"""``make monitors``: every workload under every protocol with ``check=True``, then ``synthetic`` at random for a while.
+"""``make monitors``: every workload under every protocol with ``check=True``, then random ``synthetic`` runs.
 
     python tools/monitors.py [--minutes 10] [--seed 0] [--scale tiny]
 
-Every run must be right (but for no-coh, which promises nothing), violate no invariant, enter no impossible cell
-and have no data race. Prints what fails with the command that repeats it, and how much was checked. Exit status 1 when
-something failed.
+Every run must be correct (except under no-coh, which promises nothing), violate no invariant, enter no impossible cell
+and have no data race. The script prints each failure with the command that repeats it, and what was checked. Exit
+status 1: a run failed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def protocols() -> list[str]:
 
 
 def matrix(scale: str) -> Iterator[Run]:
-    """Every workload under every protocol, plain and under `sc` where it is kept."""
+    """Every workload under every protocol, under the default rule and under `sc` if the protocol supports it."""
     for name in gpucoh.workloads():
         for protocol in protocols():
             yield Run(workload=name, protocol=protocol, scale=scale, check=True)
@@ -42,7 +42,7 @@ def matrix(scale: str) -> Iterator[Run]:
 
 
 def sweep(seed: int, until: float) -> Iterator[Run]:
-    """`synthetic` with parameters, machines and protocols drawn at random, until the time is over."""
+    """`synthetic` with random parameters, machines and protocols, until the time limit."""
     draw = random.Random(seed)
     while time.monotonic() < until:
         scope, blocks = draw.choice(["gpu", "gpu", "cta", "cu"]), draw.choice([1, 2])
@@ -100,7 +100,7 @@ def command(run: Run) -> str:
 
 
 def carry_out(run: Run, counts: Counter[str]) -> str:
-    """What is wrong with the run, or nothing. A configuration that does not fit is passed over."""
+    """The failure of the run, or an empty text. A configuration that is not valid is skipped."""
     try:
         result = run.carry_out(capture=True)
     except gpucoh.ConfigError as error:
@@ -118,7 +118,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--minutes", type=float, default=10.0, help="of synthetic runs")
+    parser.add_argument(
+        "--minutes", type=float, default=10.0, help="time limit of the synthetic runs"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scale", default="tiny", choices=("tiny", "small"))
     chosen = parser.parse_args()

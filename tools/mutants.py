@@ -1,10 +1,10 @@
-"""gpucoh over the test library with planted bugs (``csrc/tests/mutants.h``).
+"""Run gpucoh on the test library with planted bugs (``csrc/tests/mutants.h``).
 
     python tools/mutants.py                                      list the planted bugs
-    python tools/mutants.py verify -p 'tc-weak!h1'               any gpucoh command, on protocols with planted bugs too
+    python tools/mutants.py verify -p 'tc-weak!h1'               any gpucoh command, also on protocols with planted bugs
 
-A planted bug is a protocol with an id of its own, made of the base protocol's id, ``!`` and a name; options follow in
-brackets as ever.
+A planted bug is a protocol with an id of its own: the base protocol's id, ``!`` and a name; options follow in
+brackets.
 Tests write ``with mutants.loaded() as gpucoh:`` or use the fixture ``mutant_gpucoh`` of ``tests/conftest.py``.
 """
 
@@ -30,7 +30,7 @@ def library() -> Path:
     Raises
     ------
     FileNotFoundError
-        If it has not been built.
+        If it is not built.
     """
     if "GPUCOH_MUTANTS" in os.environ:
         return Path(os.environ["GPUCOH_MUTANTS"])
@@ -43,7 +43,7 @@ def library() -> Path:
 
 
 class _Finder:
-    """Finds the library with planted bugs where the product's binding is asked for."""
+    """Imports the library with planted bugs in place of the product's extension."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -54,7 +54,7 @@ class _Finder:
 
 
 def install() -> None:
-    """From now on ``import gpucoh`` gives the one with planted bugs. Before the first import only."""
+    """Make ``import gpucoh`` load the library with planted bugs. Only before the first import."""
     if "gpucoh" in sys.modules:
         raise RuntimeError("gpucoh has been imported already")
     sys.meta_path.insert(0, _Finder())
@@ -70,7 +70,7 @@ _kept: dict[str, ModuleType] = {}
 
 @contextlib.contextmanager
 def loaded() -> Iterator[ModuleType]:
-    """A copy of the package over the library with planted bugs, and nothing else importable as gpucoh meanwhile."""
+    """Import a copy of the package with the planted bugs; no other gpucoh can be imported meanwhile."""
     saved = _take_out()
     finder = _Finder()
     sys.meta_path.insert(0, finder)
@@ -91,7 +91,7 @@ def main() -> int:
     if len(sys.argv) > 1:
         from gpucoh.cli import main as command
 
-        command()  # does not come back
+        command()  # does not return
     import gpucoh
 
     for name, protocol in gpucoh.protocols().items():

@@ -1,6 +1,6 @@
-"""Files of the package that are installed, a line each: ``package_files.py``. meson.build asks at configure time.
+"""Print the files of the package that are installed, one per line: ``package_files.py``. meson.build runs it.
 
-The suffix decides, so that neither a built extension nor a stray file is shipped.
+The suffix decides, so that built extensions and stray files are not shipped.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Which checker catches which planted bug: found, kept in ``tests/verification/planted.toml``, told in the docs.
+"""Which checkers catch which planted bug: ``tests/verification/planted.toml`` and the table in the docs.
 
-    python tools/planted_bugs.py --find [ID ...]    `gpucoh verify` on planted bugs (or these); note what catches each
-    python tools/planted_bugs.py --check            every noted catch again, as it is noted (make proof)
-    python tools/planted_bugs.py --docs             write the table and the drawings of docs/verification.md
-    python tools/planted_bugs.py --figures          and what the explorer reaches of every protocol (minutes)
+    python tools/planted_bugs.py --find [ID ...]    run `gpucoh verify` on all planted bugs or these; note the results
+    python tools/planted_bugs.py --check            repeat every noted catch (make proof)
+    python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification.md
+    python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
-A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule
-with which it does, steps of the shortest way), ``consequence`` (the same without invariants: a wrong value in the end),
-``monitors`` (workload), ``litmus`` (test, most runs, options), ``fuzz``. Whoever adds a checker adds its member and
-a function to CHECKERS.
+A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule,
+steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors`` (workload),
+``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a function in CHECKERS.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ def program_of(note: dict[str, Any]) -> Any:
 
     words = [word for word in note.get("setting", "").split(", ") if word]
     program = parse(note["program"], note["name"])
-    changes = {word: True for word in words if word != "no whims"}
+    changes = {word: True for word in words if word != "no evictions"}
     from dataclasses import replace
 
-    whims = "no whims" not in words and "tight" not in words
-    return replace(program, evictions=whims, **changes)
+    evictions = "no evictions" not in words and "tight" not in words
+    return replace(program, evictions=evictions, **changes)
 
 
-# ---- checkers: (id, note) -> what was found, or nothing
+# ---- checkers: (id, note) -> the finding, or None
 
 
 def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
@@ -71,7 +70,7 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
-    """The same, of what comes of it in the end: the protocol's own invariants are not looked at."""
+    """The first violation of the noted program if the protocol's own invariants are not checked."""
     from gpucoh.verify.explorer import explore, small_choice
     from gpucoh.verify.oracle import allowed_outcomes
 
@@ -82,7 +81,7 @@ def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
-    """A run with check=True that ends with an invariant's or the race detector's word."""
+    """A run with check=True that a monitor or the race detector ends."""
     import gpucoh
 
     try:
@@ -133,7 +132,7 @@ def first_violation(name: str, protocol: Any, invariants: bool) -> dict[str, Any
 
 
 def find(names: list[str]) -> int:
-    """What the explorer finds first; of literal readings also what comes of it, where that is an invariant."""
+    """The explorer's first finding; for literal readings also the wrong value that a violated invariant causes."""
     for name, protocol in planted().items():
         if names and name not in names:
             continue
@@ -156,7 +155,7 @@ def check() -> int:
     for name, row in read_notes().items():
         for checker, note in row.items():
             if checker in CHECKERS and not CHECKERS[checker](name, note):
-                print(f"{name}: {checker} does not catch it any more")
+                print(f"{name}: {checker} no longer catches it")
                 missed += 1
     for name in planted():
         if not read_notes().get(name):
@@ -214,7 +213,7 @@ def drawings() -> str:
 
 
 def figures() -> str:
-    """What `gpucoh verify` reaches of the product's protocols: states, and cells of their tables."""
+    """The extent of `gpucoh verify` for the product's protocols: states, and cells of their tables."""
     from gpucoh.gpu import protocols
     from gpucoh.verify.explorer import verify
 
@@ -248,7 +247,7 @@ def figures() -> str:
 
 
 def moving(protocol: Any, controller: str) -> set[int]:
-    """Numbers of the cells of a controller's first table that move."""
+    """Numbers of the cells with a transition in a controller's first table."""
     table = protocol.controllers[controller]
     return {
         table.states.index(cell.state) * len(table.events) + table.events.index(cell.event)

@@ -1,9 +1,9 @@
-"""Write the .expected files of litmus tests: what every memory model allows (gpucoh/litmus/expected.py).
+"""Write the .expected files of litmus tests: the outcomes that every memory model allows (gpucoh/litmus/expected.py).
 
     python tools/promote_litmus.py                  all tests of the package
-    python tools/promote_litmus.py FILE.litmus ...  these
+    python tools/promote_litmus.py FILE.litmus ...  only these
 
-``tests/litmus/test_expected.py`` compares; look at the difference before committing it.
+``tests/litmus/test_expected.py`` compares; review the difference before committing it.
 """
 
 from __future__ import annotations

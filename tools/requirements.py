@@ -1,4 +1,4 @@
-"""Prints what a part of gpucoh needs, one a line, from pyproject.toml: run (and build), test, dev."""
+"""Print the requirements of a part of gpucoh, one per line, from pyproject.toml: run (and build), test, dev."""
 
 import sys
 import tomllib

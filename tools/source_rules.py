@@ -1,8 +1,8 @@
-"""Rules of the sources that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
+"""Source rules that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
 
-Prints one line for every violation and exits with 1 if there is one. With compiled libraries of the core it also checks
-what their objects hold (no data that can change) and what they call (no I/O, clocks, libm, allocation in hot parts, no
-file that calls it back).
+The script prints one line per violation and exits with 1 if there is one. For compiled libraries of the core it also
+checks that their objects hold no mutable data and make no forbidden calls (I/O, clocks, libm, allocation in hot parts),
+and that no file calls back into its callers.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Dependencies point down this list and never up; those of one entry stand side by side. The longest folder that
-# fits a file counts: what lies in core/ itself is what its subfolders share.
+# Dependencies point down this list and never up; the folders of one entry are on one level. The longest folder that
+# matches a file counts: files directly in core/ are what its subfolders share.
 LAYERS = [
     ("base",), ("engine",), ("fabric", "cache"), ("controller",), ("protocols",),
     ("core",), ("core/memory",), ("core/execute",), ("core/frontend",),
@@ -26,7 +26,7 @@ LAYERS = [
 ]  # fmt: skip
 LAYER_OF_FOLDER = {folder: number for number, folders in enumerate(LAYERS) for folder in folders}
 
-# Calls of the core that the architecture rules out. Formatting into memory (vsnprintf) is no I/O.
+# Calls that the architecture forbids in the core. Formatting into memory (vsnprintf) is not I/O.
 FORBIDDEN_CALLS = {
     "I/O": "printf fprintf vprintf vfprintf puts putchar fputs fputc fwrite fopen open read write perror getenv",
     "a clock or randomness": "time clock clock_gettime gettimeofday rand srand random",
@@ -34,8 +34,8 @@ FORBIDDEN_CALLS = {
     "ending the process": "exit _exit quick_exit",
 }
 ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"}
-# Where the core may allocate: while a GPU, a snapshot, an exploration or a text is made, never inside the event loop,
-# unless the run is watched: monitors and the race detector keep what they see.
+# Where the core may allocate: during construction of a GPU, a snapshot, an exploration or a text, never in the event
+# loop, except for the data of monitors and the race detector.
 MAY_ALLOCATE = {
     "base/arena.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c", "core/frontend/program.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
@@ -44,9 +44,9 @@ MAY_ALLOCATE = {
     "check/world_moves.c",
 }  # fmt: skip
 
-MOST_LINES = 60  # of a C function
+MOST_LINES = 60  # exclusive limit for a C function
 
-# meson's name of an object, by the source it is made from.
+# meson's object name of a source.
 SOURCE_OF_OBJECT = {
     path.relative_to(ROOT).as_posix().replace("/", "_"): path.relative_to(ROOT / "csrc").as_posix()
     for path in (ROOT / "csrc").rglob("*.c")
@@ -65,7 +65,7 @@ def layer_of(path: str) -> int:
 
 
 def check_includes(root: Path) -> Iterator[str]:
-    """Includes point down the layers; Python.h stays in the binding."""
+    """Check that includes point down the layers and Python.h stays in the binding."""
     csrc = root / "csrc"
     for path in sorted(csrc.rglob("*.[ch]")):
         name = path.relative_to(csrc).as_posix()
@@ -83,7 +83,7 @@ def check_includes(root: Path) -> Iterator[str]:
 
 
 def circles(uses: dict[str, set[str]]) -> Iterator[list[str]]:
-    """Circles of a graph, one after another, until the graph is without when one edge of each is left out."""
+    """Cycles of a graph, one after another, each broken by removing one edge."""
     left = {name: set(used) for name, used in uses.items()}
     while True:
         try:
@@ -97,7 +97,7 @@ def circles(uses: dict[str, set[str]]) -> Iterator[list[str]]:
 
 
 def check_include_circles(root: Path) -> Iterator[str]:
-    """No header includes itself by way of others."""
+    """Check that no header includes itself through others."""
     csrc = root / "csrc"
     uses = {
         path.relative_to(csrc).as_posix(): {
@@ -112,7 +112,7 @@ def check_include_circles(root: Path) -> Iterator[str]:
 
 
 def check_function_lengths(root: Path) -> Iterator[str]:
-    """A function of the product has fewer than MOST_LINES lines, from its name to its closing brace."""
+    """Check that a function of the product has fewer than MOST_LINES lines, from its name to its closing brace."""
     for path in sorted((root / "csrc").rglob("*.[ch]")):
         name = path.relative_to(root).as_posix()
         if name.startswith("csrc/tests/"):
@@ -120,7 +120,7 @@ def check_function_lengths(root: Path) -> Iterator[str]:
         function, begin = "", 0
         for number, line in lines_of(
             path
-        ):  # clang-format puts names and outer braces at the beginning of their lines
+        ):  # clang-format puts names and outer braces in the first column
             if found := re.match(r"(\w+)\(", line):
                 function, begin = found[1], number
             elif line == "}" and function:
@@ -130,7 +130,7 @@ def check_function_lengths(root: Path) -> Iterator[str]:
 
 
 def check_listed(root: Path) -> Iterator[str]:
-    """meson.build names every source."""
+    """Check that meson.build names every source."""
     build = (root / "meson.build").read_text(encoding="utf-8")
     registry = root / "csrc/protocols/registry.def"
     listed = registry.read_text(encoding="utf-8") if registry.exists() else ""
@@ -145,7 +145,7 @@ def check_listed(root: Path) -> Iterator[str]:
 
 
 def check_imports(root: Path) -> Iterator[str]:
-    """binding.py alone imports the extension, which import-linter does not see: it is no Python source."""
+    """Check that only binding.py imports the extension, which import-linter does not see (it is not Python)."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
         name = path.relative_to(root / "gpucoh").as_posix()
         for number, line in lines_of(path):
@@ -158,7 +158,7 @@ def run(*command: str) -> list[str]:
 
 
 def object_name(line: str) -> str | None:
-    """Source of an archive member as meson names it (csrc_base_arena.c.o), or None."""
+    """Source of an archive member in meson's spelling (csrc_base_arena.c.o), or None."""
     found = re.search(r"(csrc_\w+\.c)\.o", line)
     if not found:
         return None
@@ -166,7 +166,7 @@ def object_name(line: str) -> str | None:
 
 
 def check_objects(library: Path) -> Iterator[str]:
-    """No data that can change, and no call that the core has no business to make."""
+    """Check that objects hold no mutable data and make no forbidden call."""
     source = "?"
     for line in run("objdump", "-t", str(library)):
         source = object_name(line) or source
@@ -189,7 +189,7 @@ def check_objects(library: Path) -> Iterator[str]:
 
 
 def check_call_circles(library: Path) -> Iterator[str]:
-    """No file of the library calls itself by way of others."""
+    """Check that no file of the library calls itself through others."""
     source, defined_by, undefined = "?", dict[str, str](), dict[str, set[str]]()
     for line in run("nm", str(library)):
         if line.endswith(":"):

@@ -1,6 +1,6 @@
-"""Sees the weak outcomes that protocols are meant to show, or fails: a harness that shows none proves nothing.
+"""Check that protocols show the weak outcomes that they should: a harness that shows none proves nothing.
 
-python tools/weak_outcomes.py            a table; exit status 1 when one was not seen, or one seen that is forbidden
+python tools/weak_outcomes.py            a table; exit status 1: an outcome was not seen, or a forbidden one was
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gpucoh.litmus import Verdicts, builtin
 from gpucoh.litmus.harness import names, observe
 
 STORE_BUFFERING = ("no-l1", "ideal", "gpu-vi", "gpu-vini", "mesi", "tc-strong", "tc-weak")
-# Protocol -> tests whose allowed weak state has to be seen.
+# Protocol -> tests whose allowed weak state must be observed.
 MEANT: dict[str, tuple[str, ...]] = dict.fromkeys(STORE_BUFFERING, ("SB", "MP"))
 MEANT["mesi"] += ("LB", "R", "S", "2+2W", "SB+rel+acq", "R+rel+acq")
 MEANT["gpu-vi"] += ("R", "SB+rel+acq")
@@ -26,7 +26,7 @@ A_SEED = 3000
 
 
 def search(test_id: str, protocol: str) -> tuple[int, int, bool]:
-    """Runs made, times seen, and whether all that was seen is allowed; ends as soon as the state is seen."""
+    """Number of runs, observations, and whether all observed states are allowed; ends at the first observation."""
     test = builtin(test_id)
     machine = gpucoh.machine("fermi")
     item = gpucoh.protocols()[protocol]

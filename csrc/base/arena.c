@@ -29,7 +29,7 @@ gpc_arena_free(gpc_arena_t *self)
     gpc_arena_init(self, self->chunk_size);
 }
 
-/* A chunk is aligned by hand inside a zeroed block: calloc leaves untouched pages unbacked, memset would not. */
+/* Aligned inside a calloc block: calloc does not touch pages, aligned_alloc with memset would. */
 static uint8_t *
 aligned(uint8_t *bytes)
 {
@@ -37,9 +37,9 @@ aligned(uint8_t *bytes)
     return misaligned ? bytes + (ALIGNMENT - misaligned) : bytes;
 }
 
-/* Large machines touch more pages than the host's TLB knows. What cannot be had is no loss. */
+/* The state of large machines exceeds the reach of the host's TLB. A failure only costs speed. */
 static void
-ask_for_huge_pages(uint8_t *bytes, size_t size)
+advise_huge_pages(uint8_t *bytes, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     uintptr_t first = ((uintptr_t) bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -65,7 +65,7 @@ add_chunk(gpc_arena_t *self, size_t capacity)
     if (!bytes) {
         return NULL;
     }
-    ask_for_huge_pages(bytes, capacity);
+    advise_huge_pages(bytes, capacity);
     chunks[self->num_chunks] = (gpc_arena_chunk_t){.bytes = bytes, .capacity = capacity};
     return &chunks[self->num_chunks++];
 }

@@ -1,7 +1,7 @@
-/* arena.h: where all simulated state lives, so that a snapshot is a memory copy; and pools of equal items in it.
+/* arena.h: the arena holds all simulated state, so that a snapshot is a memory copy; pools of equal items in it.
  *
- * Pointers into an arena are wiring: they stand in objects outside of it and stay valid for the arena's life. State inside
- * refers to state by index only. */
+ * Objects outside the arena hold pointers into it, which are valid for the arena's lifetime. State in the arena refers
+ * to other state by index only. */
 #ifndef GPC_BASE_ARENA_H
 #define GPC_BASE_ARENA_H
 
@@ -15,30 +15,31 @@ typedef struct {
 typedef struct {
     gpc_arena_chunk_t *chunks; /* owned */
     size_t num_chunks;
-    size_t chunk_size; /* of ordinary chunks; a larger piece gets one of its own */
-    uint8_t *small;    /* where the next small piece goes, inside a chunk */
+    size_t chunk_size; /* of ordinary chunks; a larger piece gets a chunk of its own */
+    uint8_t *small;    /* address of the next small piece */
     size_t small_left;
-    bool failed; /* a piece could not be had: checked once, after building */
+    bool failed; /* an allocation failed; checked once, after building */
 } gpc_arena_t;
 
 void gpc_arena_init(gpc_arena_t *self, size_t chunk_size);
 void gpc_arena_free(gpc_arena_t *self);
-/* Zeroed, aligned to 64 bytes, or to 16 when it is smaller than that: small pieces taken one after another, a controller's
- * counters and lists for instance, share cache lines. NULL (and `failed`) when memory ran out or count * size overflows. */
+/* Zeroed memory, aligned to 64 bytes; pieces below 64 bytes are aligned to 16, so that consecutive small pieces, such
+ * as a controller's counters and lists, share cache lines. NULL (and `failed`) when out of memory or when count * size
+ * overflows. */
 void *gpc_arena_take(gpc_arena_t *self, size_t count, size_t size);
 #define GPC_ARENA_TAKE(arena, count, type) ((type *) gpc_arena_take((arena), (count), sizeof(type)))
 
 size_t gpc_arena_bytes(const gpc_arena_t *self);
 void gpc_arena_save(const gpc_arena_t *self, uint8_t *out);   /* gpc_arena_bytes long */
-void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* of an arena built in the same way */
+void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* into an arena built in the same way */
 
-/* ---- pools: items of one size, taken and given back by index. An item's first four bytes are its link while free. ---- */
+/* ---- pools: items of one size, taken and returned by index. The first four bytes of a free item are its link. ---- */
 
 typedef struct {
-    gpc_index_t free; /* first free item that was in use before */
-    uint32_t high;    /* items from here on were never used */
+    gpc_index_t free; /* first free item that has been used before */
+    uint32_t high;    /* items from this index on have never been used */
     uint32_t in_use;
-    uint32_t most; /* largest in_use seen */
+    uint32_t most; /* maximum of in_use */
 } gpc_pool_state_t;
 
 typedef struct {
@@ -55,14 +56,14 @@ gpc_pool_at(const gpc_pool_t *self, gpc_index_t i)
     return self->items + (size_t) i * self->item_size;
 }
 
-/* One item behind the last, which nobody ever has: what a writer without room writes into. */
+/* An extra item behind the last one, never taken: a scratch target for writers without room. */
 static inline void *
 gpc_pool_spare(const gpc_pool_t *self)
 {
     return gpc_pool_at(self, self->capacity);
 }
 
-/* An item as it was left (not zeroed), or GPC_NONE when all are in use. */
+/* An item, not zeroed, or GPC_NONE when all are in use. */
 static inline gpc_index_t
 gpc_pool_take(const gpc_pool_t *self)
 {

@@ -1,4 +1,4 @@
-/* atomics.h: types of words and read-modify-write operations. */
+/* atomics.h: word types and read-modify-write operations. */
 #ifndef GPC_BASE_ATOMICS_H
 #define GPC_BASE_ATOMICS_H
 

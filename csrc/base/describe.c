@@ -46,7 +46,7 @@ gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list)
 static uint64_t
 number_at(const gpc_field_t *field, const void *object)
 {
-    uint64_t value = 0; /* the core is built for little-endian machines only; checked when a GPU is made */
+    uint64_t value = 0; /* little-endian hosts only; checked when a GPU is created */
     memcpy(&value, (const uint8_t *) object + field->offset, field->size < 8 ? field->size : 8);
     return value;
 }

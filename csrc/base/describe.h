@@ -1,5 +1,5 @@
-/* describe.h: described structs. Metadata is declared once, by X-macro, with a kind a field; from it come the struct, the
- * printer, the encoder that the explorer hashes, and with it timestamp normalisation and symmetry.
+/* describe.h: described structs. An X-macro declares a struct's fields with their kinds once; the struct, its printer
+ * and the explorer's state encoding, with timestamp normalisation and symmetry reduction, are generated from it.
  *
  *     #define L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, outstanding) FIELD(TIME, uint32_t, lease)
  *     GPC_DESCRIBE(l1, mshr, L1_MSHR)        -> l1_mshr_t, l1_mshr_described()
@@ -11,15 +11,15 @@
 #include "base/text.h"
 
 #define GPC_FIELD_KINDS(X)                                                                          \
-    X(PLAIN, "a number or flag that means the same everywhere")                                     \
-    X(TIME, "a physical time, core cycles: encoded relative to now, the past as one value")         \
-    X(LOGICAL, "a logical time, 0: none; encoded relative to the least one of the whole state")     \
-    X(NODE, "a controller: renamed under symmetry")                                                 \
-    X(NODESET, "a gpc_nodeset_t: renamed under symmetry")                                           \
-    X(NODES, "an array of gpc_node_t, one a word for example: each renamed under symmetry")         \
-    X(REQUEST, "a gpc_list_t of messages: encoded by what is in it")                                \
+    X(PLAIN, "number or flag; encoded as it is")                                                    \
+    X(TIME, "physical time in core cycles; encoded relative to now, all past times as one value")   \
+    X(LOGICAL, "logical time, 0: none; encoded relative to the least of the state")                   \
+    X(NODE, "controller; renamed under symmetry")                                                   \
+    X(NODESET, "gpc_nodeset_t; renamed under symmetry")                                             \
+    X(NODES, "array of gpc_node_t, for example one per word; each renamed under symmetry")          \
+    X(REQUEST, "gpc_list_t of messages; encoded by its messages")                                   \
     X(DATA, "words of data")                                                                        \
-    X(STATISTIC, "counts what happened; never encoded")
+    X(STATISTIC, "counter; not encoded")
 
 typedef enum {
 #define X(name, text) GPC_FIELD_##name,
@@ -60,7 +60,7 @@ typedef const gpc_described_t *(*gpc_describe_t)(void);
         return &described;                                                                                \
     }
 
-/* Where an encoding goes: bytes that are equal exactly when two states are, up to the given renaming and time shift. */
+/* An encoding in progress. Encodings are equal exactly when the states are, up to the given renaming and time shift. */
 typedef struct {
     uint8_t *bytes; /* borrowed */
     size_t length, capacity;
@@ -69,8 +69,8 @@ typedef struct {
     uint64_t least_logical;   /* of the whole state; what LOGICAL fields are relative to */
     uint64_t found_logical;   /* the least one encoded so far, 0: none */
     const gpc_node_t *rename; /* by node, or NULL */
-    bool ages;                /* the order of use in a set matters: caches smaller than what is used */
-    /* Writes what a message is, for lists of them; given by who knows what messages mean. */
+    bool ages;                /* encode the LRU order of a set: evictions are possible */
+    /* Encodes a message of a list; the caller knows the protocol's messages. */
     void (*message)(void *context, void *encoder, gpc_index_t message);
     void *context;
     const gpc_pool_t *messages;
@@ -78,7 +78,7 @@ typedef struct {
 
 void gpc_encode_bytes(gpc_encoder_t *self, const void *bytes, size_t length);
 void gpc_encode_long_u64(gpc_encoder_t *self, uint64_t value);
-/* Short for small values, of which nearly all encodings consist. */
+/* Variable length: nearly all values are below 128. */
 static inline void
 gpc_encode_u64(gpc_encoder_t *self, uint64_t value)
 {
@@ -92,7 +92,7 @@ void gpc_encode_node(gpc_encoder_t *self, gpc_node_t node);
 void gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list);
 void gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object);
 
-/* "outstanding=2 lease=17", for people. */
+/* Readable form, e.g. "outstanding=2 lease=17". */
 void gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const void *object);
 /* JSON: [{"name", "type", "kind"}, ...] */
 void gpc_print_fields(gpc_text_t *out, const gpc_described_t *described);

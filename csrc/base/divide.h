@@ -1,4 +1,4 @@
-/* divide.h: division by what the machine description says: mostly a power of two, and a shift then. */
+/* divide.h: division by a machine parameter; a shift when the parameter is a power of two, as most are. */
 #ifndef GPC_BASE_DIVIDE_H
 #define GPC_BASE_DIVIDE_H
 
@@ -28,7 +28,7 @@ gpc_remainder(gpc_divider_t by, uint64_t number)
     return by.is_power ? number & (by.divisor - 1) : number % by.divisor;
 }
 
-/* Which of several banks has a line: pieces of consecutive bytes go round. */
+/* Maps a line to its bank: pieces of consecutive bytes are interleaved over the banks. */
 typedef struct {
     gpc_divider_t piece, banks;
 } gpc_interleaving_t;

@@ -1,4 +1,4 @@
-/* errors.h: one list of failures (errors.def), negative so that positive returns can be reasons to stop. */
+/* errors.h: error codes, from errors.def. They are negative: functions return positive values as reasons to stop. */
 #ifndef GPC_BASE_ERRORS_H
 #define GPC_BASE_ERRORS_H
 
@@ -16,7 +16,7 @@ enum {
 #undef X
 };
 
-const char *gpc_error_name(int code);      /* "BOUNDS"; "NONE" for 0 and what is no code */
+const char *gpc_error_name(int code);      /* "BOUNDS"; "NONE" for 0 and unknown codes */
 const char *gpc_error_message(int code);   /* "index out of bounds" */
 const char *gpc_error_exception(int code); /* "KernelError" */
 

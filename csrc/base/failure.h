@@ -1,4 +1,5 @@
-/* failure.h: the facts of a failure, kept on the object that failed. The first one stays until it is cleared. */
+/* failure.h: the description of a failure, kept on the object that failed. The first failure is kept until it is
+ * cleared. */
 #ifndef GPC_BASE_FAILURE_H
 #define GPC_BASE_FAILURE_H
 
@@ -7,12 +8,12 @@
 
 typedef struct {
     int code;           /* 0 or a negative gpc error */
-    gpc_address_t line; /* which line it is about, or GPC_NEVER: the machine adds the other side's state */
+    gpc_address_t line; /* the line concerned, or GPC_NEVER; the machine adds the line's state in all controllers */
     char text[1024];
 } gpc_failure_t;
 
 void gpc_failure_clear(gpc_failure_t *self);
-/* Notes code and a text and returns code; what was noted first stays. */
+/* Records code and text, unless a failure is recorded already. Returns code. */
 int gpc_fail(gpc_failure_t *self, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

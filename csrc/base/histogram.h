@@ -1,5 +1,5 @@
-/* histogram.h: histograms by powers of two. Bucket 0 counts the value 0, bucket i the values from 2^(i-1) to 2^i - 1, the last one
- * all that are larger too. */
+/* histogram.h: histograms by powers of two. Bucket 0 counts the value 0, bucket i the values from 2^(i-1) to 2^i - 1;
+ * the last bucket also counts all larger values. */
 #ifndef GPC_BASE_HISTOGRAM_H
 #define GPC_BASE_HISTOGRAM_H
 

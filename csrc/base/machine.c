@@ -1,4 +1,4 @@
-/* machine.c: the ranges of a machine's numbers, checked. */
+/* machine.c: checks a machine's parameters against their ranges and against each other. */
 #include "base/machine.h"
 
 #include <string.h>
@@ -22,28 +22,30 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
         uint32_t value;
         memcpy(&value, (const uint8_t *) m + field->offset, sizeof(value));
         if (value < field->smallest || value > field->largest) {
-            return gpc_fail(failure, GPC_ERROR_MACHINE, "%s is %u: allowed are %u to %u", field->name, value,
+            return gpc_fail(failure, GPC_ERROR_MACHINE, "%s = %u: must be from %u to %u", field->name, value,
                             field->smallest, field->largest);
         }
     }
     if (m->lanes_per_warp != 32 && m->lanes_per_warp != 64) {
-        return gpc_fail(failure, GPC_ERROR_MACHINE, "lanes_per_warp is %u: allowed are 32 and 64", m->lanes_per_warp);
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "lanes_per_warp = %u: must be 32 or 64", m->lanes_per_warp);
     }
     if (!power_of_two(m->line_bytes) || !power_of_two(m->interleave_bytes) || m->interleave_bytes < m->line_bytes) {
         return gpc_fail(failure, GPC_ERROR_MACHINE,
-                        "line_bytes %u and interleave_bytes %u: both powers of two, the second at least the first",
+                        "line_bytes = %u, interleave_bytes = %u: both must be powers of two, and interleave_bytes at "
+                        "least line_bytes",
                         m->line_bytes, m->interleave_bytes);
     }
     if (m->scratchpad_banks != 0 && !power_of_two(m->scratchpad_banks)) {
-        return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks is %u: 0 or a power of two", m->scratchpad_banks);
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks = %u: must be 0 or a power of two",
+                        m->scratchpad_banks);
     }
     if (m->l2_bytes % (m->line_bytes * m->l2_ways) || m->l2_bytes == 0 || m->l1_bytes % (m->line_bytes * m->l1_ways)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE,
-                        "l1_bytes %u and l2_bytes %u: whole sets of %u and %u ways of %u-byte lines are needed",
+                        "l1_bytes = %u, l2_bytes = %u: must be whole sets of %u and %u ways of %u-byte lines",
                         m->l1_bytes, m->l2_bytes, m->l1_ways, m->l2_ways, m->line_bytes);
     }
     if (m->dram_model == 1 && (m->dram_burst_bytes == 0 || m->line_bytes % m->dram_burst_bytes)) {
-        return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes %u does not divide a line of %u bytes",
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes = %u: must divide a line of %u bytes",
                         m->dram_burst_bytes, m->line_bytes);
     }
     return 0;

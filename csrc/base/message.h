@@ -1,28 +1,29 @@
-/* message.h: what travels, between core and L1 as a request, between controllers over the fabric, from memory as a fill.
+/* message.h: messages: requests from core to L1, messages between controllers over the fabric, fills from memory.
  *
- * One struct for all, so that a controller treats its inputs alike, a merged or held request is simply a message in a list,
- * and the explorer needs one codec. A message is in exactly one place at a time: a list, a channel, or a step's hand. */
+ * One struct serves all of them: a controller treats its inputs alike, a merged or held request is a message in a list,
+ * and the explorer needs one codec. A message is in exactly one place: a list, a channel, or the step that handles
+ * it. */
 #ifndef GPC_BASE_MESSAGE_H
 #define GPC_BASE_MESSAGE_H
 
 #include "base/arena.h"
 #include "base/atomics.h"
 
-/* Kinds that every protocol knows; a protocol's own messages are numbered from GPC_MSG_OWN on. */
+/* Message types common to all protocols; a protocol's own types are numbered from GPC_MSG_OWN on. */
 #define GPC_COMMON_MESSAGES(X)                                                                                  \
-    X(LOAD, "a warp's coalesced load, from the core")                                                           \
-    X(STORE, "a warp's coalesced store with its word mask, from the core")                                      \
-    X(ATOMIC, "a warp's atomics on one line with their lane list, from the core")                               \
-    X(ACQUIRE, "the acquire part of an access or fence, or of a kernel's begin (unit event)")                   \
-    X(RELEASE, "the release part of an access, fence, barrier or of a kernel's end (unit event)")               \
-    X(KERNEL_BEGIN, "a launch starts")                                                                          \
-    X(KERNEL_END, "the last warp of the core is done")                                                          \
-    X(FILL, "memory's answer to a fetch")                                                                       \
-    X(EVICT, "the replacement policy wants this way (or entry)")                                                \
-    X(EXPIRE, "a lease of this line is over (pre-event, never sent)")                                           \
-    X(INSTANT, "an event that the ideal protocols cause elsewhere in no time")                                  \
-    X(TIMER, "a wake-up that the controller asked for")                                                         \
-    X(REPLAY, "an entry's own turn: a queue head, a drain slot")
+    X(LOAD, "coalesced load of a warp, from the core")                                                          \
+    X(STORE, "coalesced store of a warp with its word mask, from the core")                                     \
+    X(ATOMIC, "atomics of a warp on one line with their lane list, from the core")                              \
+    X(ACQUIRE, "acquire part of an access, a fence or the begin of a kernel (unit event)")                      \
+    X(RELEASE, "release part of an access, a fence, a barrier or the end of a kernel (unit event)")             \
+    X(KERNEL_BEGIN, "begin of a launch")                                                                        \
+    X(KERNEL_END, "end of the last warp of the core")                                                           \
+    X(FILL, "data from memory for a fetch")                                                                     \
+    X(EVICT, "eviction of a way (or entry) by the replacement policy")                                          \
+    X(EXPIRE, "lease expired (generated before the step, never sent)")                                          \
+    X(INSTANT, "zero-latency event at another controller (ideal protocols)")                                    \
+    X(TIMER, "timer expired")                                                                                   \
+    X(REPLAY, "step of a ready entry: a queue head, a drain slot")
 
 enum {
 #define X(name, text) GPC_MSG_##name,
@@ -32,44 +33,44 @@ enum {
     GPC_MSG_OWN = 16
 };
 
-/* Flags of a message. The low ones are the engine's; from GPC_MSG_FLAG_OWN on a protocol's. */
+/* Flags of a message. Flags from GPC_MSG_FLAG_OWN on belong to the protocol, lower ones to the simulator. */
 enum {
-    GPC_MSG_FLAG_PRIMARY = 1u,      /* the load that sent the request on behalf of those merged with it */
-    GPC_MSG_FLAG_EXPIRED_MISS = 2u, /* the miss was on an expired block */
-    GPC_MSG_FLAG_RELAY = 4u,        /* core to core over the home partition: one more traversal to come */
+    GPC_MSG_FLAG_PRIMARY = 1u,      /* the load that sent the request for all loads merged with it */
+    GPC_MSG_FLAG_EXPIRED_MISS = 2u, /* a miss on a line whose lease has expired */
+    GPC_MSG_FLAG_RELAY = 4u,        /* core to core through the home partition: one more traversal follows */
     GPC_MSG_FLAG_READ_ONLY =
-        8u, /* a load from a buffer that the launch declares read-only, or a message on its behalf */
+        8u, /* a load from a buffer that the launch declares read-only, or a message for such a load */
     GPC_MSG_FLAG_BACKGROUND = 16u, /* a timer that keeps no launch running */
     GPC_MSG_FLAG_OWN = 32u
 };
 
 typedef struct {
-    _Alignas(64) gpc_index_t
-        next; /* link in the list that holds it; the header, down to `issued`, is one cache line of the host */
+    /* The header, down to `issued`, is one cache line of the host. */
+    _Alignas(64) gpc_index_t next; /* link in the message's list */
     uint8_t type;
     uint8_t flags;
     uint8_t order, scope; /* of a core's request: gpc_memory_order_t, gpc_scope_t */
     gpc_node_t source, destination;
-    gpc_node_t requester;  /* on whose behalf; the source unless forwarded */
+    gpc_node_t requester;  /* the original requester; the source unless forwarded */
     uint16_t warp;         /* of the requesting core */
-    gpc_index_t request;   /* the requester's name for what it waits for: the index of the core's request */
+    gpc_index_t request;   /* index of the core's request that this message serves */
     gpc_index_t lanes;     /* lane list, or GPC_NONE */
-    gpc_index_t access;    /* the requesting core's (or explorer's) own note: which instruction this is part of */
-    gpc_mask_t mask;       /* words that it names or carries */
-    uint16_t flits;        /* filled in when it is sent */
-    uint8_t network;       /* virtual network; filled in when it is sent */
-    uint8_t traffic_class; /* gpc_traffic_class_t; filled in when it is sent unless the protocol has */
-    uint32_t epoch;        /* for rollovers */
-    gpc_address_t line;    /* byte address of the line (or of the object it is about) */
-    gpc_tick_t ready;      /* the engine's: not taken before */
-    gpc_cycle_t issued;    /* when the core's request was made */
-    uint64_t fields[4];    /* a protocol's own, described by it */
+    gpc_index_t access;    /* index of the core's (or explorer's) access that the request is part of */
+    gpc_mask_t mask;       /* words that are requested or carried */
+    uint16_t flits;        /* set when the message is sent */
+    uint8_t network;       /* virtual network; set when the message is sent */
+    uint8_t traffic_class; /* gpc_traffic_class_t; set when the message is sent unless the protocol has set it */
+    uint32_t epoch;        /* number of timestamp rollovers */
+    gpc_address_t line;    /* byte address of the line (or other object) */
+    gpc_tick_t ready;      /* earliest tick at which the message may be taken */
+    gpc_cycle_t issued;    /* core cycle of the core's request */
+    uint64_t fields[4];    /* the protocol's fields, which it describes */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 
 _Static_assert(offsetof(gpc_msg_t, fields) == 64, "the header fills its cache line");
 
-/* The lanes of an atomic request: performed in this order, each getting its own old value. */
+/* The lanes of an atomic request, performed in this order. */
 typedef struct {
     gpc_index_t next;
     uint8_t operation; /* gpc_atomic_t */
@@ -78,7 +79,7 @@ typedef struct {
     uint8_t lane[GPC_MAX_LANES];
     uint8_t word[GPC_MAX_LANES]; /* of the line */
     uint32_t operand[GPC_MAX_LANES];
-    uint32_t replacement[GPC_MAX_LANES]; /* CAS: the value to store when the old one equals operand */
+    uint32_t replacement[GPC_MAX_LANES]; /* CAS: stored when the old value equals operand */
     uint32_t old[GPC_MAX_LANES];
 } gpc_lane_list_t;
 
@@ -100,7 +101,7 @@ gpc_lane_list_at(const gpc_pool_t *pool, gpc_index_t i)
     return (gpc_lane_list_t *) gpc_pool_at(pool, i);
 }
 
-/* ---- lists of messages: first in, first out, linked through the messages ------------------------------------------- */
+/* ---- lists of messages: first in, first out, linked through the messages ----------------------------------------- */
 
 typedef struct {
     gpc_index_t head, tail;
@@ -149,7 +150,7 @@ gpc_list_pop(gpc_list_t *self, const gpc_pool_t *pool)
     return i;
 }
 
-/* Takes i out of the list; previous is its predecessor or GPC_NONE when it is the head. */
+/* Removes i from the list; previous is its predecessor, GPC_NONE for the head. */
 static inline void
 gpc_list_remove_after(gpc_list_t *self, const gpc_pool_t *pool, gpc_index_t previous, gpc_index_t i)
 {
@@ -165,7 +166,7 @@ gpc_list_remove_after(gpc_list_t *self, const gpc_pool_t *pool, gpc_index_t prev
     self->count--;
 }
 
-/* All of `from` behind self, in order. */
+/* Moves all of `from` behind self, in order. */
 static inline void
 gpc_list_append(gpc_list_t *self, const gpc_pool_t *pool, gpc_list_t *from)
 {
@@ -182,7 +183,7 @@ gpc_list_append(gpc_list_t *self, const gpc_pool_t *pool, gpc_list_t *from)
     gpc_list_clear(from);
 }
 
-/* All of `from` in front of self, in order. */
+/* Moves all of `from` in front of self, in order. */
 static inline void
 gpc_list_prepend(gpc_list_t *self, const gpc_pool_t *pool, gpc_list_t *from)
 {

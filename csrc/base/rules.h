@@ -1,4 +1,4 @@
-/* rules.h: consistency rules, memory orders and scopes. */
+/* rules.h: consistency models, memory orders and scopes. */
 #ifndef GPC_BASE_RULES_H
 #define GPC_BASE_RULES_H
 
@@ -8,7 +8,7 @@ typedef enum {
     GPC_RULES(X)
 #undef X
         GPC_NUM_RULES,
-    GPC_RULE_DEFAULT = GPC_NUM_RULES /* the paper's for that protocol */
+    GPC_RULE_DEFAULT = GPC_NUM_RULES /* the protocol's default */
 } gpc_rule_t;
 
 /* Order and scope of memory operations, fences included. */

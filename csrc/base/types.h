@@ -1,4 +1,5 @@
-/* types.h: the words every part of the core shares. Plain C11; nothing here knows of Python. */
+/* types.h: integer types, limits and node sets that every part of the C core shares. Plain C11, independent of
+ * Python. */
 #ifndef GPC_BASE_TYPES_H
 #define GPC_BASE_TYPES_H
 
@@ -7,20 +8,20 @@
 #include <stdint.h>
 
 #define GPC_MAX_LINE_WORDS 32u /* 128-byte lines of 4-byte words */
-#define GPC_MAX_LANES 64u      /* lanes a warp */
-#define GPC_MAX_WARPS 64u      /* warps a core: one bit each in a word */
+#define GPC_MAX_LANES 64u      /* lanes per warp */
+#define GPC_MAX_WARPS 64u      /* warps per core: one bit each in a uint64_t */
 #define GPC_MAX_CORES 256u
 #define GPC_MAX_BANKS 64u
-#define GPC_MAX_NETWORKS 6u /* virtual networks a protocol may declare */
-#define GPC_MAX_OPTIONS 16u /* options of one protocol */
+#define GPC_MAX_NETWORKS 6u /* virtual networks that a protocol may declare */
+#define GPC_MAX_OPTIONS 16u /* options per protocol */
 
 typedef uint64_t gpc_tick_t;    /* 1 / (least common multiple of the machine's clocks) */
 typedef uint64_t gpc_cycle_t;   /* core cycles */
 typedef uint64_t gpc_address_t; /* bytes */
-typedef uint32_t gpc_index_t;   /* into a pool; never a pointer, so that a snapshot is a memory copy */
-typedef uint16_t gpc_node_t;    /* a controller, as the fabric addresses it */
-typedef uint32_t gpc_mask_t;    /* one bit a word of a line */
-typedef uint64_t gpc_lanes_t;   /* one bit a lane of a warp */
+typedef uint32_t gpc_index_t;   /* index into a pool; never a pointer, so that a snapshot is a memory copy */
+typedef uint16_t gpc_node_t;    /* address of a controller in the fabric */
+typedef uint32_t gpc_mask_t;    /* one bit per word of a line */
+typedef uint64_t gpc_lanes_t;   /* one bit per lane of a warp */
 
 #define GPC_NONE UINT32_MAX
 #define GPC_NO_NODE UINT16_MAX

@@ -7,7 +7,7 @@
 static uint32_t
 bucket_of(const gpc_mshr_table_t *self, gpc_address_t line)
 {
-    /* Fibonacci hashing: line addresses differ in few, neighbouring bits */
+    /* Fibonacci hashing: line addresses differ in few, adjacent bits */
     return (uint32_t) ((line * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (self->buckets - 1);
 }
 

@@ -1,5 +1,5 @@
-/* mshr.h: the table of transactions (MSHR entries), finite, found by line. An entry holds what is transient about a line: its
- * state, the requests that wait for its end, and a protocol's transaction metadata. It may own a way of an array, or none. */
+/* mshr.h: a finite table of MSHR entries (transactions), indexed by line. An entry holds the transient state of a line,
+ * the requests that wait for it, and the protocol's metadata of the transaction. It may own a way of an array. */
 #ifndef GPC_CACHE_MSHR_H
 #define GPC_CACHE_MSHR_H
 
@@ -7,15 +7,15 @@
 
 typedef struct {
     gpc_index_t next; /* in its bucket, or in the free list */
-    gpc_index_t way;  /* in the table's own array, or GPC_NONE */
+    gpc_index_t way;  /* in the array of its table, or GPC_NONE */
     gpc_address_t line;
     gpc_list_t pending; /* requests that this transaction serves: merged loads, own stores and atomics */
     gpc_list_t waiters; /* requests held until the line's state changes (HOLD_LINE) */
     uint8_t state;
-    uint8_t table;   /* of the controller: a line may be in one transaction of each */
-    uint8_t leaving; /* bit a: the transaction was begun so that the line leaves its way in array a */
+    uint8_t table;   /* table of the controller; a line may have one entry per table */
+    uint8_t leaving; /* bit a: the transaction evicts the line from its way in array a */
     bool live;
-    gpc_index_t last_entry; /* of those of parts that wait for a change of state, a ring (parts.c); GPC_NONE: none */
+    gpc_index_t last_entry; /* last of a ring of part entries that wait for a state change (parts.c), or GPC_NONE */
 } gpc_mshr_t;
 
 typedef struct {
@@ -51,10 +51,10 @@ gpc_mshr_room(const gpc_mshr_table_t *self)
     return self->entries.capacity - self->entries.state->in_use;
 }
 
-/* The line's transaction of a table (of table 0), or GPC_NONE. */
+/* The line's entry of a table (without _for: of table 0), or GPC_NONE. */
 gpc_index_t gpc_mshr_find_for(const gpc_mshr_table_t *self, gpc_address_t line, uint8_t table);
 gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);
-/* A new one, fields zeroed; or GPC_NONE: full. */
+/* A new entry with zeroed fields; GPC_NONE when all are in use. */
 gpc_index_t gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uint8_t state);
 gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state);
 void gpc_mshr_give(gpc_mshr_table_t *self, gpc_index_t i); /* its lists must be empty */

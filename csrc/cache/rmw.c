@@ -13,7 +13,7 @@ add_f32(uint32_t old, uint32_t operand, bool subtract)
     memcpy(&b, &operand, sizeof(b));
     a = subtract ? a - b : a + b;
     memcpy(&bits, &a, sizeof(bits));
-    return a != a ? UINT32_C(0x7FC00000) : bits; /* whose payload survives differs between compilers */
+    return a != a ? UINT32_C(0x7FC00000) : bits; /* which operand's NaN payload survives depends on the compiler */
 }
 
 static bool

@@ -47,7 +47,7 @@ gpc_tags_clear(gpc_tags_t *self)
 void
 gpc_tags_flash(gpc_tags_t *self)
 {
-    if (++self->state->generation == GPC_TAG_GENERATIONS) { /* the numbers go round: nothing old may look new */
+    if (++self->state->generation == GPC_TAG_GENERATIONS) { /* generations wrap around: drop every old key */
         memset(self->keys, 0xFF, (size_t) self->sets * self->ways * sizeof *self->keys);
         self->state->generation = 0;
     }

@@ -1,16 +1,18 @@
-/* tags.h: one set-associative array of lines with their data, word states and a protocol's line metadata. LRU.
+/* tags.h: a set-associative array of lines with their data, word states and the protocol's line metadata. LRU
+ * replacement.
  *
- * Beside a tag lives only what outlives a transaction. A line whose generation is not the array's is not there: a flash
- * invalidation is one increment. */
+ * A tag holds only state that outlives a transaction. A line is present only if its generation is the array's, so that
+ * a flash invalidation is one increment. */
 #ifndef GPC_CACHE_TAGS_H
 #define GPC_CACHE_TAGS_H
 
 #include "base/arena.h"
 #include "base/divide.h"
 
-/* Which line of which set: banks hold every (banks * interleave)-th piece only and index with what is left. */
+/* Maps a line to its set. A bank holds only every banks-th piece of interleave_bytes and skips the other pieces'
+ * indices. */
 typedef struct {
-    uint32_t line_bytes, interleave_bytes, banks; /* banks 1: an L1 */
+    uint32_t line_bytes, interleave_bytes, banks; /* banks = 1: an L1 */
 } gpc_index_map_t;
 
 typedef struct {
@@ -19,8 +21,9 @@ typedef struct {
     uint8_t state;
 } gpc_tag_t;
 
-/* What a look-up compares, a word a way, so that a set is one or two lines of the host's cache: the line's address with the
- * array's generation in the highest bits, which no address has. The last generation is nobody's: a free way has it. */
+/* A look-up compares one key per way, so that a set is one or two lines of the host's cache: the line's address, with
+ * the array's generation in the highest bits, which no address uses. Free ways have the last generation, which no array
+ * has. */
 typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u
 #define GPC_TAG_GENERATION_SHIFT 59u
@@ -46,10 +49,10 @@ typedef struct {
 GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways,
                                  gpc_index_map_t map, uint32_t fields_size, bool has_words);
 void gpc_tags_clear(gpc_tags_t *self);
-/* Nothing is present any more; no way may be held by a transaction. O(1) but for every 31st time. */
+/* Invalidates every line; no way may be held by a transaction. O(1) except every 31st time. */
 void gpc_tags_flash(gpc_tags_t *self);
 
-/* A bank counts its own lines: whole pieces before this one, then the lines of the piece. */
+/* The index of a line among its bank's lines: whole pieces before its own, then lines of its piece. */
 static inline uint32_t
 gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
 {
@@ -84,7 +87,7 @@ gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)
     return self->keys[way] >> GPC_TAG_GENERATION_SHIFT == self->state->generation;
 }
 static inline gpc_address_t
-gpc_tags_line(const gpc_tags_t *self, gpc_index_t way) /* of a way that is present */
+gpc_tags_line(const gpc_tags_t *self, gpc_index_t way) /* way must be present */
 {
     return self->keys[way] & ((UINT64_C(1) << GPC_TAG_GENERATION_SHIFT) - 1);
 }
@@ -93,7 +96,7 @@ gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)
 {
     self->tags[way].used = ++self->state->clock;
 }
-/* The way is line's from now on, metadata and word states zero, data as it was, state `state`. */
+/* Gives the way to `line` in state `state`; metadata and word states are zeroed, data are not. */
 void gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state);
 static inline void
 gpc_tags_drop(gpc_tags_t *self, gpc_index_t way)

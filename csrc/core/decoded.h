@@ -1,6 +1,6 @@
-/* decoded.h: a launch as the cores run it: instructions with their operands, functions and latencies looked up.
+/* decoded.h: a decoded launch: instructions with their operands, functions and latencies resolved.
  *
- * It is ordinary memory: snapshots are taken between launches only, when there is none. */
+ * It is outside the arena: snapshots are taken between launches only, when there is none. */
 #ifndef GPC_CORE_DECODED_H
 #define GPC_CORE_DECODED_H
 
@@ -9,11 +9,11 @@
 
 #define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */
 
-#define GPC_ALU_LANES 32u /* lanes of one call: a warp is one or two of them */
+#define GPC_ALU_LANES 32u /* lanes per call; a warp takes one or two calls */
 
-/* One lane; operands that the operation does not have are ignored. */
+/* One lane; unused operands are ignored. */
 typedef uint32_t (*gpc_alu_one_t)(uint32_t a, uint32_t b, uint32_t c);
-/* GPC_ALU_LANES lanes at once, active or not: defined for every word. result overlaps no operand. */
+/* GPC_ALU_LANES lanes, active or not; defined for every word. result overlaps no operand. */
 typedef void (*gpc_alu_all_t)(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c);
 
 typedef struct {
@@ -26,10 +26,10 @@ typedef enum { GPC_NO_OPERAND, GPC_VECTOR, GPC_UNIFORM, GPC_CONSTANT } gpc_opera
 typedef struct {
     uint8_t kind;    /* gpc_operand_kind_t */
     uint32_t number; /* register or constant */
-    uint32_t offset; /* in words: of a vector register in its warp's, of a constant in the bank spread over the lanes */
+    uint32_t offset; /* in words: of a vector register in `vectors`, of a constant in `spread` */
 } gpc_operand_t;
 
-/* Which function carries an instruction out. */
+/* The function that executes an instruction. */
 typedef enum {
     GPC_GROUP_NOP,
     GPC_GROUP_ALU,
@@ -57,29 +57,29 @@ typedef struct {
     gpc_alu_t alu;
     gpc_operand_t destination, a, b, c;
     uint32_t latency;    /* until the destination may be read */
-    uint32_t unit_holds; /* cycles its unit is busy */
+    uint32_t unit_holds; /* cycles that the instruction occupies its unit */
     uint32_t immediate, target, reconverge;
     uint32_t local_words;           /* LOCAL_*: length of the array */
     uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
 } gpc_decoded_t;
 
-/* What nearly every instruction of a warp reads lies together, in words, as close as the program allows: the scoreboard, vector
- * registers first, the words of even registers (registers.h), the uniform registers. */
+/* Layout of the hot state of a warp, in words and without gaps: the scoreboard (vector registers first), the words of
+ * even registers (registers.h), the uniform registers. */
 typedef struct {
     uint32_t scoreboard; /* entries */
     uint32_t evens, uniforms;
-    uint32_t stride; /* of all; whole lines of the host's cache */
+    uint32_t stride; /* per warp; whole lines of the host's cache */
 } gpc_front_t;
 
 typedef struct {
-    gpc_launch_t launch; /* its pointers are owned here */
+    gpc_launch_t launch; /* with owned copies of what it points to */
     gpc_decoded_t *code;
     uint32_t *spread;         /* [constants][lanes]: every constant as a vector */
     uint32_t *thread_axis[3]; /* [threads, rounded up to warps]: coordinates of a block's threads */
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
     gpc_front_t front;
-    uint64_t may_be_even; /* bit: a vector register; not those of local arrays, which are found by an index */
+    uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_cycle_t begin;
 } gpc_core_launch_t;
 

@@ -1,15 +1,14 @@
-/* isa.h: the instruction set, PTX-like, and its encoding. The compiler of the kernel language targets it; a PTX front end
- * and trace replay can, without a change here.
+/* isa.h: the PTX-like instruction set and its encoding, the target of the kernel language's compiler.
  *
- * A warp has vector registers (one word a lane), uniform registers (one word a warp) and a read-only constant bank (one
- * word each: immediates, scalar arguments) filled at launch. Booleans are words, 0 or 1. Words are 32 bits.
+ * A warp has vector registers (one word per lane), uniform registers (one word per warp) and a read-only constant bank
+ * (immediates and scalar arguments), filled at launch. Booleans are words, 0 or 1. Words are 32 bits.
  *
  * Control flow: a reconvergence stack. BRANCH sends the active lanes whose register a is non-zero (zero with
- * GPC_FLAG_IF_ZERO) to `target`; the lanes join again at `reconverge`, the branch's immediate post-dominator. EXIT ends
- * the active lanes. The last instruction of a program that can be reached must not fall off its end.
+ * GPC_FLAG_IF_ZERO) to `target`; the lanes reconverge at `reconverge`, the branch's immediate post-dominator. EXIT ends
+ * the active lanes. Control must not run off the end of a program.
  *
- * An instruction whose destination is a uniform register is carried out once a warp and must have uniform or constant
- * sources only (validated); it is carried out whenever at least one lane is active.
+ * An instruction with a uniform destination executes once per warp if at least one lane is active; its sources must be
+ * uniform or constant (validated).
  */
 #ifndef GPC_CORE_ISA_H
 #define GPC_CORE_ISA_H
@@ -18,62 +17,62 @@
 #include "base/rules.h"
 #include "base/types.h"
 
-/* X(name, operands, text): operands is how the fields a, b, c and destination are used, checked by gpc_program_validate:
- * d destination, a b c sources, i immediate, t branch target and reconvergence point. */
+/* X(name, operands, text). Operands: d destination, a b c sources, i immediate, t branch target and reconvergence
+ * point; gpc_program_validate checks them. */
 #define GPC_OPCODES(X)                                                                                   \
-    X(NOP, "", "nothing")                                                                                \
+    X(NOP, "", "no operation")                                                                           \
     X(MOVE, "da", "d = a")                                                                               \
-    X(LANES, "di", "d[lane] = constant[immediate + lane]; for programs made per lane")                   \
+    X(LANES, "di", "d[lane] = constant[immediate + lane]; for programs that differ by lane")             \
     X(SELECT, "dabc", "d = a != 0 ? b : c")                                                              \
     X(ADD, "dab", "d = a + b, wraps")                                                                    \
     X(SUB, "dab", "d = a - b, wraps")                                                                    \
     X(MUL, "dab", "d = a * b, wraps")                                                                    \
-    X(DIV, "dab", "i32 u32: floor division as Python's, x // 0 = 0, INT_MIN // -1 = INT_MIN; f32: a / b") \
-    X(FLOORDIV, "dab", "f32: floor of the exact quotient, as Python's; a // 0 = a / 0; i32 u32: as DIV")   \
-    X(MOD, "dab", "sign of the divisor as Python's, i32 u32: x % 0 = 0; f32: exact but for one rounding") \
+    X(DIV, "dab", "i32 u32: floor division as in Python, x // 0 = 0, INT_MIN // -1 = INT_MIN; f32: a / b") \
+    X(FLOORDIV, "dab", "f32: floor of the exact quotient, as in Python; a // 0 = a / 0; i32 u32: as DIV")  \
+    X(MOD, "dab", "sign of the divisor, as in Python; i32 u32: x % 0 = 0; f32: exact but for one rounding") \
     X(NEG, "da", "d = -a, wraps")                                                                        \
     X(ABS, "da", "d = |a|; |INT_MIN| = INT_MIN")                                                         \
-    X(MIN, "dab", "smaller; f32: b where a is NaN, a where b is")                                        \
-    X(MAX, "dab", "larger; f32: b where a is NaN, a where b is")                                         \
-    X(AND, "dab", "bitwise")                                                                             \
-    X(OR, "dab", "bitwise")                                                                              \
-    X(XOR, "dab", "bitwise")                                                                             \
+    X(MIN, "dab", "minimum; f32: b where a is NaN, a where b is NaN")                                    \
+    X(MAX, "dab", "maximum; f32: b where a is NaN, a where b is NaN")                                    \
+    X(AND, "dab", "bitwise and")                                                                         \
+    X(OR, "dab", "bitwise or")                                                                           \
+    X(XOR, "dab", "bitwise exclusive or")                                                                \
     X(NOT, "da", "bitwise complement")                                                                   \
-    X(SHL, "dab", "b taken unsigned; 32 and more give 0")                                                \
-    X(SHR, "dab", "i32 arithmetic, u32 logical; 32 and more give the sign (i32) or 0 (u32)")             \
+    X(SHL, "dab", "shift left; b is unsigned, 32 and more give 0")                                       \
+    X(SHR, "dab", "shift right, i32 arithmetic, u32 logical; 32 and more give the sign (i32) or 0 (u32)") \
     X(SQRT, "da", "f32, correctly rounded")                                                              \
-    X(EXP, "da", "f32, own polynomial, 2 ulp")                                                           \
-    X(LOG, "da", "f32, own polynomial, 2 ulp")                                                           \
-    X(SIN, "da", "f32, own polynomial, 2 ulp")                                                           \
-    X(COS, "da", "f32, own polynomial, 2 ulp")                                                           \
-    X(FLOOR, "da", "f32")                                                                                \
+    X(EXP, "da", "f32, within 2 ulp")                                                                    \
+    X(LOG, "da", "f32, within 2 ulp")                                                                    \
+    X(SIN, "da", "f32, within 2 ulp")                                                                    \
+    X(COS, "da", "f32, within 2 ulp")                                                                    \
+    X(FLOOR, "da", "f32, round towards minus infinity")                                                  \
     X(CONVERT, "da", "a of `type` to `flags` & GPC_FLAG_TO_MASK; f32 to integer truncates and saturates, NaN gives 0") \
     X(EQ, "dab", "d = a == b ? 1 : 0")                                                                   \
-    X(NE, "dab", "")                                                                                     \
-    X(LT, "dab", "")                                                                                     \
-    X(LE, "dab", "")                                                                                     \
-    X(GT, "dab", "")                                                                                     \
-    X(GE, "dab", "")                                                                                     \
+    X(NE, "dab", "d = a != b ? 1 : 0")                                                                   \
+    X(LT, "dab", "d = a < b ? 1 : 0")                                                                    \
+    X(LE, "dab", "d = a <= b ? 1 : 0")                                                                   \
+    X(GT, "dab", "d = a > b ? 1 : 0")                                                                    \
+    X(GE, "dab", "d = a >= b ? 1 : 0")                                                                   \
     X(SPECIAL, "di", "d = special register `immediate` (gpc_special_t)")                                 \
-    X(BRANCH, "at", "lanes with a != 0 (GPC_FLAG_IF_ZERO: a == 0) go to target, join at reconverge")     \
+    X(BRANCH, "at", "lanes with a != 0 (GPC_FLAG_IF_ZERO: a == 0) go to target and reconverge at reconverge") \
     X(JUMP, "t", "all active lanes go to target")                                                        \
-    X(EXIT, "", "the active lanes are done")                                                             \
+    X(EXIT, "", "ends the active lanes")                                                                 \
     X(LOAD, "da", "d = buffer[immediate][a], width words from a into d, d+1 ..; order, scope")           \
     X(STORE, "ab", "buffer[immediate][a] = b (b, b+1 .. by width); order, scope")                        \
-    X(ATOMIC, "dabc", "d = old of buffer[immediate][a]; op in flags (gpc_atomic_t), operand b, c for CAS: the new value; order, scope; d may be GPC_OPERAND_NONE") \
+    X(ATOMIC, "dabc", "d = old value of buffer[immediate][a]; operation in flags (gpc_atomic_t), operand b, new value c (CAS); order, scope; d may be GPC_OPERAND_NONE") \
     X(SHARED_LOAD, "da", "d = scratchpad[immediate + a]; b = GPC_OPERAND_NONE or constant: the array's words, checked") \
-    X(SHARED_STORE, "ab", "scratchpad[immediate + a] = b; c: as b of SHARED_LOAD")                       \
-    X(SHARED_ATOMIC, "dabc", "as ATOMIC on scratchpad[immediate + a], in lane order; target: the array's words, checked, 0: unknown") \
-    X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane, a < b checked, b a constant") \
-    X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b, a < c checked, c a constant") \
+    X(SHARED_STORE, "ab", "scratchpad[immediate + a] = b; c: like b of SHARED_LOAD")                     \
+    X(SHARED_ATOMIC, "dabc", "ATOMIC on scratchpad[immediate + a], in lane order; target: the array's words, checked, 0: unknown") \
+    X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane; constant b: bound of a, checked") \
+    X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b; constant c: bound of a, checked") \
     X(FENCE, "", "memory fence of order and scope")                                                      \
-    X(BARRIER, "ab", "named barrier a (0..15), b threads must arrive (GPC_OPERAND_NONE: all of the block); waits; a and b uniform or constant") \
-    X(BARRIER_ARRIVE, "ab", "as BARRIER, counts as arrived and does not wait")                           \
-    X(SLEEP, "a", "the warp issues nothing for the largest a of its active lanes, core cycles")          \
+    X(BARRIER, "ab", "arrives and waits at named barrier a (0..15) for b threads (GPC_OPERAND_NONE: the block); a and b uniform or constant") \
+    X(BARRIER_ARRIVE, "ab", "arrives at a barrier without waiting; operands as BARRIER")                 \
+    X(SLEEP, "a", "suspends the warp for the largest a of its active lanes, core cycles")                \
     X(ANY, "da", "d = 1 if a != 0 in any active lane")                                                   \
     X(ALL, "da", "d = 1 if a != 0 in every active lane")                                                 \
     X(BALLOT, "da", "bit l of d: a != 0 in active lane l (lanes 0..31; with 64 lanes GPC_FLAG_HIGH gives 32..63)") \
-    X(SHUFFLE, "dab", "d = a of lane (b mod lanes); of an inactive lane: its register as it stands")
+    X(SHUFFLE, "dab", "d = a of lane (b mod lanes); of an inactive lane: its register's present value")
 
 typedef enum {
 #define X(name, operands, text) GPC_OP_##name,
@@ -92,7 +91,7 @@ typedef enum {
         GPC_NUM_SPECIALS
 } gpc_special_t;
 
-/* Operands: two bits of kind, fourteen of number. */
+/* Operands: two bits of kind, fourteen bits of number. */
 #define GPC_OPERAND_VECTOR 0x0000u
 #define GPC_OPERAND_UNIFORM 0x4000u
 #define GPC_OPERAND_CONSTANT 0x8000u
@@ -112,16 +111,16 @@ typedef struct {
     uint8_t type;  /* gpc_type_t of the operation */
     uint8_t order; /* gpc_memory_order_t */
     uint8_t scope; /* gpc_scope_t */
-    uint8_t width; /* words a lane of LOAD and STORE: 1, 2 or 4; else 1 */
+    uint8_t width; /* words per lane of LOAD and STORE: 1, 2 or 4; else 1 */
     uint8_t spare;
     uint16_t flags;
     uint16_t destination;
     uint16_t a, b, c;
     uint32_t immediate;
-    uint32_t target;     /* instruction number; SHARED_ATOMIC: a bound */
+    uint32_t target;     /* instruction number; SHARED_ATOMIC: bound of the index */
     uint32_t reconverge; /* instruction number */
-    uint16_t line;       /* line of the kernel's source, counted from the kernel's first line */
-    uint16_t file;       /* 0; for inlined device functions: which source of the program's list */
+    uint16_t line;       /* source line, relative to the kernel's first line */
+    uint16_t file;       /* 0; of an inlined device function: index of its source in the program's list */
 } gpc_instruction_t;
 
 _Static_assert(sizeof(gpc_instruction_t) == 32, "the encoding is 32 bytes");
@@ -131,9 +130,9 @@ typedef struct {
     uint32_t count;
     uint16_t vector_registers;
     uint16_t uniform_registers;
-    uint32_t shared_words; /* scratchpad a block */
+    uint32_t shared_words; /* scratchpad per block */
     uint32_t constants;    /* words of the constant bank */
-    uint32_t buffers;      /* buffer slots it names */
+    uint32_t buffers;      /* buffer slots */
 } gpc_program_t;
 
 #endif

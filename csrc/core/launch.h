@@ -1,11 +1,11 @@
-/* launch.h: a kernel launch as the host describes it. */
+/* launch.h: the host's description of a kernel launch. */
 #ifndef GPC_CORE_LAUNCH_H
 #define GPC_CORE_LAUNCH_H
 
 #include "core/isa.h"
 
-/* Where blocks run. The next block of the launch goes to the core that has room first, the first ones round the cores or filling
- * one after another; STATIC: block b waits for room on core b mod cores. */
+/* Placement of blocks. ROUND_ROBIN and FIRST_FREE give the next block to the first core with room; the first blocks are
+ * distributed round robin or fill one core after another. STATIC: block b waits for room on core b mod cores. */
 typedef enum { GPC_PLACE_ROUND_ROBIN, GPC_PLACE_FIRST_FREE, GPC_PLACE_STATIC } gpc_placement_t;
 
 typedef struct {

@@ -1,9 +1,9 @@
-/* registers.h: how instructions read and write a warp's registers.
+/* registers.h: reads and writes of a warp's registers.
  *
- * A vector register whose lanes all have one word (a loop's counter, what a warp has read from one place) is even: a bit of the
- * warp says so, and the word alone is kept, in `evens`; its place in `vectors` is stale. So most arithmetic of a warp is that
- * of one lane, and a warp's hot registers are a line or two of the host's cache instead of two lines each. Nobody outside
- * this file needs to know: who reads asks for lanes or for a word, who writes says which lanes. */
+ * A vector register whose lanes all have the same value (a loop counter, a broadcast load) is even: a bit of the warp
+ * marks it, only `evens` holds the value, and its place in `vectors` is stale. Most arithmetic of a warp is then that
+ * of one lane, and a warp's hot registers fit one or two lines of the host's cache instead of two lines each. Only this
+ * file knows the representation: readers request lanes or a word, writers name the written lanes. */
 #ifndef GPC_CORE_REGISTERS_H
 #define GPC_CORE_REGISTERS_H
 
@@ -35,14 +35,14 @@ gpc_is_even(const gpc_issue_t *x, uint32_t vector)
     return vector < GPC_EVEN_REGISTERS && (x->warp->even >> vector & 1u) != 0;
 }
 
-/* Whether every lane of the operand has gpc_operand_word. */
+/* Whether every lane of the operand has the value gpc_operand_word. */
 static inline bool
 gpc_operand_even(const gpc_issue_t *x, const gpc_operand_t *operand)
 {
     return operand->kind != GPC_VECTOR || gpc_is_even(x, operand->number);
 }
 
-/* The lanes of an operand, as a vector; room is used where it is none yet. */
+/* The lanes of an operand as a vector, written to `room` unless stored as one. */
 static inline const uint32_t *
 gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *room)
 {
@@ -61,7 +61,7 @@ gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *
     return room;
 }
 
-/* The operand `words` behind this one: the rest of a wide value. */
+/* The operand `words` registers behind this one, for wide values. */
 static inline gpc_operand_t
 gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
 {
@@ -70,7 +70,7 @@ gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
     return operand;
 }
 
-/* A uniform register's or constant's word; of a vector operand lane 0's. */
+/* The word of a uniform register or constant; of a vector operand lane 0's word. */
 static inline uint32_t
 gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
 {
@@ -86,7 +86,7 @@ gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
     }
 }
 
-/* A vector register of which these lanes are about to be written. */
+/* A vector register whose `lanes` the caller will write. */
 static inline uint32_t *
 gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lanes_t lanes)
 {
@@ -100,7 +100,7 @@ gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lan
     return to;
 }
 
-/* Result words into those lanes of a vector register. */
+/* Writes result words to the given lanes of a vector register. */
 static inline void
 gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, const uint32_t *result)
 {
@@ -115,7 +115,7 @@ gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lane
     }
 }
 
-/* Whether all lanes have one word; over 32 lanes at once, so that it becomes vector instructions. */
+/* Whether all lanes have the same word; 32 lanes at once, so that the compiler vectorises the loop. */
 static inline bool
 gpc_lanes_even(const uint32_t *words, uint32_t lanes)
 {
@@ -129,7 +129,7 @@ gpc_lanes_even(const uint32_t *words, uint32_t lanes)
     return differ == 0;
 }
 
-/* One word into those lanes of a vector register. */
+/* Writes one word to the given lanes of a vector register. */
 static inline void
 gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, uint32_t word)
 {
@@ -145,9 +145,9 @@ gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes
     }
 }
 
-/* ---- the scoreboard: the first cycle in which a register may be used ------------------------------------------------------ */
+/* ---- the scoreboard: the first cycle in which a register may be used --------------------------------------------- */
 
-/* Kept in 32 bits from the core's base on; the base moves on when they are used up. */
+/* Stored in 32 bits relative to the core's base, which is advanced before they overflow. */
 static inline gpc_cycle_t
 gpc_ready_at(const gpc_issue_t *x, uint32_t entry)
 {
@@ -176,7 +176,7 @@ gpc_set_ready_at(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_cycle_t
     }
 }
 
-/* All `width` words of a wide value. */
+/* Sets all `width` registers of a wide value. */
 static inline void
 gpc_core_set_destination(const gpc_issue_t *x, const gpc_operand_t *destination, uint32_t width, gpc_cycle_t at)
 {

@@ -1,14 +1,14 @@
-/* state.h: what the cores keep: warps, accesses, requests, blocks, and one warp about to issue.
+/* state.h: state of the cores: warps, accesses, requests and blocks, and the context of an issue.
  *
- * State of warps, registers, accesses and blocks lies in the arena and names itself by index. */
+ * Warps, registers, accesses and blocks are in the arena and are referred to by index. */
 #ifndef GPC_CORE_STATE_H
 #define GPC_CORE_STATE_H
 
 #include "core/core.h"
 #include "core/decoded.h"
 
-#define GPC_UNIFORM_REGISTERS 256u /* most of one warp */
-#define GPC_EVEN_REGISTERS 64u     /* vector registers that may be even: the first ones, but for local arrays */
+#define GPC_UNIFORM_REGISTERS 256u /* maximum per warp */
+#define GPC_EVEN_REGISTERS 64u     /* the first vector registers may be even, except those of local arrays */
 #define GPC_CALENDAR_SLOTS 64u
 #define GPC_SCOREBOARD_NEVER UINT32_MAX
 
@@ -22,39 +22,39 @@ typedef enum {
 typedef enum {
     GPC_WARP_FREE,
     GPC_WARP_READY,
-    GPC_WARP_WAITS_TIME,     /* wake_at is a cycle */
+    GPC_WARP_WAITS_TIME,     /* until cycle wake_at */
     GPC_WARP_WAITS_REGISTER, /* for a load or atomic of its own */
-    GPC_WARP_WAITS_ORDER,    /* order.c has not let it; asks again when something of it completes, or at wake_at */
+    GPC_WARP_WAITS_ORDER,    /* for order.c; retries when one of its accesses completes, or at wake_at */
     GPC_WARP_WAITS_BARRIER
 } gpc_warp_state_t;
 
-/* Lanes that go on at pc until they come to reconverge. */
+/* Lanes that execute from pc until they reach `reconverge`. */
 typedef struct {
     uint32_t pc, reconverge;
     gpc_lanes_t lanes;
 } gpc_stack_entry_t;
 
 typedef struct {           /* one line of the host's cache */
-    gpc_stack_entry_t top; /* of the reconvergence stack; top.lanes are the active lanes */
+    gpc_stack_entry_t top; /* top of the reconvergence stack; top.lanes are the active lanes */
     gpc_lanes_t live;      /* lanes that have not ended */
     gpc_cycle_t wake_at;   /* GPC_NEVER: woken by an event */
     gpc_cycle_t not_before;
     uint64_t even;        /* vector registers with one word in all lanes (registers.h) */
     uint16_t depth;       /* entries below the top */
     uint16_t outstanding; /* accesses */
-    uint32_t barrier_pc;  /* while it waits at one */
+    uint32_t barrier_pc;  /* while it waits at a barrier */
     uint16_t block;       /* slot on the core */
     uint16_t index;       /* in its block */
     uint8_t state;        /* gpc_warp_state_t */
     uint8_t reason;       /* gpc_stall_t, while it waits */
-    uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order */
-    uint8_t barrier;      /* id, while it waits at one */
+    uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order.c */
+    uint8_t barrier;      /* id, while it waits at a barrier */
 } gpc_warp_t;
-_Static_assert(sizeof(gpc_warp_t) == 64, "a turn touches one line a warp");
+_Static_assert(sizeof(gpc_warp_t) == 64, "a core cycle touches one line per warp");
 
-/* A warp's load, store or atomic on its way: one or more line requests. */
+/* An outstanding load, store or atomic of a warp: one or more line requests. */
 typedef struct {
-    gpc_index_t next; /* link: free, or in the list of those due */
+    gpc_index_t next; /* in the free list, or in the list of due accesses */
     uint32_t remaining, to_offer;
     gpc_cycle_t issued, done_at;
     gpc_address_t line; /* of its first request, for reports */
@@ -63,48 +63,48 @@ typedef struct {
     uint8_t width;
     uint8_t warp;
     bool live;
-    bool straight;               /* all lanes, word after word, of one line */
-    bool one_word;               /* all lanes, the same word */
-    uint8_t word[GPC_MAX_LANES]; /* first word of each lane, in its line */
+    bool straight;               /* all lanes access consecutive words of one line */
+    bool one_word;               /* all lanes access the same word */
+    uint8_t word[GPC_MAX_LANES]; /* first word of each lane in its line */
 } gpc_core_access_t;
 
 typedef struct {
     gpc_index_t next; /* link while free */
     gpc_index_t access;
-    gpc_index_t parked; /* the message it was issued as, once completed while other words are missing; or GPC_NONE */
-    gpc_index_t name;   /* that message */
-    gpc_mask_t words, missing; /* all, and those not yet completed */
+    gpc_index_t parked;        /* its message, once completed while other words are missing; or GPC_NONE */
+    gpc_index_t name;          /* index of the message that it was issued as */
+    gpc_mask_t words, missing; /* requested words, and those not yet complete */
     gpc_lanes_t lanes;
 } gpc_core_request_t;
 
 typedef struct {
-    uint64_t warps; /* that still run */
+    uint64_t warps; /* warps that have not ended */
     uint64_t age;
-    uint32_t number; /* linear, x fastest */
+    uint32_t number; /* linear index, x fastest */
     uint32_t coordinates[3];
     bool resident;
 } gpc_block_t;
 
-typedef struct {               /* what every turn looks at comes first */
-    gpc_cycle_t turn_allowed;  /* one turn a cycle */
-    gpc_cycle_t turn_asked;    /* GPC_NEVER: none */
-    gpc_cycle_t accounted;     /* every cycle before this one has been counted */
-    gpc_cycle_t calendar_next; /* first cycle whose calendar slot has not been emptied */
-    uint64_t calendar_used;    /* slots with a warp */
+typedef struct {                /* the members that every turn reads come first */
+    gpc_cycle_t turn_allowed;   /* earliest next turn: one turn per cycle */
+    gpc_cycle_t turn_scheduled; /* GPC_NEVER: none */
+    gpc_cycle_t accounted;      /* every cycle before this one has been counted */
+    gpc_cycle_t calendar_next;  /* first cycle whose calendar slot has not been emptied */
+    uint64_t calendar_used;     /* slots with a warp */
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 
-    uint64_t waits_queue;  /* of those, the ready ones that wait for room in it: not among `ready` */
-    gpc_cycle_t far_at;    /* earliest of `far` */
+    uint64_t waits_queue;  /* of memory_next: warps that are ready but wait for room in the queue; not in `ready` */
+    gpc_cycle_t far_at;    /* earliest wake-up of `far` */
     gpc_cycle_t port_used; /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
     gpc_list_t queue;      /* requests in order */
-    uint32_t queued;       /* memory instructions with requests not yet taken by the L1 */
+    uint32_t queued;       /* memory instructions with requests that the L1 has not taken yet */
     uint32_t in_flight;    /* line requests */
-    uint32_t last_warp;    /* issued last */
+    uint32_t last_warp;    /* the last warp that issued */
     gpc_index_t due_head, due_tail;
     gpc_cycle_t scoreboard_base;
     uint8_t idle_reason; /* gpc_stall_t */
-    bool held;           /* the L1 takes no request before it kicks */
+    bool held;           /* no offers to the L1 before gpc_cores_retry */
     bool in_turn;
 
     gpc_cycle_t port_free[4];
@@ -114,7 +114,7 @@ typedef struct {               /* what every turn looks at comes first */
     uint64_t ages;
     gpc_cycle_t empty_since;
     uint32_t blocks_resident;
-    uint64_t next_block; /* with static placement: its own */
+    uint64_t next_block; /* under static placement: the core's next block */
     uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 
@@ -133,7 +133,7 @@ struct gpc_core_parts {
     uint32_t stack_entries, front_words, scratchpad_words;
 };
 
-/* One warp about to issue: where everything of it is. */
+/* Context of an issue: a warp and the addresses of its state. */
 typedef struct {
     gpc_cores_t *cores;
     gpc_core_parts_t *parts;

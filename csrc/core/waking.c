@@ -1,8 +1,9 @@
 /* waking.c: which warps are ready, and when the others will be.
  *
- * A warp's next instruction is known as soon as the one before has issued, and with it the cycle in which its registers are
- * ready: the warp goes into a calendar for that cycle, or waits for an event. No warp is polled. Whatever ends a wait (a completed
- * access, a barrier, a time, the L1) comes here, and from here through the hook `schedule` to the core's next turn. */
+ * When a warp has issued an instruction, its next one and the cycle in which its registers are ready are known: the
+ * warp enters a calendar for that cycle, or waits for an event. Warps are not polled. Every event that ends a wait (a
+ * completed access, a barrier, a time, the L1) is handled here, and schedules a cycle of the core through the hook
+ * `schedule`. */
 #include "core/registers.h"
 
 void
@@ -30,19 +31,19 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
 }
 
 int
-gpc_core_ask_turn(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
+gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     if (core->in_turn) {
-        return 0; /* its end asks for the next one */
+        return 0; /* its end schedules the next one */
     }
     if (at < core->turn_allowed) {
         at = core->turn_allowed;
     }
-    if (at >= core->turn_asked) {
+    if (at >= core->turn_scheduled) {
         return 0;
     }
-    core->turn_asked = at;
+    core->turn_scheduled = at;
     return self->hooks.schedule(self->hooks.world, core_index, at);
 }
 
@@ -74,7 +75,7 @@ gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t no
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
     if (core->calendar_used == 0 && core->far == 0 && core->calendar_next < now) {
-        core->calendar_next = now; /* it was asleep: its calendar starts afresh */
+        core->calendar_next = now; /* the core slept: restart the empty calendar */
     }
     if (at <= now || at < core->calendar_next) {
         make_ready(core, warp, w);
@@ -82,8 +83,8 @@ gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t no
         warp->wake_at = at;
         put_in_calendar(core, w, at);
     }
-    /* A failure to schedule is the engine's; it says so itself at its next step. */
-    if (gpc_core_ask_turn(self, core_index, at) != 0) {
+    /* The engine reports a failure to schedule at its next step. */
+    if (gpc_core_schedule(self, core_index, at) != 0) {
         return;
     }
 }
@@ -197,7 +198,7 @@ gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     for (; due != 0; due &= due - 1) {
         uint32_t w = gpc_lowest_bit(due);
         gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
-        if (warp->wake_at <= now) { /* else it was woken before by something else */
+        if (warp->wake_at <= now) { /* else another event has woken it earlier */
             make_ready(core, warp, w);
         }
     }

@@ -1,23 +1,23 @@
-/* waking.h: when a warp may issue its next instruction, and when its core needs a turn for that. */
+/* waking.h: when warps can issue their next instructions, and scheduling of cores' cycles. */
 #ifndef GPC_CORE_WAKING_H
 #define GPC_CORE_WAKING_H
 
 #include "core/state.h"
 
 void gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now);
-/* The core's scoreboards count from `now` on: what was ready before stays so. */
+/* Rebases the core's scoreboards to `now`; registers that are ready stay ready. */
 void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
-/* The warp has a new next instruction, or a register of it has come: says when it can issue. */
+/* The warp has a new next instruction, or a register of it is ready: determines when the warp can issue. */
 void gpc_core_settle(gpc_issue_t *x);
-/* The warp may issue from cycle `at` on, which may be now (then it is ready at once). */
+/* The warp may issue from cycle `at` on; it becomes ready immediately if at <= now. */
 void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now, gpc_cycle_t at);
-GPC_MUST_CHECK int gpc_core_ask_turn(gpc_cores_t *self, uint32_t core, gpc_cycle_t at);
-/* The warp waits: an issue that did not happen. */
+GPC_MUST_CHECK int gpc_core_schedule(gpc_cores_t *self, uint32_t core, gpc_cycle_t at);
+/* Puts the warp into a waiting state; returns GPC_BLOCKED. */
 int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
 
-/* Makes the warps ready whose cycle has come. */
+/* Makes the warps ready whose wake-up cycle has come. */
 void gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
-/* The next cycle in which a warp wakes by time; GPC_NEVER: none. */
+/* The next wake-up cycle in the calendar, or GPC_NEVER. */
 gpc_cycle_t gpc_core_next_in_calendar(const gpc_core_t *core);
 
 #endif

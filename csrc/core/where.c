@@ -1,4 +1,4 @@
-/* where.c: places of a program and threads of a launch in words. */
+/* where.c: text for source locations and threads. */
 #include "core/where.h"
 
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* wheel.c: near events in a wheel of lists, one a tick and priority, found by a two-level bitmap; far ones in a heap.
+/* wheel.c: near events are in a wheel with one list per tick and priority and a two-level bitmap of the lists that are
+ * not empty; far events are in a heap.
  *
- * A list is sorted by key (target, kind); of equal keys the one scheduled first is first. Four events of five go to the end
- * of their list, and the others pass about one event (measured with 16 and with 256 cores under full load), so that sorting
- * as they enter is cheapest.
+ * A list is sorted by key (target, kind), equal keys by order of scheduling. Insertion sort is cheapest: four events of
+ * five go to the end of their list, and the others pass about one event (measured with 16 and with 256 cores under full
+ * load).
  *
- * The window is [now, now + WINDOW). As now moves on, far events that came into the window move to their lists before
- * anything else can be scheduled there, in order of their sequence: only far events have to carry theirs. */
+ * The window is [now, now + WINDOW). When now advances, far events inside the new window move to their lists, in order
+ * of their sequence numbers, before any other event can be scheduled there. Near events need no sequence number. */
 #include "engine/wheel.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 
 #include "base/errors.h"
 
-#define WINDOW 2048u /* ticks; a power of two. The lists take 64 KiB: small enough for the second-level cache */
+#define WINDOW 2048u /* ticks; a power of two. The lists take 64 KiB and fit the host's second-level cache */
 #define NUM_SLOTS (WINDOW * GPC_WHEEL_PRIORITIES)
 #define NUM_WORDS (NUM_SLOTS / 64u)
 #define NUM_SUMMARIES (NUM_WORDS / 64u)
@@ -23,19 +24,19 @@ _Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole
 struct gpc_wheel_state {
     gpc_tick_t now;
     uint64_t sequence;    /* of far events */
-    gpc_tick_t first_far; /* the earliest of them, GPC_NEVER when there is none */
+    gpc_tick_t first_far; /* tick of the earliest far event, GPC_NEVER when there is none */
     uint32_t num_near;
     uint32_t num_far;
-    uint32_t current;                /* the list that events are taken from; its bit may stand though it is empty */
-    uint64_t summary[NUM_SUMMARIES]; /* a bit a word of bits */
-    uint64_t bits[NUM_WORDS];        /* a bit a list that is not empty */
+    uint32_t current;                /* the list that events are taken from; its bit may be set while it is empty */
+    uint64_t summary[NUM_SUMMARIES]; /* one bit per word of bits */
+    uint64_t bits[NUM_WORDS];        /* one bit per list that is not empty */
 };
 
-/* Of a near event: the list that it is in says when. */
+/* An event. The tick of a near event follows from its list. */
 typedef struct {
-    gpc_index_t next; /* in its list, or in the pool's */
+    gpc_index_t next; /* in its list, or in the pool's free list */
     uint32_t argument;
-    uint64_t key; /* target, kind, priority, from the highest bits down; the priority is the same in a whole list */
+    uint64_t key; /* target, kind, priority, from the highest bits down; all events of a list have one priority */
 } entry_t;
 
 struct gpc_wheel_far {
@@ -126,9 +127,9 @@ gpc_wheel_count(const gpc_wheel_t *self)
     return self->state->num_near + self->state->num_far;
 }
 
-/* ---- near events ---------------------------------------------------------------------------------------------------- */
+/* ---- near events ------------------------------------------------------------------------------------------------- */
 
-/* An empty list's bit falls. */
+/* Clears the bit of an empty list. */
 static inline void
 forget_if_empty(gpc_wheel_t *self, uint32_t slot)
 {
@@ -142,7 +143,7 @@ forget_if_empty(gpc_wheel_t *self, uint32_t slot)
     }
 }
 
-/* Into a list whose last event comes after it. */
+/* Inserts an event into a list whose last event has a larger key. */
 __attribute__((noinline)) static void
 insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *entry)
 {
@@ -155,7 +156,7 @@ insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *en
     *link = i;
 }
 
-/* At the end, mostly. Whether the list was empty is as good as random: no branch on where the link is. */
+/* Most events go to the end. Whether the list is empty is unpredictable, so the link is selected without a branch. */
 static inline void
 insert(gpc_wheel_t *self, gpc_index_t *list, gpc_index_t i, entry_t *entry)
 {
@@ -182,13 +183,13 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
     state->bits[slot / 64] |= bit;
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
-    if (slot < state->current && tick == state->now) { /* it goes before what was being taken */
+    if (slot < state->current && tick == state->now) { /* it precedes the current list */
         forget_if_empty(self, state->current);
         state->current = slot;
     }
 }
 
-/* The first list whose bit stands at or after slot `from`, going round; there is one. */
+/* The first list whose bit is set at or after slot `from`, cyclically. At least one bit is set. */
 static inline uint32_t
 first_slot(const gpc_wheel_state_t *state, uint32_t from)
 {
@@ -197,7 +198,7 @@ first_slot(const gpc_wheel_state_t *state, uint32_t from)
     if (bits) {
         return word * 64 + (uint32_t) __builtin_ctzll(bits);
     }
-    /* The words after this one, then round to the first ones and this one again: at most every summary once and one twice. */
+    /* Search the words after this one, cyclically, ending with this one: one summary is read twice at most. */
     word = (word + 1) % NUM_WORDS;
     uint32_t group = word / 64;
     uint64_t summary = state->summary[group] & (UINT64_MAX << (word % 64));
@@ -209,7 +210,7 @@ first_slot(const gpc_wheel_state_t *state, uint32_t from)
     return word * 64 + (uint32_t) __builtin_ctzll(state->bits[word]);
 }
 
-/* ---- far events: a binary heap by (tick, sequence) -------------------------------------------------------------------- */
+/* ---- far events: a binary heap by (tick, sequence) --------------------------------------------------------------- */
 
 static inline bool
 before(const gpc_wheel_far_t *a, const gpc_wheel_far_t *b)
@@ -263,7 +264,7 @@ far_pop(gpc_wheel_t *self)
     return first;
 }
 
-/* Rare, and kept out of line so that taking an event is short. */
+/* Rare, hence out of line. */
 __attribute__((noinline)) static void
 bring_near(gpc_wheel_t *self)
 {
@@ -273,7 +274,7 @@ bring_near(gpc_wheel_t *self)
     }
 }
 
-/* The window moves on to start at now; GPC_NEVER is far from any now. */
+/* Moves the start of the window to now. GPC_NEVER is outside every window. */
 static inline void
 advance(gpc_wheel_t *self, gpc_tick_t now)
 {
@@ -283,7 +284,7 @@ advance(gpc_wheel_t *self, gpc_tick_t now)
     }
 }
 
-/* ---- scheduling ------------------------------------------------------------------------------------------------------- */
+/* ---- scheduling -------------------------------------------------------------------------------------------------- */
 
 int
 gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority, uint32_t target,
@@ -306,7 +307,7 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
     return 0;
 }
 
-/* The list that was taken from is empty: the next one that is not, and now with it. */
+/* The current list is empty: advances now to the next event's tick and current to its list. */
 __attribute__((noinline)) static bool
 move_on(gpc_wheel_t *self)
 {
@@ -362,7 +363,7 @@ gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32
     return true;
 }
 
-/* ---- clocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
 uint64_t
 gpc_clock_common_hz(const uint32_t *mhz, uint32_t count)

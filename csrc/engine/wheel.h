@@ -1,22 +1,22 @@
-/* wheel.h: the event wheel. Events run in order of (tick, priority, target, kind), all numbers ascending, so that a run does
- * not depend on which component scheduled its event first. Of events equal in all four, which one component schedules for
- * itself, the one scheduled first runs first. No event is ever scheduled before now. */
+/* wheel.h: the event wheel. Events run in ascending order of (tick, priority, target, kind), so that a run does not
+ * depend on which component schedules its event first. Events equal in all four, which one component schedules for
+ * itself, run in order of scheduling. No event is scheduled before now. */
 #ifndef GPC_ENGINE_WHEEL_H
 #define GPC_ENGINE_WHEEL_H
 
 #include "base/arena.h"
 
-/* Who handles an event; run.c dispatches. Priorities follow the way of data: at equal ticks, deliveries precede controllers
- * and cores. A target names one component of its kind: the key of an event says whose it is. */
+/* run.c dispatches an event by its kind. Priorities follow the data flow: at equal ticks, deliveries precede
+ * controllers and cores. The target identifies one component of its kind. */
 typedef enum {
     GPC_EVENT_DRAM_ANSWER,    /* target: channel; argument: message */
-    GPC_EVENT_DRAM,           /* target: channel; its next step */
+    GPC_EVENT_DRAM,           /* target: channel; next step of the channel */
     GPC_EVENT_NETWORK_ARRIVE, /* target: node and virtual network; argument: message */
-    GPC_EVENT_CONTROLLER,     /* target: controller (node); a bank's or L1's turn */
-    GPC_EVENT_CORE,           /* target: core; its turn */
-    GPC_EVENT_OUTBOX,         /* target: controller; messages whose time to enter the network has come */
-    GPC_EVENT_NETWORK_GRANT,  /* target: output port; arbitration, after all that enters at this tick */
-    GPC_EVENT_TIMER,          /* target: controller, argument: what it asked for */
+    GPC_EVENT_CONTROLLER,     /* target: controller (node); cycle of an L1 or bank */
+    GPC_EVENT_CORE,           /* target: core; cycle of a core */
+    GPC_EVENT_OUTBOX,         /* target: controller; messages leave its pipeline for the network */
+    GPC_EVENT_NETWORK_GRANT,  /* target: output port's place in this cycle's order; argument: output port */
+    GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
     GPC_EVENT_LAUNCH,
     GPC_NUM_EVENT_KINDS
 } gpc_event_kind_t;
@@ -37,33 +37,32 @@ typedef struct gpc_wheel_far gpc_wheel_far_t;
 typedef struct {
     gpc_wheel_state_t *state; /* in the arena */
     gpc_pool_t events;        /* all scheduled events, near and far */
-    gpc_index_t *slots;       /* heads and tails a near tick and priority */
+    gpc_index_t *slots;       /* head and tail of the list of each near tick and priority */
     gpc_wheel_far_t *heap;    /* far events, ordered by (tick, sequence) */
 } gpc_wheel_t;
 
 GPC_MUST_CHECK int gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity);
 void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
 gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
-/* GPC_ERROR_CAPACITY when more than capacity events stand; tick >= now is asserted. */
+/* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */
 GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority,
                                       uint32_t target, uint32_t argument);
-/* Takes the next event and moves now to its tick; false when there is none. */
+/* Takes the next event and advances now to its tick; false when there is none. */
 bool gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out);
-/* Kind and target of the event behind the one just taken, when it stands at the same tick and priority: what it will touch can
- * be fetched meanwhile. */
+/* The event after the one just taken, if it has the same tick and priority: the caller prefetches its state. */
 bool gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument);
 uint32_t gpc_wheel_count(const gpc_wheel_t *self);
 
-/* ---- clocks --------------------------------------------------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    gpc_tick_t period; /* ticks a cycle */
+    gpc_tick_t period; /* ticks per cycle */
 } gpc_clock_t;
 
-/* Ticks a second for clocks in whole MHz: their least common multiple; 0 when it passes 2^40 Hz. */
+/* Ticks per second for clocks in whole MHz: their least common multiple; 0 when it exceeds 2^40 Hz. */
 uint64_t gpc_clock_common_hz(const uint32_t *mhz, uint32_t count);
 
-/* Ticks since the last edge. Periods are powers of two more often than not, and a division costs as much as an event. */
+/* Ticks since the last edge. Most periods are powers of two, and a division costs as much as an event. */
 static inline gpc_tick_t
 gpc_clock_past(gpc_clock_t clock, gpc_tick_t tick)
 {
@@ -71,14 +70,14 @@ gpc_clock_past(gpc_clock_t clock, gpc_tick_t tick)
     return clock.period & mask ? tick % clock.period : tick & mask;
 }
 
-/* Whole cycles in so many ticks. */
+/* Whole cycles in a number of ticks. */
 static inline uint64_t
 gpc_clock_cycles(gpc_clock_t clock, gpc_tick_t ticks)
 {
     return clock.period & (clock.period - 1) ? ticks / clock.period : ticks >> __builtin_ctzll(clock.period);
 }
 
-/* The first edge at or after tick, and strictly after. */
+/* The first edge at or after tick; gpc_clock_next_edge: strictly after tick. */
 static inline gpc_tick_t
 gpc_clock_edge(gpc_clock_t clock, gpc_tick_t tick)
 {

@@ -1,18 +1,17 @@
-/* arbiter.c: which message takes which output when.
+/* arbiter.c: arbitration: grants output ports to messages.
  *
- * A message that enters an input buffer may be granted from t + (latency - 1) cycles on, t being the edge at which its head is
- * there: the router's pipeline stands before its arbitration. At a grant the message streams for `flits` cycles from its input
- * port through its output port.
+ * A message whose head enters an input buffer at edge t may be granted from t + (latency - 1) cycles on: the router's
+ * pipeline precedes its arbitration. After a grant the message streams for `flits` cycles from its input port through
+ * its output port.
  *
- * After the events of a tick there is no pair left of an output that is free and an input that is idle, has a ripe message
- * for it and finds credits. Whatever may make such a pair is an event at the output: a request gets ripe, credits come back,
- * its stream ends. At the end of a stream the output looks for an idle input that waits for it, then the input that streamed
- * looks for a free output among those that it waits for; both go round. Nobody asks again and again: who is busy is looked at
- * when he ends.
+ * Invariant: after the events of a tick no free output remains for which an idle input has a ready message and credits.
+ * Three events at an output can violate it: a request becomes ready, credits return, a stream ends. At the end of a
+ * stream the output serves the next idle input that waits for it, then the input serves the next free output that it
+ * waits for, both round robin. Busy ports are not polled: they are considered when their stream ends.
  *
- * Fairness: an input that is busy whenever an output that it waits for falls free could be passed by for ever. An output
- * counts how often it passes the first such input by, and claims it after two rounds: for this virtual network it then waits
- * for that input, and the input, once idle and if credits are there, takes nothing else. */
+ * Fairness: an input that is busy whenever an output that it waits for becomes free could starve. An output counts how
+ * often it passes the first such input, and claims it after two rounds: for this virtual network it then waits for that
+ * input, and the input, once idle and with credits, takes no other output. */
 #include <assert.h>
 
 #include "fabric/network_parts.h"
@@ -29,9 +28,9 @@ forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t ne
     self->parts->input_states[input].waiting--;
 }
 
-/* ---- what may be granted -------------------------------------------------------------------------------------------------- */
+/* ---- candidates for a grant -------------------------------------------------------------------------------------- */
 
-/* Another output waits for this input and has the credits. */
+/* Whether another output has claimed this input and has the credits. */
 static bool
 is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
 {
@@ -46,8 +45,8 @@ is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
            self->parts->output_states[other].credits[state->claimed_network];
 }
 
-/* Whether the input can send now. If it does not stream and its message gets ripe later, *later is made no later than that;
- * the end of a stream is seen to by itself. */
+/* Whether the input can send now. If the input is idle and its message becomes ready later, lowers *later to that tick;
+ * the end of a stream is an event of its own. */
 static bool
 is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
 {
@@ -62,8 +61,7 @@ is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t net
     return !is_kept_for_another(self, input, output);
 }
 
-/* The first input at or after the one whose turn it is, going round, that is able; GPC_NONE when there is none. *busy: the
- * first that was passed by because it streams. */
+/* The first input in round-robin order that can send, or GPC_NONE. *busy: the first input passed because it streams. */
 static uint32_t
 able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
            uint32_t *busy)
@@ -88,13 +86,13 @@ able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tic
         word = word + 1 < words ? word + 1 : 0;
         bits = requests[word];
         if (turn + 1 == words) {
-            bits &= ~(UINT64_MAX << (from % 64)); /* the part before `from` of the word that we began with */
+            bits &= ~(UINT64_MAX << (from % 64)); /* in the last word: only inputs before `from` */
         }
     }
     return GPC_NONE;
 }
 
-/* The output takes a message of `input`; `busy` had its turn before (or GPC_NONE). */
+/* The output takes a message of `input` and passes `busy` (or GPC_NONE). */
 static void
 count_pass(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t input, uint32_t busy)
 {
@@ -137,7 +135,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     state->turn = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
     if (state->wake == now) {
-        state->ended = state->streams_from; /* its end, at this tick too, is still to be seen to */
+        state->ended = state->streams_from; /* its stream ends at this tick and is not served yet */
     }
     state->streams_from = input;
     from->streams_to = output;
@@ -150,14 +148,14 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
         status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);
     }
     if (status == 0 && (state->waiting || from->waiting)) {
-        status = gpc_network_look_at(self, output, state->busy_until);
+        status = gpc_network_schedule_grant(self, output, state->busy_until);
     }
     return status ? status : gpc_network_give_back(self, input, queue, network, output, flits, now);
 }
 
-/* ---- arbitration ------------------------------------------------------------------------------------------------------------ */
+/* ---- arbitration ------------------------------------------------------------------------------------------------- */
 
-/* The input that a virtual network would send from: the claimed one, or the one whose turn it is. */
+/* The input that a virtual network would send from: the claimed one, else the first in round-robin order. */
 static uint32_t
 candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
           uint32_t *busy)
@@ -173,8 +171,8 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, busy);
 }
 
-/* One output. Virtual networks take turns. Within one the inputs do, and the input whose turn it is waits for credits rather
- * than be passed by a shorter message: nobody starves. */
+/* Arbitrates one output: round robin among virtual networks and, within one, among inputs. The selected input waits for
+ * credits and is not passed by a shorter message, so that no input starves. */
 static int
 arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
 {
@@ -187,7 +185,7 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
     }
     for (uint32_t i = 0, network = state->turn; i < networks; i++, network = network + 1 < networks ? network + 1 : 0) {
         if (state->blocked >> network & 1u) {
-            continue; /* nothing changes before credits come */
+            continue; /* wait for credits */
         }
         uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &later, &busy);
         if (input == GPC_NONE) {
@@ -200,10 +198,10 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
         }
         state->blocked |= 1u << network;
     }
-    return later == GPC_NEVER ? 0 : gpc_network_look_at(self, output, later);
+    return later == GPC_NEVER ? 0 : gpc_network_schedule_grant(self, output, later);
 }
 
-/* The outputs of one word of a set of outputs, of all virtual networks. */
+/* One word of the set of outputs that an input waits for, all virtual networks together. */
 static inline uint64_t
 wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
 {
@@ -214,7 +212,8 @@ wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
     return bits;
 }
 
-/* An input has ended its stream: whoever claims it comes first, then the free outputs that it waits for, going round. */
+/* An input's stream has ended: serves the output that claims it, else the free outputs that it waits for, round
+ * robin. */
 static int
 serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {
@@ -234,7 +233,7 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
                 return 0;
             }
             gpc_tick_t free = self->parts->output_states[output].busy_until;
-            status = free <= now ? arbitrate(self, output, now) : gpc_network_look_at(self, output, free);
+            status = free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
         }
         word = word + 1 < words ? word + 1 : 0;
         bits = wanted(self, input, word);
@@ -249,13 +248,14 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 static int
 grant_event(gpc_network_t *self, const gpc_event_t *event)
 {
-    gpc_output_state_t *state = &self->parts->output_states[event->target];
+    uint32_t output = event->argument;
+    gpc_output_state_t *state = &self->parts->output_states[output];
     const gpc_input_state_t *inputs = self->parts->input_states;
     gpc_tick_t now = event->tick;
     int status = 0;
 
     if (state->wake != now) {
-        return 0; /* an earlier event was asked for later and has done its work */
+        return 0; /* superseded by an earlier event */
     }
     state->wake = GPC_NEVER;
     uint32_t ended[] = {state->streams_from, state->ended};
@@ -269,10 +269,10 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
         return status;
     }
     if (state->busy_until <= now) {
-        return arbitrate(self, event->target, now);
+        return arbitrate(self, output, now);
     }
     bool wanted_later = state->waiting || inputs[ended[0]].waiting;
-    return wanted_later ? gpc_network_look_at(self, event->target, state->busy_until) : 0;
+    return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : 0;
 }
 
 int

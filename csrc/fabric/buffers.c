@@ -1,19 +1,32 @@
-/* buffers.c: messages enter buffers, ask for outputs and move on; credits come back. arbiter.c says when.
+/* buffers.c: messages enter buffers, request outputs and advance; credits return. arbiter.c grants the requests.
  *
- * A grant moves a message on: its head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
- * cycles later. With the router's pipeline before its arbitration that is, unloaded, latency cycles a router and flits - 1
- * for the tail.
+ * After a grant, the message's head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
+ * cycles later. The router's pipeline precedes its arbitration: an unloaded message takes latency cycles per router,
+ * and flits - 1 for its tail.
  *
- * Credits of a buffer are back in the tick of the grant that empties it, or in which the receiver takes the message: since
- * a flit leaves a cycle and new ones come at most as fast and no sooner, the buffer never holds more than it can. With a
- * receiver that takes at once, an output passes a message of n flits every n cycles, however small the buffer. */
+ * The credits of a buffer return in the tick of the grant that empties it, or in which the receiver takes the message.
+ * One flit leaves per cycle, and new flits arrive no faster and no earlier, so that a buffer never overflows. If the
+ * receiver takes messages immediately, an output passes a message of n flits every n cycles whatever the size of the
+ * buffer. */
 #include "fabric/network_parts.h"
 
 enum { PRIORITY_ARRIVE = 0, PRIORITY_GRANT = 3 };
 
-/* The output is to be looked at again, at tick or as soon as it is free. */
+/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an allocator's does: in
+ * a fixed order the first outputs would win every input that several outputs request. */
+static uint32_t
+place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const gpc_input_wiring_t *input = &self->parts->inputs[wiring->first_input];
+    uint64_t cycle = tick / self->config.clock.period;
+
+    return input->first_output + (uint32_t) ((wiring->bit + cycle) % input->num_outputs);
+}
+
+/* Schedules an arbitration of the output at tick, or when the output is free. */
 int
-gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
 {
     gpc_output_state_t *state = &self->parts->output_states[output];
 
@@ -22,7 +35,8 @@ gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
         return 0;
     }
     state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, output, 0);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, place_of(self, output, tick),
+                              output);
 }
 
 static inline void
@@ -37,7 +51,7 @@ note_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t netw
     self->parts->input_states[input].waiting++;
 }
 
-/* The first message of a queue is a new one: it asks for its output. */
+/* A queue has a new first message, which requests its output. */
 int
 gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
 {
@@ -45,13 +59,13 @@ gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32
     gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
 
     note_request(self, input, output, network);
-    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream will see to it */
-        return gpc_network_look_at(self, state->streams_to, state->busy_until);
+    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream considers the request */
+        return gpc_network_schedule_grant(self, state->streams_to, state->busy_until);
     }
-    return gpc_network_look_at(self, output, ready);
+    return gpc_network_schedule_grant(self, output, ready);
 }
 
-/* A message's head is in an input buffer from tick on. */
+/* A message's head enters an input buffer at tick. */
 int
 gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message, gpc_tick_t tick)
 {
@@ -83,12 +97,12 @@ gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, g
                               message);
 }
 
-/* To an output, which may have waited for them. */
+/* Returns credits to an output and schedules its arbitration. */
 int
 gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
 {
     gpc_output_state_t *state = &self->parts->output_states[output];
     state->credits[network] += flits;
     state->blocked &= ~(1u << network);
-    return state->waiting ? gpc_network_look_at(self, output, tick) : 0;
+    return state->waiting ? gpc_network_schedule_grant(self, output, tick) : 0;
 }

@@ -1,7 +1,7 @@
 /* dram.c: a DRAM channel: requests enter its queue, and its model (dram_fixed.c, dram_banks.c) serves them.
  *
- * Data move at acceptance: a write reaches memory and a read takes its words when they enter the queue. Requests of one line
- * enter in their order, so that whatever order the pins serve them in, every read has seen exactly the older writes. */
+ * Data are transferred at acceptance: a write updates memory and a read copies its words when the request enters the
+ * queue. Every read therefore sees exactly the older writes, in whatever order the pins serve the requests. */
 #include "fabric/dram.h"
 
 #include <assert.h>
@@ -71,7 +71,7 @@ gpc_dram_idle(const gpc_dram_t *self)
     return true;
 }
 
-/* ---- requests and events ---------------------------------------------------------------------------------------------- */
+/* ---- requests and events ----------------------------------------------------------------------------------------- */
 
 static int
 accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message)
@@ -128,7 +128,7 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
         return self->answer(self->world, channel, event->argument);
     }
     if (state->wake != event->tick) {
-        return 0; /* an earlier event was asked for later and has done its work */
+        return 0; /* superseded by an earlier event */
     }
     state->wake = GPC_NEVER;
     bool was_full = gpc_dram_room(self, channel) == 0;

@@ -1,14 +1,15 @@
 /* dram_banks.c: model 1 of a DRAM channel: banks and rows, served first-ready, first come first served (FR-FCFS).
  *
- * One command a DRAM cycle. A line is `accesses` column commands, one every `spacing` cycles, given as one: row commands may
- * stand in the slots between. Of the commands that may be given now, column commands (row hits) go first, the oldest of them
- * first; then row commands, the oldest request first. A row with waiting hits stays open; rows are never closed for
- * nothing to do (open page). A request that others have passed PASSES_ALLOWED times is served before anything else.
+ * A channel issues one command per DRAM cycle. A line takes `accesses` column commands, one every `spacing` cycles,
+ * which are issued together; row commands use the slots between them. Among the commands that timing permits, column
+ * commands (row hits) precede row commands, and older requests precede younger ones. A row with waiting hits stays
+ * open, and idle rows are not closed (open page). A request that younger ones have passed PASSES_ALLOWED times precedes
+ * all others.
  *
- * Timings (DRAM cycles): tRCD activate to column, tRP precharge to activate, tRAS activate to precharge, tRC activate to
- * activate of one bank, tRRD of two, tCL and tWL column to data, tCCD column to column, tCDLR last written data to read, tWR last
- * written data to precharge, tRTPL last read column to precharge. A write's data follow a read's after TURNAROUND free
- * cycles of the pins (as GPGPU-Sim has it). tCCDL is not used: no bank groups are modelled. No refresh. */
+ * Timings (DRAM cycles): tRCD activate to column, tRP precharge to activate, tRAS activate to precharge, tRC activate
+ * to activate of one bank, tRRD of two, tCL and tWL column to data, tCCD column to column, tCDLR last written data to
+ * read, tWR last written data to precharge, tRTPL last read column to precharge. Write data follow read data after
+ * TURNAROUND idle cycles of the pins (as in GPGPU-Sim). Bank groups (tCCDL) and refresh are not modelled. */
 #include <assert.h>
 
 #include "base/errors.h"
@@ -76,9 +77,9 @@ gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel)
     }
 }
 
-/* ---- a bank's requests ---------------------------------------------------------------------------------------------------- */
+/* ---- a bank's requests ------------------------------------------------------------------------------------------- */
 
-/* The oldest request for the open row, from request i of the bank on. */
+/* The oldest request for the open row, searched from request i of the bank. */
 static gpc_index_t
 first_hit(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank, gpc_index_t i)
 {
@@ -88,7 +89,7 @@ first_hit(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank,
     return i;
 }
 
-/* Takes the bank's oldest hit out of its list. */
+/* Removes the bank's oldest hit from its list. */
 static void
 leave_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
@@ -113,7 +114,7 @@ leave_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
     }
 }
 
-/* The first free slot of the command bus at or after tick, beside the columns of the line that is under way. */
+/* The first slot of the command bus at or after tick that the column commands of the current line do not use. */
 static gpc_tick_t
 free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t tick)
 {
@@ -126,7 +127,7 @@ free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t ti
     return spacing == period ? state->burst_last + period : tick + period;
 }
 
-/* ---- what to do next ---------------------------------------------------------------------------------------------------- */
+/* ---- the next command -------------------------------------------------------------------------------------------- */
 
 /* The request's next command and the first slot for it from now on. */
 static gpc_dram_choice_t
@@ -145,7 +146,7 @@ next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_
     return (gpc_dram_choice_t){.kind = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
 }
 
-/* Whether this command goes before that one: the earlier, columns before rows, the older request. */
+/* Whether a precedes b: earlier tick, column before row command, older request. */
 static inline bool
 goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
 {
@@ -157,8 +158,8 @@ goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
     return row_a != row_b ? row_b : a->age < b->age;
 }
 
-/* The next command for a bank: of its oldest hit, or without one of its oldest request. Requests of one line therefore keep
- * their order. */
+/* The next command for a bank: of its oldest hit, else of its oldest request. Requests to one line therefore keep their
+ * order. */
 static gpc_dram_choice_t
 choice_of(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank, gpc_tick_t now)
 {
@@ -171,7 +172,7 @@ choice_of(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank,
     return choice;
 }
 
-/* The command to give at or, if none can be given then, the first one after now. */
+/* The command to issue now or, if timing permits none, the first one after now. */
 static gpc_dram_choice_t
 choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
 {
@@ -196,9 +197,9 @@ choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
     return best;
 }
 
-/* ---- a request comes in ---------------------------------------------------------------------------------------------------- */
+/* ---- a request enters -------------------------------------------------------------------------------------------- */
 
-/* The request, at the end of its bank's list. */
+/* Appends the request to its bank's list. */
 static gpc_dram_bank_t *
 join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 {
@@ -225,8 +226,9 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
     return bank;
 }
 
-/* Time alone does not change what comes next: of the commands that wait none can be given before the one chosen, and it goes
- * first when several can. So a new request is compared with that one only, unless it takes its bank's turn from it. */
+/* Time alone does not change the chosen command: timing permits no waiting command before it, and it has priority over
+ * those that become possible at the same tick. A new request is therefore compared with the chosen command only, unless
+ * it changes the next command of that command's bank. */
 int
 gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 {
@@ -248,7 +250,7 @@ gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_addr
     return gpc_dram_wake(self, channel, choice.tick);
 }
 
-/* ---- doing it ------------------------------------------------------------------------------------------------------------ */
+/* ---- issuing commands -------------------------------------------------------------------------------------------- */
 
 static void
 count_row(gpc_dram_statistics_t *statistics, const gpc_dram_request_t *request)
@@ -266,12 +268,12 @@ static void
 tell(const gpc_dram_t *self, uint32_t channel, gpc_dram_command_t command, const gpc_dram_request_t *request,
      gpc_tick_t tick)
 {
-    if (self->watch) {
-        self->watch(self->world, channel, command, request->bank, request->row, tick);
+    if (self->monitor) {
+        self->monitor(self->world, channel, command, request->bank, request->row, tick);
     }
 }
 
-/* The column commands of a line, from now on. */
+/* Issues the column commands of a line, the first one now. */
 static int
 give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_tick_t now)
 {

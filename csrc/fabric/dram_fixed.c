@@ -1,7 +1,8 @@
-/* dram_fixed.c: model 0 of a DRAM channel: a fixed latency behind the pins. */
+/* dram_fixed.c: model 0 of a DRAM channel: bandwidth of the pins and a fixed latency. */
 #include "fabric/dram_channel.h"
 
-/* Serves what the pins are free for. A line holds them for its transfer; the answer comes `latency` after it began. */
+/* Serves requests while the pins are free. A line occupies them for its transfer; its answer follows `latency` after
+ * the begin of the transfer. */
 int
 gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
 {

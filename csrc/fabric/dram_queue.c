@@ -1,7 +1,7 @@
-/* dram_queue.c: how a request leaves a channel's queue, and the events that its model asks for. */
+/* dram_queue.c: removal of requests from a channel's queue, and scheduling of the channel's events. */
 #include "fabric/dram_channel.h"
 
-enum { PRIORITY = 0 }; /* what memory brings at a tick is there for who acts at it */
+enum { PRIORITY = 0 }; /* at equal ticks, deliveries precede controllers and cores */
 
 int
 gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)

@@ -1,4 +1,4 @@
-/* memory.c: pages of 64 KiB behind an open hash by page number, made when they are first written; and the allocations, a
+/* memory.c: pages of 64 KiB in an open hash table by page number, allocated when first written; and the allocations, a
  * table sorted by address because addresses only grow. */
 #include "fabric/memory.h"
 
@@ -20,7 +20,7 @@ typedef struct {
 } page_t;
 
 typedef struct {
-    page_t *places;    /* owned; capacity of them, a power of two, at most half of them taken */
+    page_t *places;    /* owned; [capacity], a power of two, at most half of them occupied */
     uint32_t capacity; /* 0 before the first page */
     uint32_t count;
 } page_table_t;
@@ -32,7 +32,7 @@ typedef struct {
 
 struct gpc_memory {
     page_table_t pages;
-    allocation_t *allocations; /* owned; the live ones by address */
+    allocation_t *allocations; /* owned; live allocations by address */
     size_t num_allocations, capacity;
     uint64_t live_words;
     gpc_address_t next_address;
@@ -42,7 +42,7 @@ struct gpc_memory_image {
     gpc_memory_t copy;
 };
 
-/* ---- pages ------------------------------------------------------------------------------------------------------------ */
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t
 place_of(const page_table_t *table, uint64_t number)
@@ -79,7 +79,7 @@ table_grow(page_table_t *table)
     return 0;
 }
 
-/* The page, made if it is not there; NULL when memory ran out. */
+/* The page, allocated if missing; NULL when out of memory. */
 static uint32_t *
 page_make(page_table_t *table, uint64_t number)
 {
@@ -98,7 +98,7 @@ page_make(page_table_t *table, uint64_t number)
     return words;
 }
 
-/* Takes the page out and closes the gap, so that no search ends too early. */
+/* Removes the page and closes the gap, so that no search ends too early. */
 static void
 page_drop(page_table_t *table, uint64_t number)
 {
@@ -126,7 +126,7 @@ table_free(page_table_t *table)
     *table = (page_table_t){0};
 }
 
-/* ---- the memory ------------------------------------------------------------------------------------------------------- */
+/* ---- the memory -------------------------------------------------------------------------------------------------- */
 
 int
 gpc_memory_create(gpc_memory_t **out)
@@ -193,7 +193,7 @@ gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address
     return true;
 }
 
-/* How many allocations start at or below address. */
+/* Number of allocations that start at or below address. */
 static size_t
 allocations_up_to(const gpc_memory_t *self, gpc_address_t address)
 {
@@ -221,7 +221,7 @@ gpc_memory_release(gpc_memory_t *self, gpc_address_t address)
     self->num_allocations--;
     self->live_words -= gone.words;
 
-    /* Pages wholly inside go back to the host; whoever reads the stale addresses sees zeros or faults. */
+    /* Pages wholly inside are freed; a read of a stale address returns 0 or faults. */
     uint64_t first = (gone.address + PAGE_BYTES - 1) / PAGE_BYTES, end = (gone.address + gone.words * 4) / PAGE_BYTES;
     for (uint64_t number = first; number < end && self->pages.count; number++) {
         page_drop(&self->pages, number);
@@ -241,7 +241,7 @@ gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t word
     return offset <= bytes && words <= (bytes - offset) / 4;
 }
 
-/* ---- reading and writing ---------------------------------------------------------------------------------------------- */
+/* ---- reading and writing ----------------------------------------------------------------------------------------- */
 
 void
 gpc_memory_read(const gpc_memory_t *self, gpc_address_t address, uint64_t words, uint32_t *out)
@@ -298,9 +298,9 @@ gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask,
     return 0;
 }
 
-/* ---- images ----------------------------------------------------------------------------------------------------------- */
+/* ---- images ------------------------------------------------------------------------------------------------------ */
 
-/* A deep copy into zeroed storage; on failure nothing of it is left. */
+/* A deep copy into zeroed storage, freed again on failure. */
 static int
 copy_into(gpc_memory_t *to, const gpc_memory_t *from)
 {
@@ -354,7 +354,7 @@ gpc_memory_load(gpc_memory_t *self, const gpc_memory_image_t *image)
     gpc_memory_t copy;
     int status = copy_into(&copy, &image->copy);
     if (status) {
-        return status; /* what was there stays */
+        return status; /* the old content is kept */
     }
     contents_free(self);
     *self = copy;

@@ -1,4 +1,4 @@
-/* network.c: the nodes' side: messages go in and come out there, and a crossbar's banks relay those from core to core. */
+/* network.c: injection and ejection of messages at nodes, and the relays of a crossbar's banks from core to core. */
 #include "fabric/network.h"
 
 #include <assert.h>
@@ -6,9 +6,9 @@
 #include "base/errors.h"
 #include "fabric/network_parts.h"
 
-/* ---- relays ------------------------------------------------------------------------------------------------------------- */
+/* ---- relays ------------------------------------------------------------------------------------------------------ */
 
-/* The head of an ejection buffer that is only passing through, or GPC_NONE. */
+/* The head of an ejection buffer if this node relays it, else GPC_NONE. */
 static inline gpc_index_t
 relay_at(const gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
@@ -31,7 +31,7 @@ ejection_port(const gpc_network_t *self, gpc_node_t node)
     return parts->routes[router * parts->num_nodes + node];
 }
 
-/* Takes the head of an ejection buffer; its credits go back. */
+/* Takes the head of an ejection buffer and returns its credits. */
 static int
 eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message)
 {
@@ -57,7 +57,7 @@ inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message
                              gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
-/* Where a relay goes on from its bank. */
+/* The output that a relayed message takes from its bank. */
 static inline uint32_t
 relay_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
 {
@@ -65,7 +65,7 @@ relay_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
     return self->parts->routes[router * self->parts->num_nodes + msg->destination];
 }
 
-/* Re-injects relays at the head of the ejection buffer while there is room. */
+/* Re-injects relayed messages from the head of the ejection buffer while there is room. */
 static int
 relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
@@ -91,9 +91,9 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return 0;
 }
 
-/* What stands at the head is for the node itself: it is told. */
+/* Notifies the node if the head of its ejection buffer is addressed to it. */
 static int
-tell_head(gpc_network_t *self, gpc_node_t node, uint32_t network)
+notify_node(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
     if (gpc_network_peek(self, node, network) == GPC_NONE) {
         return 0;
@@ -101,9 +101,9 @@ tell_head(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }
 
-/* A node's queue for an output has more room: waiting relays and the node's own messages take turns. */
+/* A node's queue for an output has more room: relayed messages and the node's own alternate. */
 static int
-room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output)
+on_room(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output)
 {
     gpc_node_state_t *state = &self->parts->node_states[node];
     gpc_index_t waiting = relay_at(self, node, network);
@@ -117,7 +117,7 @@ room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t outpu
     if (relay_waits && !own_first) {
         status = relay(self, node, network);
         if (status == 0) {
-            status = tell_head(self, node, network);
+            status = notify_node(self, node, network);
         }
     }
     if (status == 0 && self->hooks.room) {
@@ -126,13 +126,13 @@ room_came(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t outpu
     if (status == 0 && relay_waits && own_first) {
         status = relay(self, node, network);
         if (status == 0) {
-            status = tell_head(self, node, network);
+            status = notify_node(self, node, network);
         }
     }
     return status;
 }
 
-/* Whoever feeds the buffer learns it. */
+/* Returns room to the node or output that feeds the queue. */
 int
 gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output,
                       uint32_t flits, gpc_tick_t now)
@@ -141,14 +141,14 @@ gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, u
 
     if (wiring->upstream == GPC_NONE) {
         queue->room += flits;
-        return room_came(self, wiring->node, network, output);
+        return on_room(self, wiring->node, network, output);
     }
     return gpc_network_return_credits(self, wiring->upstream, network, flits, now);
 }
 
-/* ---- the nodes' side ---------------------------------------------------------------------------------------------------- */
+/* ---- the nodes' interface ---------------------------------------------------------------------------------------- */
 
-/* Over a crossbar from core to core: by the line's home bank. */
+/* A crossbar relays messages from core to core through the line's home bank. */
 static bool
 is_relayed(const gpc_network_t *self, const gpc_msg_t *msg)
 {
@@ -208,7 +208,7 @@ gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index
     msg->flags |= way->relayed ? GPC_MSG_FLAG_RELAY : 0;
     traffic->messages++;
     traffic->flits += msg->flits;
-    self->parts->state->standing++;
+    self->parts->state->in_flight++;
     return inject(self, way->input, way->output, message);
 }
 
@@ -218,7 +218,7 @@ gpc_network_send(gpc_network_t *self, gpc_index_t message)
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
     assert(msg->source < self->parts->num_nodes && msg->destination < self->parts->num_nodes);
-    /* the crossbar pair has no way from bank to bank */
+    /* the crossbar pair has no route from bank to bank */
     assert(self->config.topology != GPC_TOPOLOGY_CROSSBAR || gpc_network_is_core(&self->config, msg->source) ||
            gpc_network_is_core(&self->config, msg->destination));
     gpc_network_way_t way = gpc_network_way(self, msg);
@@ -236,7 +236,7 @@ int
 gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message)
 {
     assert(gpc_network_peek(self, node, network) != GPC_NONE);
-    self->parts->state->standing--;
+    self->parts->state->in_flight--;
     int status = eject(self, node, network, message);
     return status ? status : relay(self, node, network);
 }
@@ -251,5 +251,5 @@ gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_i
         return 0;
     }
     int status = relay(self, node, network);
-    return status ? status : tell_head(self, node, network);
+    return status ? status : notify_node(self, node, network);
 }

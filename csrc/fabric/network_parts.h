@@ -1,26 +1,27 @@
 /* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{arbiter,network,buffers,topology}.c.
  *
- * Ports are numbered through the whole network. A node injects by an input port of its router and ejects by an output port. */
+ * Ports are numbered network-wide. A node injects through an input port of its router and ejects through an output
+ * port. */
 #ifndef GPC_FABRIC_NETWORK_PARTS_H
 #define GPC_FABRIC_NETWORK_PARTS_H
 
 #include "base/divide.h"
 #include "fabric/network.h"
 
-/* Wiring, which never changes. */
+/* Wiring, constant after creation. */
 typedef struct {
-    uint32_t upstream; /* the output port that feeds it, GPC_NONE: a node does */
+    uint32_t upstream; /* the output port that feeds it; GPC_NONE: a node injects here */
     uint32_t router;
-    gpc_node_t node;                    /* that injects here, or GPC_NO_NODE */
+    gpc_node_t node;                    /* the node that injects here, or GPC_NO_NODE */
     uint32_t bit;                       /* its number among its router's inputs */
     uint32_t first_output, num_outputs; /* its router's outputs */
     uint32_t first_queue;               /* of virtual network 0 */
-    bool by_output;                     /* a queue an output and virtual network, else one a virtual network */
+    bool by_output;                     /* one queue per output and virtual network, else one per virtual network */
 } gpc_input_wiring_t;
 
 typedef struct {
-    uint32_t downstream; /* the input port it feeds, GPC_NONE: a node's ejection buffers */
-    gpc_node_t node;     /* that is fed, or GPC_NO_NODE */
+    uint32_t downstream; /* the input port that it feeds; GPC_NONE: a node's ejection buffers */
+    gpc_node_t node;     /* the node that it feeds, or GPC_NO_NODE */
     uint32_t router;
     uint32_t first_input; /* its router's inputs */
     uint32_t num_inputs;
@@ -31,46 +32,46 @@ typedef struct {
 /* State, in the arena. */
 typedef struct {
     gpc_list_t list;
-    uint32_t room; /* flits free, of a node's queues; of others the feeding output has the credits */
+    uint32_t room; /* free flits of a node's queue; of other queues the feeding output holds the credits */
 } gpc_queue_t;
 
 typedef struct {
-    gpc_tick_t busy_until; /* a message streams out of it */
-    uint32_t streams_to;   /* the output of its last stream */
-    uint32_t waiting;      /* requests that stand, all outputs and virtual networks */
-    uint32_t next_output;  /* that is asked first */
-    uint32_t claimed_by;   /* an output that was free and found it busy too often, or GPC_NONE */
+    gpc_tick_t busy_until; /* end of its last stream */
+    uint32_t streams_to;   /* output of its last stream */
+    uint32_t waiting;      /* requests, all outputs and virtual networks */
+    uint32_t next_output;  /* first output in round-robin order */
+    uint32_t claimed_by;   /* output that has passed this busy input too often, or GPC_NONE */
     uint32_t claimed_network;
 } gpc_input_state_t;
 
 typedef struct {
     gpc_tick_t busy_until;
-    gpc_tick_t wake;                       /* of the grant event that stands, GPC_NEVER when none */
-    uint32_t turn;                         /* the virtual network that is asked first */
-    uint32_t waiting;                      /* requests that stand, all virtual networks */
-    uint32_t credits[GPC_MAX_NETWORKS];    /* flits free in the next buffer */
-    uint32_t blocked;                      /* virtual networks whose turn's message found too few credits, a bit each */
-    uint32_t next_input[GPC_MAX_NETWORKS]; /* that is asked first */
-    uint32_t streams_from;                 /* the input of its last stream, or GPC_NONE */
-    uint32_t ended;                        /* the one before, when its end is at this tick and not seen to yet */
-    uint32_t passed[GPC_MAX_NETWORKS];     /* an input that was busy when its turn came, or GPC_NONE */
-    uint32_t passes[GPC_MAX_NETWORKS];     /* grants to others since */
+    gpc_tick_t wake;                       /* tick of the scheduled grant event, GPC_NEVER when there is none */
+    uint32_t turn;                         /* first virtual network in round-robin order */
+    uint32_t waiting;                      /* requests, all virtual networks */
+    uint32_t credits[GPC_MAX_NETWORKS];    /* free flits of the next buffer */
+    uint32_t blocked;                      /* virtual networks whose selected message lacks credits, one bit each */
+    uint32_t next_input[GPC_MAX_NETWORKS]; /* first input in round-robin order */
+    uint32_t streams_from;                 /* input of its last stream, or GPC_NONE */
+    uint32_t ended;                        /* input whose stream ends at this tick and is not served yet, or GPC_NONE */
+    uint32_t passed[GPC_MAX_NETWORKS];     /* input that was busy when it was first in order, or GPC_NONE */
+    uint32_t passes[GPC_MAX_NETWORKS];     /* grants to other inputs since */
 } gpc_output_state_t;
 
 typedef struct {
     gpc_list_t ejected[GPC_MAX_NETWORKS];
-    bool own_turn[GPC_MAX_NETWORKS]; /* a relay was the last to enter here: the node itself is asked first */
+    bool own_turn[GPC_MAX_NETWORKS]; /* the last injection was a relayed message: the node's own comes first */
 } gpc_node_state_t;
 
 typedef struct {
-    uint32_t standing; /* messages inside */
+    uint32_t in_flight; /* messages in the network */
 } gpc_network_state_t;
 
 struct gpc_network_parts {
     uint32_t num_routers, num_inputs, num_outputs, num_nodes;
     uint32_t num_queues;
     gpc_interleaving_t interleaving; /* of lines over banks */
-    uint32_t request_words;          /* 64-bit words of a set of a router's inputs or outputs */
+    uint32_t request_words;          /* 64-bit words per set of a router's inputs or outputs */
     gpc_input_wiring_t *inputs;      /* owned */
     gpc_output_wiring_t *outputs;    /* owned */
     uint32_t *injection;             /* owned; a node's input port */
@@ -79,9 +80,9 @@ struct gpc_network_parts {
     gpc_input_state_t *input_states;
     gpc_output_state_t *output_states;
     gpc_node_state_t *node_states;
-    gpc_queue_t *queues; /* by input port, virtual network and perhaps output */
-    uint64_t *requests;  /* by output port and virtual network: inputs that have a first message for it */
-    uint64_t *wants;     /* by input port and virtual network: outputs that it has a first message for */
+    gpc_queue_t *queues; /* by input port, virtual network and, with by_output, output */
+    uint64_t *requests;  /* by output port and virtual network: inputs with a first message for it */
+    uint64_t *wants;     /* by input port and virtual network: outputs of its first messages */
     gpc_network_state_t *state;
 };
 
@@ -97,7 +98,7 @@ gpc_network_wants(const gpc_network_t *self, uint32_t input, uint32_t network)
     return &self->parts->wants[((size_t) input * self->config.networks + network) * self->parts->request_words];
 }
 
-/* Where an input keeps messages of a virtual network for an output. */
+/* The queue of an input for a virtual network and output. */
 static inline gpc_queue_t *
 gpc_network_queue(const gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
@@ -106,7 +107,7 @@ gpc_network_queue(const gpc_network_t *self, uint32_t input, uint32_t network, u
     return &self->parts->queues[wiring->first_queue + i];
 }
 
-/* Of a buffer's: a message longer than it takes all. */
+/* A message longer than a buffer takes all of its credits. */
 static inline uint32_t
 gpc_network_credits_needed(const gpc_network_t *self, const gpc_msg_t *msg)
 {
@@ -119,14 +120,14 @@ gpc_network_is_core(const gpc_network_config_t *config, gpc_node_t node)
     return node < config->cores;
 }
 
-/* The bank that a line lives in. */
+/* The home bank of a line. */
 static inline gpc_node_t
 gpc_network_home(const gpc_network_t *self, gpc_address_t line)
 {
     return (gpc_node_t) (self->config.cores + gpc_bank_of(self->parts->interleaving, line));
 }
 
-/* The output port of a router that the message takes next; a relayed one goes to its line's home bank first. */
+/* The output port of a router that the message takes; a message to be relayed goes to its line's home bank first. */
 static inline uint32_t
 gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
@@ -135,23 +136,23 @@ gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *m
 }
 
 /* buffers.c */
-/* The output is to be looked at again, at tick or as soon as it is free. */
-GPC_MUST_CHECK int gpc_network_look_at(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
-/* The first message of a queue is a new one: it asks for its output. */
+/* Schedules an arbitration of the output at tick, or when the output is free. */
+GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
+/* A queue has a new first message, which requests its output. */
 GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network);
-/* A message's head is in an input buffer from tick on. */
+/* A message's head enters an input buffer at tick. */
 GPC_MUST_CHECK int gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message,
                                      gpc_tick_t tick);
-/* The message moves on to what the output feeds. */
+/* Moves the message to the buffer that the output feeds. */
 GPC_MUST_CHECK int gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now);
-/* To an output, which may have waited for them. */
+/* Returns credits to an output and schedules its arbitration. */
 GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
                                               gpc_tick_t tick);
 
 /* network.c */
-/* The message's last flit is in the node's ejection buffer. */
+/* The message's last flit has entered the node's ejection buffer. */
 GPC_MUST_CHECK int gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message);
-/* `flits` of an input's queue are free again: whoever feeds it learns that. */
+/* Returns `flits` of room in an input's queue to the node or output that feeds it. */
 GPC_MUST_CHECK int gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network,
                                          uint32_t output, uint32_t flits, gpc_tick_t now);
 

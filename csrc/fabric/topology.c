@@ -1,4 +1,4 @@
-/* topology.c: a network's routers: which ports they have, what those are wired to, the routes, the state at rest. */
+/* topology.c: builds a network: ports of its routers, their wiring, routes, and the initial state. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "fabric/network_parts.h"
 
-/* Reserves the arrays for so many routers and ports. */
+/* Allocates the wiring arrays. */
 static int
 reserve(gpc_network_parts_t *parts, uint32_t routers, uint32_t inputs, uint32_t outputs, uint32_t nodes)
 {
@@ -44,7 +44,7 @@ add_ejection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node, bool 
         (gpc_output_wiring_t){.downstream = GPC_NONE, .node = node, .router = router, .counted = counted};
 }
 
-/* The outputs of a router stand one after another too. */
+/* Numbers the outputs of each router, which are consecutive, like the inputs. */
 static uint32_t
 number_outputs(gpc_network_parts_t *parts)
 {
@@ -65,7 +65,7 @@ number_outputs(gpc_network_parts_t *parts)
     return most;
 }
 
-/* Once every port is there: the inputs of a router stand one after another, those of router 0 first. */
+/* After all ports are added: numbers the inputs of each router, which are consecutive, router 0 first. */
 static void
 number_ports(gpc_network_parts_t *parts)
 {
@@ -88,7 +88,8 @@ number_ports(gpc_network_parts_t *parts)
     parts->request_words = (most + 63) / 64;
 }
 
-/* Nodes of a crossbar or star have a queue an output and virtual network; the routers of a mesh one a virtual network. */
+/* An input of a crossbar or star has one queue per output and virtual network, an input of a mesh one per virtual
+ * network. */
 static void
 number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
@@ -100,7 +101,8 @@ number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     }
 }
 
-/* Router 0 from the cores to the banks, router 1 back. Core to core goes by the home bank: its route is found by line. */
+/* Router 0 leads from cores to banks, router 1 back. Messages from core to core are routed by line, to the home
+ * bank. */
 static int
 build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
@@ -134,11 +136,11 @@ build_star(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     return 0;
 }
 
-/* ---- mesh --------------------------------------------------------------------------------------------------------------- */
+/* ---- mesh -------------------------------------------------------------------------------------------------------- */
 
 enum { EAST, WEST, SOUTH, NORTH, NUM_DIRECTIONS };
 
-/* The router next to it in a direction, or GPC_NONE at the rim. */
+/* The adjacent router in a direction, or GPC_NONE at the edge of the mesh. */
 static uint32_t
 neighbour(uint32_t width, uint32_t height, uint32_t router, uint32_t direction)
 {
@@ -155,7 +157,7 @@ neighbour(uint32_t width, uint32_t height, uint32_t router, uint32_t direction)
     }
 }
 
-/* Dimension order, x first: no cycle of waiting buffers can close. */
+/* Dimension-order routing, x first: free of cyclic buffer dependencies. */
 static uint32_t
 direction_to(uint32_t width, uint32_t router, uint32_t target)
 {
@@ -165,7 +167,7 @@ direction_to(uint32_t width, uint32_t router, uint32_t target)
     return router / width < target / width ? SOUTH : NORTH;
 }
 
-/* Joins the output ports to the input ports opposite; both were added in order of router and direction. */
+/* Adds the ports of every router and connects each output to the opposite input. */
 static void
 add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t height, uint32_t *input_at,
                uint32_t *output_at)
@@ -195,7 +197,7 @@ add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, u
             uint32_t other = neighbour(width, height, router, direction);
             if (other != GPC_NONE) {
                 uint32_t output = output_at[router * NUM_DIRECTIONS + direction];
-                uint32_t input = input_at[other * NUM_DIRECTIONS + (direction ^ 1u)]; /* from there we are opposite */
+                uint32_t input = input_at[other * NUM_DIRECTIONS + (direction ^ 1u)]; /* in the opposite direction */
                 parts->outputs[output].downstream = input;
                 parts->inputs[input].upstream = output;
             }
@@ -256,7 +258,7 @@ build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     return status;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------------- */
+/* ---- creation and state ------------------------------------------------------------------------------------------ */
 
 static int
 take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_arena_t *arena)
@@ -346,7 +348,7 @@ gpc_network_clear(gpc_network_t *self)
             gpc_list_clear(&parts->node_states[node].ejected[network]);
         }
     }
-    parts->state->standing = 0;
+    parts->state->in_flight = 0;
 }
 
 bool
@@ -354,7 +356,7 @@ gpc_network_idle(const gpc_network_t *self)
 {
     const gpc_network_parts_t *parts = self->parts;
 
-    if (parts->state->standing) {
+    if (parts->state->in_flight) {
         return false;
     }
     for (uint32_t network = 0; network < self->config.networks; network++) {

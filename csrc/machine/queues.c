@@ -171,7 +171,7 @@ static int
 kick(gpc_gpu_t *gpu, gpc_node_t node)
 {
     gpu->stations[node].offer_held = false;
-    return gpc_cores_kick(&gpu->cores, node, gpc_clock_past(gpu->core_clock, tick_now(gpu)) == 0);
+    return gpc_cores_retry(&gpu->cores, node, gpc_clock_past(gpu->core_clock, tick_now(gpu)) == 0);
 }
 
 /* Who could not go on because the outbox was full may now. */

@@ -182,7 +182,7 @@ world_step(void)
     int status = 0;
     if (world.now == world.held_until) {
         for (uint32_t i = 0; i < world.machine.cores; i++) {
-            status |= gpc_cores_kick(&world.cores, i, false);
+            status |= gpc_cores_retry(&world.cores, i, false);
         }
     }
     for (uint32_t i = 0; i < world.num_answers && status == 0;) {

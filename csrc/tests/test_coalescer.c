@@ -185,7 +185,7 @@ a_read_only_buffer_is_not_written(void)
 }
 
 static void
-a_held_port_is_offered_to_again_after_a_kick(void)
+a_held_port_is_offered_to_again_after_a_retry(void)
 {
     world_reset();
     world.held_until = 500;
@@ -323,7 +323,7 @@ main(void)
     RUN(an_index_outside_is_told_with_thread_and_line);
     RUN(inactive_lanes_may_name_anything);
     RUN(a_read_only_buffer_is_not_written);
-    RUN(a_held_port_is_offered_to_again_after_a_kick);
+    RUN(a_held_port_is_offered_to_again_after_a_retry);
     RUN(a_full_load_store_queue_holds_up_the_next_access);
     RUN(requests_in_flight_are_limited);
     RUN(everything_is_given_back);

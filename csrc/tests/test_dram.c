@@ -94,7 +94,7 @@ begin(const gpc_dram_config_t *config)
     CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 4096), 0);
     CHECK_EQUAL_I64(gpc_dram_init(&dram, config, &arena, &messages, memory, &wheel, answer, NULL), 0);
     dram.room = room;
-    dram.watch = watch;
+    dram.monitor = watch;
 }
 
 /* Carries out all events up to and with tick; time ends there. */

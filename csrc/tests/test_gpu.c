@@ -154,7 +154,7 @@ bad_machines_are_refused_by_name(void)
     machine.cores = 0;
     gpc_setup_t setup = {.machine = &machine, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 1000};
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "cores is 0") != NULL);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "cores = 0") != NULL);
     gpc_gpu_free(gpu);
     machine = test_fermi;
     machine.l2_round_trip = 10;

@@ -288,20 +288,21 @@ static void
 programs_are_validated(void)
 {
     CHECK_EQUAL_TEXT(refused(CODE(OP(NOP), OP(EXIT))), "accepted");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))), "instruction 0 (NOP) at line 4: the program runs off its end");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))),
+                     "instruction 0 (NOP) at line 4: control runs off the end of the program");
     CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, .destination = V | 8, .a = V, .b = V), OP(EXIT))),
-                     "instruction 0 (ADD) at line 0: operand d is vector register 8 of 8");
+                     "instruction 0 (ADD) at line 0: operand d is vector register 8: must be below 8");
     CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = U, .a = V), OP(EXIT))),
                      "instruction 0 (MOVE) at line 0: the destination is uniform and a source is a vector register");
     CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = C, .a = V), OP(EXIT))),
                      "instruction 0 (MOVE) at line 0: a constant cannot be the destination");
     CHECK_EQUAL_TEXT(refused(CODE(OP(JUMP, .target = 9))),
-                     "instruction 0 (JUMP) at line 0: the target or the join lies outside of the program");
+                     "instruction 0 (JUMP) at line 0: branch target or reconvergence point outside the program");
     CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, .destination = V, .a = V, .immediate = 2), OP(EXIT))),
-                     "instruction 0 (LOAD) at line 0: no such buffer");
+                     "instruction 0 (LOAD) at line 0: unknown buffer");
     CHECK_EQUAL_TEXT(refused(CODE(OP(AND, .destination = V, .a = V, .b = V, .type = GPC_F32), OP(EXIT))),
-                     "instruction 0 (AND) at line 0: the operation does not exist for this type");
-    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: no such opcode: 200");
+                     "instruction 0 (AND) at line 0: operation not defined for this type");
+    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: unknown opcode 200");
 }
 
 int

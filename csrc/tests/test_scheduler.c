@@ -296,7 +296,8 @@ occupancy_names_what_limits_it(void)
     CHECK_EQUAL_TEXT(limit, "scratchpad");
     launch.block[0] = 2048;
     CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
-    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': a block of 2048 threads; a core holds 1536 (48 warps of 32)");
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f': a block of 2048 threads; a core has room for 1536 (48 warps of 32 lanes)");
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------------------------------------- */
@@ -343,8 +344,8 @@ a_barrier_that_cannot_be_complete_is_told(void)
                     GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(
         world.failure.text,
-        "kernel 'f' at line 6: barrier 2 of block (0,0,0) can never be complete: warp 0 waits there, 32 of 96 threads "
-        "have arrived, and every other warp of the block has ended or waits at a barrier");
+        "kernel 'f' at line 6: barrier 2 of block (0,0,0) can never complete: 32 of 96 threads have arrived, warp 0 "
+        "waits, and every other warp of the block has ended or waits at a barrier");
 }
 
 static void
@@ -356,7 +357,7 @@ a_barrier_in_divergent_code_is_told(void)
                        OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
                   32),
         GPC_ERROR_BARRIER);
-    CHECK(strstr(world.failure.text, "kernel 'f' at line 2: a barrier in divergent code") != NULL);
+    CHECK(strstr(world.failure.text, "kernel 'f' at line 2: barrier in divergent code") != NULL);
 }
 
 static void
@@ -385,7 +386,7 @@ waiting_warps_are_explained(void)
     CHECK_EQUAL_TEXT(
         text.bytes,
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
-        "instruction (its oldest access under way: a load of line 0x0, issued at cycle 0)");
+        "instruction (oldest outstanding access: a load of line 0x0, issued at cycle 0)");
     gpc_text_free(&text);
 }
 

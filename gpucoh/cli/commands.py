@@ -1,7 +1,7 @@
 """The command line: ``gpucoh``, also ``python -m gpucoh``.
 
-Exit status: 0 all well; 1 a wrong result or a violated invariant was found; 2 bad input, or output that cannot be
-written, told in one plain line.
+Exit status: 0 success; 1 a wrong result or a violated invariant; 2 bad input, or output that cannot be written, with
+one line on standard error.
 """
 
 from __future__ import annotations
@@ -42,43 +42,41 @@ app = App(
     add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""A simulated GPU that shows what its cache coherence protocol does.
+    help="""A GPU simulator that shows what cache coherence protocols do.
 
-Workloads are real algorithms on real input; every run checks its own result, so a wrong protocol gives wrong answers.
+Workloads are real algorithms on real input; every run checks its result, so an incoherent cache gives wrong answers.
 
 [bold]Start here[/]
 
-  gpucoh compare                              a small matrix in under a minute, figures in ./figures
+  gpucoh compare                              run a small matrix in under a minute, draw ./figures
 
   gpucoh run fg-share -p no-coh               see an incoherent cache give a wrong answer, and where
 
   gpucoh run bfs -p ideal --param graph=road.mtx
 
-  gpucoh protocols no-coh                     its states and transition tables
+  gpucoh protocols no-coh                     print its states and transition tables
 
-  gpucoh machines fermi                       every number of the machine, with its source
+  gpucoh machines fermi                       print every number of the machine and its source
 """,
 )
 
-MachineOption = Annotated[
-    str, typer.Option("-m", "--machine", help="A preset's id or a TOML file.")
-]
+MachineOption = Annotated[str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")]
 RuleOption = Annotated[
     str | None,
     typer.Option(
         "-c",
         "--consistency",
-        help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's for the protocol.",
+        help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
     ),
 ]
-ScaleOption = Annotated[
-    str, typer.Option("--scale", help="Size of the input: tiny, small or paper.")
+ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same run.")]
 CheckOption = Annotated[
     bool,
     typer.Option(
-        "--check", help="Run the protocol's monitors and the race detector along (slower)."
+        "--check", help="Check the protocol's invariants and look for data races (slower)."
     ),
 ]
 SetOption = Annotated[
@@ -86,20 +84,18 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a machine field, units allowed (l1_kib=16KiB); or budget=.",
+        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), or budget (core cycles per launch).",
     ),
 ]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="KEY=VALUE", help="Set a parameter of the workload."),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
 
 def _console() -> Console:
-    """Standard output; wide where it is no terminal, so that no table is cut."""
+    """Standard output; wide if it is not a terminal, so that no table is cut."""
     out = Console()
     return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
@@ -111,11 +107,11 @@ def _print_json(value: Any) -> None:
 @app.command("protocols")
 def protocols_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One protocol; without: all.")
+        str | None, typer.Argument(metavar="[ID]", help="Protocol id. Default: list all.")
     ] = None,
     as_json: JsonOption = False,
     dot: Annotated[
-        bool, typer.Option("--dot", help="Print the state graphs in Graphviz' language.")
+        bool, typer.Option("--dot", help="Print the state graphs in Graphviz' DOT language.")
     ] = False,
 ) -> None:
     """List the protocols, or print one protocol's states and transition tables.
@@ -145,18 +141,19 @@ def protocols_command(
 @app.command("machines")
 def machines_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One machine or TOML file; without: all.")
+        str | None,
+        typer.Argument(metavar="[ID]", help="Machine id or TOML file. Default: list all."),
     ] = None,
     as_json: JsonOption = False,
     toml: Annotated[
-        bool, typer.Option("--toml", help="Print it as TOML, to edit and pass with -m.")
+        bool, typer.Option("--toml", help="Print the machine as TOML, to edit and pass with -m.")
     ] = False,
 ) -> None:
     """List the machines, or print one machine's numbers with their sources.
 
-    No field changes these: an L1 has one port and no banks; a partition's L2
-    is one bank, which takes one request an L2 cycle, an atomic one with all its
-    lanes; rows of DRAM go round a channel's banks (docs/tutorial.md).
+    Fixed in every machine: an L1 has one port and no banks; a partition's L2
+    is one bank that accepts one request per L2 cycle, an atomic with all its
+    lanes; consecutive DRAM rows are in consecutive banks (docs/tutorial.md).
 
     Examples:
 
@@ -190,7 +187,7 @@ def machines_command(
 @app.command("workloads")
 def workloads_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One workload; without: all.")
+        str | None, typer.Argument(metavar="[ID]", help="Workload id. Default: list all.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -215,10 +212,14 @@ def workloads_command(
 @app.command("run")
 def run_command(
     workload_id: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="Its id: gpucoh workloads lists them.")
+        str,
+        typer.Argument(metavar="WORKLOAD", help="Workload id; gpucoh workloads lists them."),
     ],
     protocol: Annotated[
-        str, typer.Option("-p", "--protocol", help="Its id, options in brackets: id[name=value].")
+        str,
+        typer.Option(
+            "-p", "--protocol", help="Protocol id, with options in brackets: tc-weak[lifetime=800]."
+        ),
     ],
     machine_id: MachineOption = "fermi",
     consistency: RuleOption = None,
@@ -231,15 +232,15 @@ def run_command(
         bool,
         typer.Option(
             "--explain",
-            help="Also print how the machine's and protocol's defaults were derived; "
-            "with --json under explanation.",
+            help="Also print how the defaults of machine and protocol were derived; "
+            "with --json under the key explanation.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload under one protocol and check its result.
 
-    Exit status 1 when the result is wrong; with --check also when an invariant of the protocol is violated or the
+    Exit status 1: the result is wrong; with --check also: the run violates an invariant of the protocol, or the
     workload has a data race.
 
     Examples:
@@ -261,20 +262,20 @@ def run_command(
         check=check,
         set=pairs("--set", changes),
     )
-    told = None
+    derived = None
     if explain:
         built, _ = wanted.machine_and_budget()
-        told = explanation(built, resolve(protocol), consistency)
-    if told and not as_json:
-        tables.print_explanation(_console(), told)
+        derived = explanation(built, resolve(protocol), consistency)
+    if derived and not as_json:
+        tables.print_explanation(_console(), derived)
     with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
         )
     if result.error == "KernelError" and not result.cycles:
-        raise KernelError(result.where)  # nothing ran: a core of this machine holds no block of it
+        raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
     if as_json:
-        _print_json(result.to_dict() | ({"explanation": told} if told else {}))
+        _print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
         tables.print_run(_console(), result, check)
     if result.correct is False:
@@ -285,27 +286,28 @@ def run_command(
 def compare_command(
     names: Annotated[
         list[str] | None,
-        typer.Option("-w", "--workload", help="Workloads: repeat, comma lists, all."),
+        typer.Option("-w", "--workload", help="Workload ids, comma separated or repeated; all."),
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("-p", "--protocol", help="Protocols: repeat, comma lists, all."),
+        typer.Option("-p", "--protocol", help="Protocol ids, comma separated or repeated; all."),
     ] = None,
     machine_id: MachineOption = "fermi",
     consistency: RuleOption = None,
     baseline: Annotated[
         str | None,
         typer.Option(
-            "--baseline", help="Protocol that results are relative to. Default: the first."
+            "--baseline", help="Protocol to which results are relative. Default: the first."
         ),
     ] = None,
     scale: ScaleOption = "small",
     seed: SeedOption = 0,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+        int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of figures and table. Default: ./figures.")
+        Path | None,
+        typer.Option("--out", help="Folder for figures and table. Default: ./figures."),
     ] = None,
     changes: SetOption = None,
     check: CheckOption = False,
@@ -313,9 +315,8 @@ def compare_command(
 ) -> None:
     """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
 
-    Without arguments: six workloads under six protocols, with directories, with leases and with no coherence. Runs with
-    wrong answers are marked. Exit status 1 when a run is wrong although its protocol promises a memory model (no-coh
-    promises none).
+    Default: six workloads under six protocols, with directories, with leases and without coherence. Wrong answers are
+    marked. Exit status 1: a run is wrong although its protocol promises a memory model (no-coh promises none).
 
     Examples:
 
@@ -344,27 +345,28 @@ def compare_command(
             tables.print_comparison(_console(), comparison)
         files = [] if folder is None else _draw(comparison, folder)
     if files and not as_json:
-        sys.stdout.write("\nwritten: " + ", ".join(str(path) for path in files) + "\n")
+        sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
     if comparison.failures:
         raise typer.Exit(WRONG)
 
 
 @app.command("sweep")
 def sweep_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: see below.")],
-    out: Annotated[Path, typer.Option("--out", help="Parquet file of the results.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Description of the sweep.")],
+    out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+        int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the results that are there.")
+        bool,
+        typer.Option("--resume", help="Keep the results in --out and run only what is missing."),
     ] = False,
 ) -> None:
-    """Carry out the product of the lists of a TOML file; keep the results in a Parquet file.
+    """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
 
-    The file gives lists workloads, protocols, machines, consistencies, scales, seeds, and tables set and params whose
-    values may be lists. Ctrl-C keeps what is done; --resume goes on from there. Exit status 1 when a run is wrong
-    although its protocol promises a memory model.
+    The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set and
+    params, whose values may be lists. Ctrl-C keeps the finished runs; --resume continues. Exit status 1: a run is
+    wrong although its protocol promises a memory model.
 
     Examples:
 
@@ -380,8 +382,8 @@ def sweep_command(
 
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:
-    """All figures of a comparison, and its table as CSV."""
-    from gpucoh.report import plots  # here: Matplotlib is large, and most commands draw nothing
+    """Draw all figures of a comparison and write its table as CSV."""
+    from gpucoh.report import plots  # deferred: Matplotlib is large, and most commands draw nothing
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")
@@ -417,32 +419,34 @@ def _global_options(
 
 
 def _fail(message: str) -> int:
-    with contextlib.suppress(OSError):  # standard error is full, too: the status tells it
+    with contextlib.suppress(OSError):  # standard error may be full, too: the exit status remains
         sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
     return BAD_INPUT
 
 
 def call(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a command line and give its exit status.
+    """Run a command line and return its exit status.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Without the program's name; by default those of the process.
+        Arguments without the program's name. Default: those of the process.
     """
-    if sys.stderr is None:  # closed (2>&-): what would be told there goes nowhere
+    if sys.stderr is None:  # closed (2>&-): discard messages
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # for the rest of the process
     if sys.stdout is None:
         return _fail("standard output is closed")
     try:
         status = _carry_out(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()  # not at exit, where nobody could tell that it failed
+        sys.stdout.flush()  # here, since an error at interpreter exit would be lost
     except BrokenPipeError:
-        # The reader has gone (| head): nothing more to say.
+        # The reader has closed the pipe (| head): print nothing more.
         _drop_output()
         return 128 + signal.SIGPIPE
     except OSError as error:
-        if error.filename is not None:  # a file's, which should have been told by who opened it
+        if (
+            error.filename is not None
+        ):  # an error of a file: whoever opened it should have reported it
             raise
         _drop_output()
         return _fail(f"standard output cannot be written: {error.strerror or error}")
@@ -450,21 +454,21 @@ def call(arguments: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    """Let nothing that is still to be written fail again at exit."""
+    """Redirect standard output to the null device, so that buffered text cannot fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _carry_out(arguments: list[str]) -> int:
-    """The exit status of a command line, with what is wrong told; errors of standard output are the caller's."""
+    """Run a command line, print errors on standard error; the caller handles errors of standard output."""
     command = typer.main.get_command(app)
     try:
-        # Not command.main: it ends the process with 1, a wrong result, when the reader of a pipe has gone.
+        # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
         with command.make_context("gpucoh", arguments) as context:
             command.invoke(context)
     except typer.Exit as wanted:
         return wanted.exit_code
     except SystemExit as error:
-        # rich ends the process, too, with 1.
+        # rich, too, ends the process with status 1 on a closed pipe.
         if isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None
         raise
@@ -475,25 +479,25 @@ def _carry_out(arguments: list[str]) -> int:
     except MemoryError:
         return _fail("out of memory")
     except Exception as error:
-        # Usage errors: typer's own exception classes moved between its versions; what they share is format_message.
-        told = getattr(error, "format_message", None)
-        if told is None:
+        # Usage errors: typer's exception classes differ between its versions; all have format_message.
+        usage = getattr(error, "format_message", None)
+        if usage is None:
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
             return BAD_INPUT
-        return _fail(f"{told()} (gpucoh --help tells more)")
+        return _fail(f"{usage()} (see gpucoh --help)")
     return OK
 
 
 def main() -> NoReturn:
-    """The ``gpucoh`` program."""
+    """Run the ``gpucoh`` program."""
     try:
         ready()
         status = call()
     except KeyboardInterrupt:
         status = INTERRUPTED
     if status == INTERRUPTED:
-        # Who pressed Ctrl-C wants the prompt: taking the interpreter down in order takes longer than ending the run.
+        # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
         sys.stdout.flush()
         os._exit(status)
     sys.exit(status)

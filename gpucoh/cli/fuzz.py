@@ -1,4 +1,4 @@
-"""The command of the random tester: ``gpucoh fuzz``."""
+"""The command ``gpucoh fuzz``: the random tester."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
 from gpucoh.protocols import split_list
 from gpucoh.report import tables
 
-#: With --save a protocol is left alone only after so many failures.
+#: With --save, the tester stops testing a protocol after this many failures.
 FAILURES_SAVED = 20
-#: Lines of a trace that are printed; JSON has all.
+#: Lines of a trace that are printed; JSON holds all.
 TRACE_LINES = 60
 
 
@@ -34,52 +34,56 @@ def register(
     def fuzz_command(
         protocol: Annotated[
             list[str],
-            typer.Option("-p", "--protocol", help="Protocols: repeat, comma lists, all."),
+            typer.Option(
+                "-p", "--protocol", help="Protocol ids, comma separated or repeated; all."
+            ),
         ],
         consistency: Annotated[
             str | None,
             typer.Option(
                 "-c",
                 "--consistency",
-                help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's; with -p all every one that is kept.",
+                help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's; with -p all "
+                "every supported rule.",
             ),
         ] = None,
         ops: Annotated[
             int | None,
             typer.Option(
                 "--ops",
-                help="Memory operations (a lane's load, store or atomic) for each protocol. Default: 100000; with "
-                "--seconds no limit.",
+                help="Memory operations (a lane's load, store or atomic) per protocol. Default: 100000; unlimited "
+                "with --seconds.",
             ),
         ] = None,
-        seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same runs.")] = 0,
+        seed: Annotated[
+            int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
+        ] = 0,
         seconds: Annotated[
             float | None,
-            typer.Option("--seconds", help="End after so long, all protocols together."),
+            typer.Option("--seconds", help="Time limit in seconds for all protocols together."),
         ] = None,
         save: Annotated[
             Path | None,
             typer.Option(
                 "--save",
-                help="Append each failure to this file as one line of JSON, at once; go on.",
+                help="Append each failure to this file as one line of JSON, and continue.",
             ),
         ] = None,
         shrink: Annotated[
-            bool, typer.Option(help="Look for the shortest program that fails (20 s at most).")
+            bool, typer.Option(help="Search for a shorter failing program (at most 20 s).")
         ] = True,
         as_json: Annotated[
-            bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+            bool, typer.Option("--json", help="Print only JSON on standard output.")
         ] = False,
     ) -> None:
-        """Run random programs that are free of data races, and check every value that they read.
+        """Run random data-race-free programs and check every value that they read.
 
-        A program is made of episodes: a warp waits for others (acquire), loads and stores, and lets others go on
-        (release), over flags, racing counters and data that are mixed on the same lines. Caches, buffers, latencies,
-        orders, scopes and options of the protocol vary. A failure is made as short as possible and printed with what
-        happened to its line: every step of the tables, every message. Coverage is told as cells of each table that
-        were entered of those that can be.
+        A program consists of episodes: a warp acquires from others, loads and stores, and releases, with flags, racing
+        counters and data mixed on the same lines. Caches, buffers, latencies, orders, scopes and protocol options vary.
+        The tester shortens a failing program and prints it with a trace of its line: every transition and message.
+        Coverage counts the entered cells of each table, out of the reachable ones.
 
-        Exit status 1 when a protocol fails that promises a memory model (no-coh promises none).
+        Exit status 1: a protocol that promises a memory model failed (no-coh promises none).
 
         Examples:
 
@@ -87,7 +91,7 @@ def register(
 
           gpucoh fuzz -p all --ops 20000
 
-          gpucoh fuzz -p no-coh                 see it fail, and how
+          gpucoh fuzz -p no-coh                 an example of a failure
 
           gpucoh fuzz -p all --seconds 3600 --seed 7 --save failures.jsonl
         """
@@ -105,8 +109,8 @@ def register(
                 found=found,
             )  # fmt: skip
         if as_json:
-            told = [report.to_dict() for report in reports]
-            print_json(told if len(names) > 1 else told[0])
+            results = [report.to_dict() for report in reports]
+            print_json(results if len(names) > 1 else results[0])
         else:
             _print(console(), reports)
         if any(report.failures and report.counts for report in reports):
@@ -117,12 +121,12 @@ def _names(given: Sequence[str]) -> list[str]:
     parts = [name for item in given for name in split_list(item)]
     names = [one for name in parts for one in (all_protocols() if name == "all" else [name])]
     if not names:
-        raise ConfigError("-p names no protocol; ids, or all")
+        raise ConfigError("-p names no protocol (allowed: ids, or all)")
     return names
 
 
 def _append(path: Path, report: Any) -> None:
-    """The newest failure, safely on disk before anything else happens."""
+    """Append the newest failure to the file and sync it to disk."""
     line = {
         "protocol": report.protocol,
         "consistency": report.consistency,
@@ -139,7 +143,7 @@ def _append(path: Path, report: Any) -> None:
 
 
 class _Progress:
-    """A bar of operations, on a terminal only."""
+    """A progress bar over operations, on a terminal only."""
 
     def __init__(self, protocols: int, ops: int | None, *, enabled: bool) -> None:
         self.done: dict[tuple[str, str], int] = {}
@@ -156,7 +160,7 @@ class _Progress:
             self.bar.close()
 
     def step(self, report: Any) -> None:
-        """After each round of a protocol."""
+        """Update the bar after a round of a protocol."""
         if self.bar is None:
             return
         key = report.protocol, report.consistency
@@ -194,16 +198,16 @@ def _print(console: Console, reports: Sequence[Any]) -> None:
 
 
 def _print_gaps(console: Console, report: Any) -> None:
-    """Cells that should have been entered and were not, or the other way round."""
+    """Print reachable cells that were not entered, and entered cells that are listed as unreachable."""
     if report.failures:
         return
     for name, table in report.coverage.items():
         gaps = {"not entered": table.missed, "listed as unreachable, entered": table.surprises}
         for word, cells in gaps.items():
             if cells:
-                told = ", ".join(" ".join(cell) for cell in cells[:12])
+                shown = ", ".join(" ".join(cell) for cell in cells[:12])
                 more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
-                text = f"{report.protocol} {report.consistency} {name}, {word}: {told}{more}"
+                text = f"{report.protocol} {report.consistency} {name}, {word}: {shown}{more}"
                 console.print(text, markup=False, highlight=False)
 
 
@@ -222,7 +226,7 @@ def _print_failure(console: Console, report: Any, failure: dict[str, Any]) -> No
     for line in failure["program"]:
         say("  " + line)
     if failure["trace"]:
-        say("what happened to its line, with the values of the word in question:")
+        say("trace of its line, with the values of the word in question:")
         trace = failure["trace"]
         if len(trace) > TRACE_LINES:
             trace = [*trace[: TRACE_LINES // 3], "...", *trace[-TRACE_LINES // 3 * 2 :]]

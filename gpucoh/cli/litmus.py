@@ -25,7 +25,7 @@ from gpucoh.report import tables
 from gpucoh.report.bars import runs_bar
 
 DEFAULT_PROTOCOL = "tc-weak"
-#: So many results or fewer are shown with their histograms.
+#: With at most this many results, each is printed with its histogram.
 FEW = 6
 WRONG, BAD_INPUT = 1, 2
 
@@ -41,7 +41,7 @@ def register(
             list[str] | None,
             typer.Argument(
                 metavar="[NAME|FILE.litmus|DIR ...]",
-                help="Built-in tests, files, folders of files; without: all built-in tests.",
+                help="Built-in tests, files, or folders of files. Default: all built-in tests.",
             ),
         ] = None,
         protocol: Annotated[
@@ -49,7 +49,7 @@ def register(
             typer.Option(
                 "-p",
                 "--protocol",
-                help=f"Protocols: repeat, comma lists, all. Default: {DEFAULT_PROTOCOL}.",
+                help=f"Protocol ids, comma separated or repeated; all. Default: {DEFAULT_PROTOCOL}.",
             ),
         ] = None,
         consistency: Annotated[
@@ -57,34 +57,36 @@ def register(
             typer.Option(
                 "-c",
                 "--consistency",
-                help="Core rule: sc, rc (wo), drf, hrf. Default: the paper's for the protocol.",
+                help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
             ),
         ] = None,
         machine_id: Annotated[
-            str, typer.Option("-m", "--machine", help="A preset's id or a TOML file.")
+            str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")
         ] = "fermi",
         runs: Annotated[
-            int, typer.Option("--runs", help="Runs of each test under each protocol.")
+            int, typer.Option("--runs", help="Number of runs per test and protocol.")
         ] = RUNS,
-        seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same runs.")] = 0,
+        seed: Annotated[
+            int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
+        ] = 0,
         list_them: Annotated[
-            bool, typer.Option("--list", help="Only list the tests and what they say.")
+            bool, typer.Option("--list", help="List the tests and their questions, and exit.")
         ] = False,
         jobs: Annotated[
             int | None,
-            typer.Option("--jobs", "-j", help="Tests at once. Default: one a processor."),
+            typer.Option("--jobs", "-j", help="Parallel tests. Default: one per processor."),
         ] = None,
         as_json: Annotated[
-            bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+            bool, typer.Option("--json", help="Print only JSON on standard output.")
         ] = False,
     ) -> None:
         """Run litmus tests: small racing programs that show which memory model a protocol keeps.
 
-        Every test runs many times under varied timing: placement of its threads, first cycles, layout of its
-        variables, copies in caches, stress, cache sizes. "observed": a state that the condition speaks of was seen
-        (forall: one that violates it). "allowed": the memory model that the protocol promises under the core rule
-        allows it. "ok": nothing was seen that the model forbids, and no run hung, unless the program can hang under the
-        model. Exit status 1 when something was or did; 2 when no test could be read or is modelled.
+        Each test runs many times under varied timing: placement of its threads, first cycles, layout of its variables,
+        cached copies, stress, cache sizes. "observed": a run reached a state that the condition describes (forall:
+        one that violates it). "allowed": the memory model that the protocol promises under the consistency rule
+        allows that state. "ok": no run reached a state that the model forbids, and none hung, unless the program can
+        hang under the model. Exit status 1: a test is not ok; 2: no test could be read or is supported.
 
         Examples:
 
@@ -127,7 +129,7 @@ def register(
 
 
 def _gather(names: Sequence[str] | None) -> tuple[list[Test], list[tuple[str, str]]]:
-    """The tests, and (name, reason) of what could not be read."""
+    """The tests, and (name, reason) for each that cannot be read."""
     tests: list[Test] = []
     unread: list[tuple[str, str]] = []
     for name in _expand(names):
@@ -167,7 +169,7 @@ def _protocols(given: Sequence[str] | None, consistency: str | None) -> list[str
             out.append(name)
     if not out:
         known = ", ".join(protocols())
-        raise ConfigError(f"no protocol to run: {known}, or all")
+        raise ConfigError(f"no protocol to run (allowed: {known}, or all)")
     return list(dict.fromkeys(out))
 
 
@@ -175,7 +177,7 @@ def _workers(jobs: int | None) -> int:
     if jobs is None:
         return os.cpu_count() or 1
     if jobs < 1:
-        raise ConfigError(f"jobs = {jobs} is not a whole number of at least 1")
+        raise ConfigError(f"jobs = {jobs} is out of range: a whole number of at least 1")
     return jobs
 
 
@@ -200,7 +202,7 @@ def _carry_out(
     workers: int,
     report: Callable[[str], None],
 ) -> list[Result]:
-    """All results in order; Ctrl-C lets the tests under way end at their next launch."""
+    """All results in order; after Ctrl-C, tests in progress end at their next launch."""
     stop = threading.Event()
 
     def one(test: Test, protocol: str) -> Result:
@@ -216,27 +218,27 @@ def _carry_out(
         return [future.result() for future in futures]
     finally:
         stop.set()
-        # Nothing is under way but after Ctrl-C: who pressed it does not wait for the launches to end.
+        # Tests are still in progress only after Ctrl-C: do not wait for their launches.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _finish(results: Sequence[Result]) -> None:
-    """The exit status."""
+    """Exit with the status that the results give."""
     if results and all(item.status == "unsupported" for item in results):
         first = results[0]
         more = len({item.test for item in results}) - 1
-        told = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
-        sys.stderr.write(f"gpucoh: no test was run: {' '.join(told.split())}\n")
+        summary = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
+        sys.stderr.write(f"gpucoh: no test was run: {' '.join(summary.split())}\n")
         raise typer.Exit(BAD_INPUT)
     if not all(item.ok for item in results):
         raise typer.Exit(WRONG)
 
 
-# ---- what is printed
+# ---- output
 
 
 def _listed(tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """What ``--list --json`` prints; as with results, what cannot be read has a reason."""
+    """What ``--list --json`` prints; a test that cannot be read has a reason, as in results."""
     known = [
         {"test": test.name, "text": test.text, "condition": str(test.condition), "reason": ""}
         for test in tests
@@ -251,7 +253,7 @@ def _print_list(out: Console, tests: Sequence[Test], unread: Sequence[tuple[str,
     rows += [
         [Text(name), Text(f"unsupported: {reason}", overflow="fold")] for name, reason in unread
     ]
-    out.print(tables.plain_table(["test", "what it asks"], rows))
+    out.print(tables.plain_table(["test", "question"], rows))
 
 
 def _print_results(out: Console, results: Sequence[Result]) -> None:
@@ -264,9 +266,9 @@ def _print_results(out: Console, results: Sequence[Result]) -> None:
     out.print(tables.plain_table(columns, rows, right=(6, 7)))
     ran = [item for item in results if item.status != "unsupported"]
     bad = [item for item in ran if not item.ok]
-    told = f"{len(ran)} run, {len(bad)} with forbidden outcomes"
+    summary = f"{len(ran)} run, {len(bad)} with forbidden outcomes"
     skipped = len(results) - len(ran)
-    out.print(told + (f", {skipped} unsupported" if skipped else ""), highlight=False)
+    out.print(summary + (f", {skipped} unsupported" if skipped else ""), highlight=False)
     for item in bad:
         _print_histogram(out, item)
 
@@ -292,7 +294,7 @@ def _row(item: Result) -> list[Any]:
 
 
 def _print_histogram(out: Console, item: Result) -> None:
-    """One result as herd and litmus7 print theirs: the states with their counts, then the verdict."""
+    """Print one result as herd and litmus7 do: the states with their counts, then the verdict."""
     title = f"Test {item.test} {item.protocol} {item.consistency} ({item.model})"
     out.print(Text(title, style="bold"))
     if item.status == "unsupported":

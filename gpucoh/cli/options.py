@@ -1,6 +1,6 @@
-"""What holds for the options of every command, and readers of lists, pairs and forms of printing.
+"""Rules for the options of every command, and parsers of lists, key-value pairs and output forms.
 
-An option that takes one value gets one, and it is not empty.
+An option that takes one value is given at most once, and its value is not empty.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from gpucoh.protocols import split_list
 
 
 class Command(TyperCommand):
-    """A command that refuses what its parser would drop, or take for not given, without a word."""
+    """A command that rejects repeated and empty options, which typer would ignore silently."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As of typer, which by itself keeps the last of an option's values."""
+        """Parse as typer does, after rejecting repeated and empty options."""
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options = [item for item in order if item.param_type_name == "option"]
         _refuse_twice(options)
@@ -30,15 +30,15 @@ class Command(TyperCommand):
 
 
 class App(typer.Typer):
-    """A program whose commands are all of :class:`Command`."""
+    """A program whose commands are instances of :class:`Command`."""
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
-        """As of typer."""
+        """Register a command, as :meth:`typer.Typer.command` does."""
         return super().command(name, cls=Command, **settings)
 
 
 def _refuse_twice(options: Sequence[Any]) -> None:
-    """Refuse a second value; an option of many may come again, and a flag that does says the same."""
+    """Reject a second value of an option that is neither a list nor a flag."""
     seen: list[Any] = []
     for item in options:
         repeatable = item.multiple or (item.is_flag and not item.secondary_opts)
@@ -52,7 +52,7 @@ def _shown(option: Any) -> str:
 
 
 def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
-    """``key=value`` arguments as a dictionary."""
+    """Parse ``key=value`` arguments into a dictionary."""
     out: dict[str, str] = {}
     for item in given or ():
         key, equals, value = item.partition("=")
@@ -68,18 +68,20 @@ def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
 def lists(
     given: Sequence[str] | None, default: Sequence[str], everything: Sequence[str]
 ) -> list[str]:
-    """Repeated comma lists, ``all`` among them."""
+    """Parse repeated comma-separated lists; ``all`` stands for everything."""
     if not given:
         return list(default)
     names = [name for item in given for name in split_list(item)]
     out = [one for name in names for one in (everything if name == "all" else [name])]
     if not out:
-        raise ConfigError(f"{', '.join(repr(item) for item in given)} names nothing; ids, or all")
+        raise ConfigError(
+            f"{', '.join(repr(item) for item in given)} names nothing (allowed: ids, or all)"
+        )
     return out
 
 
 def one_form(*forms: tuple[str, bool]) -> None:
-    """Refuse two forms of printing at once: one would be ignored."""
-    asked = [option for option, given in forms if given]
-    if len(asked) > 1:
-        raise ConfigError(f"{' and '.join(asked)} contradict each other; allowed: one of them")
+    """Reject more than one output form."""
+    chosen = [option for option, given in forms if given]
+    if len(chosen) > 1:
+        raise ConfigError(f"{' and '.join(chosen)} contradict each other: give one of them")

@@ -1,4 +1,4 @@
-"""The commands about papers: ``gpucoh reproduce`` and ``gpucoh scorecard``."""
+"""The commands ``gpucoh reproduce`` and ``gpucoh scorecard``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from gpucoh.files import results_folder
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
 
-ScaleOption = Annotated[str, typer.Option("--scale", help="Size of the input: tiny, small, paper.")]
+ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
 JobsOption = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Runs at once. Default: one a processor.")
+    int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
 
 def register(
@@ -35,18 +33,19 @@ def register(
     def reproduce_command(
         paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc")],
         figure: Annotated[
-            str | None, typer.Argument(metavar="[FIGURE]", help="One figure: 7a, 8. Default: all.")
+            str | None,
+            typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
         ] = None,
         scale: ScaleOption = "small",
         jobs: JobsOption = None,
         out: Annotated[
-            Path | None, typer.Option("--out", help="Folder. Default: ./figures/PAPER.")
+            Path | None, typer.Option("--out", help="Output folder. Default: ./figures/PAPER.")
         ] = None,
         as_json: JsonOption = False,
     ) -> None:
-        """Draw a paper's figures from runs of our own: figure files, CSV and JSON.
+        """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
 
-        Same groups of workloads, baselines and means as the paper's. Exit status 1 when a run that counts was wrong.
+        Workload groups, baselines and means are the paper's. Exit status 1: a run that enters a mean is wrong.
 
         Examples:
 
@@ -78,7 +77,7 @@ def register(
         jobs: JobsOption = None,
         as_json: JsonOption = False,
     ) -> None:
-        """Set every claim of a paper beside what is measured here: the paper's value, ours, agree or not.
+        """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
 
         Examples:
 
@@ -109,8 +108,8 @@ def register(
         columns = ["claim", "figure", "measure", "of", "paper", "here", "agrees", ""]
         console().print(tables.plain_table(columns, rows, right=(4, 5)))
         counts = {word: sum(v.agrees == word for v in verdicts) for word in _WORDS}
-        told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
-        sys.stdout.write(f"{len(verdicts)} claims: {told}\n")
+        summary = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
+        sys.stdout.write(f"{len(verdicts)} claims: {summary}\n")
 
 
 _WORDS = ("size", "direction", "no", "not_measured")
@@ -123,7 +122,7 @@ def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
         raise ConfigError(f"scale {scale!r} is not one of {', '.join(SCALES)}")
     number = (os.cpu_count() or 1) if jobs is None else jobs
     if number < 1:
-        raise ConfigError(f"jobs = {jobs} is not a whole number of at least 1")
+        raise ConfigError(f"jobs = {jobs} is out of range: a whole number of at least 1")
     return Bench(machine=machine, scale=scale, jobs=number, progress=progress)
 
 
@@ -143,7 +142,7 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
     for word in ("left_out", "wrong"):
         if item[word]:
             console.print(f"{word.replace('_', ' ')}: {', '.join(item[word])}", markup=False)
-    console.print(f"written: {item['files'][0]}", markup=False)
+    console.print(f"wrote {item['files'][0]}", markup=False)
     console.print()
 
 

@@ -53,7 +53,7 @@ def _print(console: Console, found: Verification) -> None:
         more = f" and {limit.programs - 1:,} more" if limit.programs > 1 else ""
         console.print(Text(f"  limit: {limit.what}: {limit.first}{more}"), soft_wrap=True)
     for test in found.tests:
-        console.print(Text(f"  {test.test}: {_told(test)}"), soft_wrap=True)
+        console.print(Text(f"  {test.test}: {_summary(test)}"), soft_wrap=True)
     for item in found.violations:
         setting = f" ({item.program.setting})" if item.program.setting else ""
         console.print(Text(f"\n{item.kind}: {item.what}"), soft_wrap=True)
@@ -63,8 +63,8 @@ def _print(console: Console, found: Verification) -> None:
         console.print(Text(item.diagram), soft_wrap=True)
 
 
-def _told(test: Explored) -> str:
-    """What is said of a litmus test."""
+def _summary(test: Explored) -> str:
+    """The result of a litmus test in one line."""
     if test.status != "explored":
         return f"{test.status}: {test.reason}" if test.reason else test.status
     seen = "observed" if test.observed else "never observed" if test.complete else "not observed"
@@ -73,15 +73,15 @@ def _told(test: Explored) -> str:
 
 
 def _finish(found: Sequence[Verification]) -> None:
-    """The exit status."""
+    """Exit with the status that the results give."""
     if any(result.violations for result in found):
         raise typer.Exit(1)
     tests = [test for result in found for test in result.tests]
     if tests and all(test.status == "unsupported" for test in tests):
         first = tests[0]
         more = len({test.test for test in tests}) - 1
-        told = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
-        sys.stderr.write(f"gpucoh: no test was explored: {told}\n")
+        summary = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
+        sys.stderr.write(f"gpucoh: no test was explored: {summary}\n")
         raise typer.Exit(2)
 
 
@@ -101,7 +101,7 @@ def register(
             list[str] | None,
             typer.Argument(
                 metavar="[NAME|FILE.litmus ...]",
-                help="Litmus tests: shapes, built-in ones, files. Without: all shapes and the programs of the bound.",
+                help="Litmus tests: shapes, built-in tests, files. Default: all shapes and generated programs.",
             ),
         ] = None,
         *,
@@ -110,43 +110,56 @@ def register(
             typer.Option(
                 "-p",
                 "--protocol",
-                help="Ids with options in brackets, or all (that keep the rule).",
+                help="Protocol ids with options in brackets, comma separated; all: every protocol that supports "
+                "the consistency rule.",
             ),
         ],
         consistency: Annotated[
-            str | None, typer.Option("-c", "--consistency", help="Core rule. Default: the paper's.")
+            str | None,
+            typer.Option(
+                "-c",
+                "--consistency",
+                help="Consistency rule. Default: the paper's for the protocol.",
+            ),
         ] = None,
-        cores: Annotated[int, typer.Option("--cores", help="At most so many, 2 to 4.")] = 3,
-        lines: Annotated[int, typer.Option("--lines", help="At most so many, 1 to 4.")] = 2,
+        cores: Annotated[
+            int, typer.Option("--cores", help="Largest number of cores (2 to 4).")
+        ] = 3,
+        lines: Annotated[
+            int, typer.Option("--lines", help="Largest number of lines (1 to 4).")
+        ] = 2,
         operations: Annotated[
-            int, typer.Option("--ops", help="Of each thread in the programs made up, 1 to 4.")
+            int,
+            typer.Option("--ops", help="Operations per thread of the generated programs (1 to 4)."),
         ] = 2,
         evictions: Annotated[
-            int, typer.Option("--evictions", help="In one run, by any cache at any time, at most.")
+            int,
+            typer.Option("--evictions", help="Largest number of spontaneous evictions per run."),
         ] = 1,
         states: Annotated[
-            int, typer.Option("--states", help="Stop after so many states: the result is bounded.")
+            int,
+            typer.Option("--states", help="Largest number of states; the result is then bounded."),
         ] = 2_000_000,
         as_json: Annotated[
-            bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")
+            bool, typer.Option("--json", help="Print only JSON on standard output.")
         ] = False,
     ) -> None:
-        """Explore every interleaving of small programs on a small machine, by the tables that simulate.
+        """Explore every interleaving of small programs on a small machine, with the tables that the simulator runs.
 
-        Messages come in every order that the protocol's networks permit, caches evict at any moment, time passes at
-        any moment. Checked: every value read is one that the promised memory model allows (an oracle apart from the
-        simulator tells which), the protocol's invariants, that no impossible transition is taken, and that every state
-        can come to rest (no deadlock, no livelock). States that differ by time's passing or by equal cores' changing
-        places are one. Leases are two cycles long unless given in the brackets.
+        The explorer delivers messages in every order that the protocol's networks permit, evicts lines and lets time
+        pass at any moment. It checks that every value read is one that the promised memory model allows (an oracle
+        independent of the simulator decides), that the protocol's invariants hold, that no impossible transition is
+        taken, and that every state can reach completion (no deadlock, no livelock). States that differ only by a shift
+        of time or by exchanging equal cores count once. Leases last two cycles unless the brackets give a lifetime.
 
-        Litmus tests can be given by name or file, if they consist of loads, stores, additions and fences with any
-        orders and scopes, and of barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block
-        on a core of its own. The command says whether the state that a test is about can be observed at all.
+        Litmus tests are given by name or file. They may use loads, stores, additions and fences with any orders and
+        scopes, and barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block on a core of
+        its own. The command prints whether the state that a test's condition describes can be observed at all.
 
-        What runs without: the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps with so many
-        operations each; on caches with room for one line, cold, warm, and with two variables on a line. The first
-        violation is drawn by its shortest way. Complete: all of that was explored to its end. Bounded: the states ran
-        out first. Exit status 1 when something was violated.
+        Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
+        with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first
+        violation is printed with its shortest execution. "complete": the whole state space was explored. "bounded":
+        --states stopped the exploration. Exit status 1: a violation was found.
 
         Examples:
 
@@ -160,7 +173,7 @@ def register(
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         if not names:
-            raise ConfigError(f"--protocol {protocol!r} names no protocol")
+            raise ConfigError(f"--protocol {protocol!r} names no protocol (allowed: ids, or all)")
         given = None if tests is None else [find(name) for name in tests]
         found = []
         for name in names:

@@ -1,1 +1,1 @@
-"""Runs of workloads: one run, matrices, sweeps, and the files of their results."""
+"""Runs of workloads: single runs, matrices, sweeps, and result files."""

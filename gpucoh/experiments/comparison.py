@@ -1,4 +1,4 @@
-"""A matrix of runs: every workload under every protocol, and what they come to."""
+"""A matrix of runs: every workload under every protocol, and their summary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# What `gpucoh compare` runs when it is told nothing: real algorithms that finish in under a minute together.
+# The default of `gpucoh compare`: real algorithms that finish in under a minute together.
 DEFAULT_WORKLOADS = ("bfs", "hsp", "reduction", "stn", "bh", "fg-share")
 DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "mesi", "gpu-vi", "tc-weak", "ideal")
 
@@ -38,7 +38,7 @@ class Comparison:
     runs : tuple of RunResult
         In order of workload, then protocol.
     baseline : str
-        The protocol that speedup, traffic and energy are relative to.
+        The protocol to which speedup, traffic and energy are relative.
     """
 
     runs: tuple[RunResult, ...]
@@ -51,12 +51,12 @@ class Comparison:
 
     @property
     def protocols(self) -> list[str]:
-        """The protocols as asked for, in order."""
+        """The protocols with their options, in order."""
         return list(dict.fromkeys(run.protocol for run in self.runs))
 
     @property
     def failures(self) -> list[RunResult]:
-        """Runs that are wrong although their model promises something."""
+        """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
     def run(self, workload: str, protocol: str) -> RunResult:
@@ -65,7 +65,7 @@ class Comparison:
         Raises
         ------
         ConfigError
-            If there is no such run.
+            If the matrix has no such run.
         """
         for item in self.runs:
             if (item.workload, item.protocol) == (workload, protocol):
@@ -83,16 +83,16 @@ class Comparison:
 
     @property
     def summary(self) -> list[dict[str, Any]]:
-        """One entry a run: workload, protocol, and speedup, traffic (flits) and energy relative to the baseline."""
+        """One entry per run: workload, protocol, and speedup, traffic (flits) and energy relative to the baseline."""
         return [
             {"workload": run.workload, "protocol": run.protocol, **self._against_baseline(run)}
             for run in self.runs
         ]
 
     def means(self) -> list[dict[str, Any]]:
-        """One entry a protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
+        """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
-        Only workloads with right answers, here and under the baseline, are in a mean; ``workloads`` counts them.
+        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them.
         """
         out = []
         for protocol in self.protocols:
@@ -118,17 +118,17 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a run, tidy: what was run, the verdict, counters as columns (``l1_load_hits`` ..), and ratios."""
+        """A tidy table with one row per run: what ran, the verdict, counters (``l1_load_hits`` ..), and ratios."""
         rows = []
         for run, relative in zip(self.runs, self.summary, strict=True):
             ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
             rows.append(run.row() | ratios)
-        import pandas as pd  # here: it is large, and a run alone does not need it
+        import pandas as pd  # deferred: it is large, and a single run does not need it
 
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``gpucoh compare --json`` prints it."""
+        """The comparison as ``gpucoh compare --json`` prints it."""
         return {
             "runs": [run.to_dict() for run in self.runs],
             "summary": self.summary,
@@ -137,20 +137,20 @@ class Comparison:
         }
 
     def plot_speedup(self) -> Figure:
-        """Bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
-        from gpucoh.report import plots  # here: Matplotlib is large
+        """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
+        from gpucoh.report import plots  # deferred: Matplotlib is large
 
         return plots.speedup_figure(self)
 
     def plot_traffic(self) -> Figure:
-        """Stacked bars of flits by message class, relative to the baseline."""
-        from gpucoh.report import plots  # here: Matplotlib is large
+        """Draw stacked bars of flits by message class, relative to the baseline."""
+        from gpucoh.report import plots  # deferred: Matplotlib is large
 
         return plots.traffic_figure(self)
 
     def plot_energy(self) -> Figure:
-        """Stacked bars of energy by part, relative to the baseline."""
-        from gpucoh.report import plots  # here: Matplotlib is large
+        """Draw stacked bars of energy by part, relative to the baseline."""
+        from gpucoh.report import plots  # deferred: Matplotlib is large
 
         return plots.energy_figure(self)
 
@@ -164,21 +164,21 @@ def _total_energy(run: RunResult) -> float:
 
 
 def harmonic_mean(values: Iterable[float | None]) -> float | None:
-    """Harmonic mean of what is there; None of nothing."""
+    """Harmonic mean of the values; None if there are none."""
     numbers = [value for value in values if value]
     return len(numbers) / sum(1 / value for value in numbers) if numbers else None
 
 
 def geometric_mean(values: Iterable[float | None]) -> float | None:
-    """Geometric mean of what is there; None of nothing."""
+    """Geometric mean of the values; None if there are none."""
     numbers = [value for value in values if value]
     return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
 
 
 def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list[RunResult]:
-    """Carry out runs in threads; the core computes without Python's lock.
+    """Run runs in threads; the core releases Python's global lock.
 
-    Ctrl-C ends them all within a moment, and is raised again.
+    Ctrl-C ends them all within a moment and is raised again.
     """
     stop = threading.Event()
     futures: list[Future[RunResult]] = []
@@ -220,27 +220,27 @@ def compare(
     Parameters
     ----------
     workloads, protocols : sequence of str
-        Ids; protocols with options in brackets.
+        Ids, with options in brackets for protocols.
     machine : str, Path or Machine
         A preset, a TOML file or a description.
     baseline : str, optional
-        The protocol that results are relative to; it is run, too, where it is not among them. By default the first.
+        The protocol to which results are relative; it is added if it is not in the list. Default: the first.
     scale, seed, consistency, set, params, check
-        As for :func:`gpucoh.run`.
+        As in :func:`gpucoh.run`.
     jobs : int, optional
-        Runs at once; by default one a processor.
+        Parallel runs; by default one per processor.
     progress : bool
         Show a progress bar when standard error is a terminal.
 
     Returns
     -------
     Comparison
-        A run that ends in an error stands in it as not correct, with the error.
+        A run that ends in an error is in it, not correct, with the error.
 
     Raises
     ------
     ConfigError
-        For anything unknown or unfit; before anything is run.
+        For an unknown name or a bad value, before any run.
     """
     ids = list(dict.fromkeys(find_workload(name).id for name in _names("workloads", workloads)))
     texts = list(dict.fromkeys(_names("protocols", protocols)))
@@ -249,7 +249,7 @@ def compare(
         texts.insert(0, baseline)
     number = (os.cpu_count() or 1) if jobs is None else jobs
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigError(f"jobs = {jobs!r} is not a whole number of at least 1")
+        raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
     runs = [
         Run(
             workload=name,

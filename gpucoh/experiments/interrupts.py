@@ -1,4 +1,4 @@
-"""Ctrl-C is answered at once, also while the work is deep in a library that does not look for it."""
+"""Immediate response to Ctrl-C, even while a library call that does not poll for signals runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Arguments = ParamSpec("Arguments")
 
 
 class Workers(Executor):
-    """Threads for calls, as those of ``ThreadPoolExecutor``, but that nobody's exit waits for.
+    """A daemon-thread executor with the interface of ``ThreadPoolExecutor``.
 
-    After Ctrl-C the prompt is back at once; what still runs ends when it looks whether it is
-    wanted, or with the process.
+    The process does not wait for these threads at exit. After Ctrl-C the prompt returns at once; a running call ends
+    when it polls its stop event, or with the process.
 
     Parameters
     ----------
     number : int
-        Calls at once, at most.
+        Largest number of concurrent calls.
     """
 
     def __init__(self, number: int) -> None:
@@ -37,7 +37,7 @@ class Workers(Executor):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Future[Result]:
-        """Have ``fn(*args, **kwargs)`` called in one of the threads; gives the future of its result."""
+        """Call ``fn(*args, **kwargs)`` in one of the threads; return the future of its result."""
         future: Future[Result] = Future()
 
         def call() -> None:
@@ -63,8 +63,9 @@ class Workers(Executor):
             call()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more calls come. ``wait``: come back when those that were submitted have ended, but for those that have
-        not begun and are cancelled (``cancel_futures``).
+        """Accept no more calls.
+
+        ``wait``: return when the submitted calls have ended. ``cancel_futures``: cancel those that have not begun.
         """
         for future in self._futures if cancel_futures else ():
             future.cancel()
@@ -76,26 +77,28 @@ class Workers(Executor):
 
 
 def interruptible(work: Callable[[threading.Event], Result]) -> Result:
-    """Do work in a thread of its own, so that Ctrl-C is raised here without waiting for it.
+    """Run a call in its own thread, so that Ctrl-C raises here without waiting for it.
 
-    NumPy and SciPy look for a signal only between calls, and a call that sorts a large graph takes seconds.
+    NumPy and SciPy handle signals only between calls, and sorting a large graph takes seconds.
 
     Parameters
     ----------
     work : callable
-        Takes an event that is set when nobody wants the work any more.
+        Takes an event that is set when its result is no longer needed.
 
     Returns
     -------
     object
-        What ``work`` gave.
+        The result of ``work``.
 
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C. The work has been told to stop; it may still be about to.
+        On Ctrl-C. The event is set; ``work`` may still be running.
     """
-    if threading.current_thread() is not threading.main_thread():  # signals go to that one alone
+    if (
+        threading.current_thread() is not threading.main_thread()
+    ):  # only the main thread gets signals
         return work(threading.Event())
     stop, pool = threading.Event(), Workers(1)
     done = pool.submit(work, stop)

@@ -1,4 +1,4 @@
-"""A Parquet file of results: rows by key, never half-written, never overwritten by another."""
+"""A Parquet file of results: rows by key, never partial, never overwritten by another sweep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from gpucoh.errors import ConfigError
 from gpucoh.files import written_place
 
-# What every row has, also that of a run that could not begin: text, whole numbers, and whether it was right.
+# Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
 _TEXTS = (
     *("key", "workload", "protocol", "machine", "consistency", "model", "scale", "verdict"),
     *("where", "error", "version"),
@@ -26,12 +26,12 @@ _TEXTS = (
 _ALWAYS = (*_TEXTS, "seed", "mismatches", "correct")
 _WHOLE = ("seed", "mismatches", "cycles", "instructions")
 
-# Results are on disk at most this long after they were computed.
+# Results are on disk within this many seconds.
 FLUSH_SECONDS = 5.0
 
 
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Rows as a table with every column that any row has; a column of mixed types becomes text."""
+    """Rows as a table with every column that occurs; a column of mixed types becomes text."""
     listed = list(rows)
     names = list(dict.fromkeys(name for row in listed for name in row))
     columns = {name: _column([row.get(name) for row in listed]) for name in names}
@@ -39,7 +39,7 @@ def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a pandas table, as :func:`as_table` makes them."""
+    """Rows as a pandas DataFrame, with the columns of :func:`as_table`."""
     frame: pd.DataFrame = as_table(rows).to_pandas()
     return frame
 
@@ -55,27 +55,27 @@ def _column(values: list[Any]) -> pa.Array:
 
 
 class Results:
-    """The rows of a file of results, open for one writer.
+    """The rows of a result file, open for one writer.
 
-    Use as a context manager: leaving it, also by an exception, writes what was added and lets go of the file.
+    Use as a context manager: on exit, also by an exception, it writes the added rows and unlocks the file.
 
     Parameters
     ----------
     path : Path or None
-        The Parquet file; None: rows are kept in memory only.
+        The Parquet file; None keeps the rows in memory only.
     resume : bool
-        Go on from the rows that are there. Otherwise the file must not exist.
+        Continue with the rows in the file. Otherwise the file must not exist.
 
     Raises
     ------
     ConfigError
-        If the file exists and is not to be resumed, is no file of results, cannot be written, or another sweep
-        is writing it.
+        If the file exists without ``resume``, is not a result file, cannot be written, or another sweep is writing
+        it.
     """
 
     def __init__(self, path: Path | None, resume: bool) -> None:
         if resume and path is None:
-            raise ConfigError("resume needs the file to resume from: out")
+            raise ConfigError("resume needs a result file: give out")
         self.rows: dict[str, dict[str, Any]] = {}
         self._path: Path | None = None
         self._unsaved = 0
@@ -88,7 +88,7 @@ class Results:
         try:
             if path.exists():
                 if not resume:
-                    raise ConfigError(f"{path} exists: remove it, or go on from it with resume")
+                    raise ConfigError(f"{path} exists: remove it, or continue it with resume")
                 self.rows = _read(path)
         except BaseException:
             self._unlock()
@@ -96,8 +96,8 @@ class Results:
 
     @staticmethod
     def _place(path: Path) -> Path:
-        if os.path.isdir(path):  # of a name too long Path tells by an error of its own
-            raise ConfigError(f"{path} is a folder; results are kept in a Parquet file")
+        if os.path.isdir(path):  # not Path.is_dir, which raises for too long a name
+            raise ConfigError(f"{path} is a folder; out must be a Parquet file")
         target = written_place(path)
         if not target.parent.is_dir():
             raise ConfigError(f"{path}: the folder {target.parent} does not exist")
@@ -118,19 +118,19 @@ class Results:
             self._unlock()
 
     def add(self, row: dict[str, Any]) -> None:
-        """Take one row, known by its ``key``; it is on disk within seconds."""
+        """Add one row, identified by its ``key``; it is on disk within seconds."""
         self.rows[str(row["key"])] = row
         self._unsaved += 1
         if time.monotonic() - self._saved_at > FLUSH_SECONDS:
             self.save()
 
     def save(self) -> None:
-        """Write all rows to a file beside the results, and put it in their place at once.
+        """Write all rows to a temporary file and replace the result file with it.
 
         Raises
         ------
         ConfigError
-            If it cannot be written; the file that was there is untouched.
+            If the file cannot be written; the old file is unchanged.
         """
         if self._path is None or not self._unsaved:
             return
@@ -157,17 +157,17 @@ class Results:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The rows of a file by key, refused if a sweep cannot have written it: going on would mix it with other things."""
+    """The rows of a file by key; an error if no sweep can have written it, so that nothing is mixed in."""
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ConfigError(f"{path} is not a file of results: {told}") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(f"{path} is not a result file: {reason}") from None
     table = _with_whole_seeds(table)
     wrong = _what_is_wrong(table)
     if wrong is not None:
-        raise ConfigError(f"{path} is not a file of results: {wrong}")
-    # Rows have the columns that they were written with, not those of their neighbours.
+        raise ConfigError(f"{path} is not a result file: {wrong}")
+    # A row has only the columns that it was written with, not those of other rows.
     return {
         row["key"]: {
             name: value for name, value in row.items() if value is not None or name in _ALWAYS
@@ -177,7 +177,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _with_whole_seeds(table: pa.Table) -> pa.Table:
-    """Seeds of 2**63 and more were kept as text by version 0.1.0."""
+    """Version 0.1.0 stored seeds of 2**63 and more as text."""
     if "seed" in table.column_names and _kind_of("key")[1](table.schema.field("seed").type):
         with contextlib.suppress(pa.ArrowException):
             place = table.column_names.index("seed")
@@ -186,27 +186,27 @@ def _with_whole_seeds(table: pa.Table) -> pa.Table:
 
 
 def _what_is_wrong(table: pa.Table) -> str | None:
-    """The first thing in which a table differs from what sweeps write; statistics may be other ones, all numbers."""
+    """The first difference between a table and what sweeps write; statistics may differ, if they are numbers."""
     if len(set(table.column_names)) != table.num_columns:
-        return "it has two columns of one name"
+        return "two columns have one name"
     for name in _ALWAYS:
         if name not in table.column_names:
             return f"no column {name!r}"
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         nothing = pa.types.is_null(kind) and name in ("correct", "error")
         what, fits = _kind_of(name)
-        # A statistic that no row has a value of has no type.
+        # A column without any value has no type.
         if not (fits(kind) or nothing or (name not in _ALWAYS and pa.types.is_null(kind))):
             return f"column {name!r} holds {kind}, not {what}"
         if name in _ALWAYS and name not in ("correct", "error") and table[name].null_count:
             return f"column {name!r} has rows without a value"
     if len(table["key"].unique()) != len(table):
-        return "column 'key' has a value twice"
+        return "column 'key' has duplicates"
     return None
 
 
 def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
-    """What a column of this name holds, and whether a type is that."""
+    """The content that a column of this name must have, and whether a type is that."""
     if name in _TEXTS or name.startswith(("set_", "param_")):
         return "text", lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if name == "correct":
@@ -217,7 +217,7 @@ def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
 
 
 def _lock(path: Path) -> tuple[Path, int]:
-    """Hold a file beside the results, so that a second sweep does not write over the first one's rows."""
+    """Lock a file beside the results, so that a second sweep does not overwrite the first one's rows."""
     place = path.with_name(f".{path.name}.lock")
     while True:
         try:
@@ -229,7 +229,7 @@ def _lock(path: Path) -> tuple[Path, int]:
         except OSError:
             os.close(descriptor)
             raise ConfigError(f"{path} is being written by another sweep") from None
-        # The other may have removed the file between our opening and our locking it.
+        # The other sweep may have removed the file after we opened and before we locked it.
         if place.exists() and os.stat(place).st_ino == os.fstat(descriptor).st_ino:
             return place, descriptor
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""One run: a workload on a machine under a protocol, checked, with everything that was counted."""
+"""One run: a workload on a machine under a protocol, with its verdict and every counter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpucoh.stats import Group, Stats
 from gpucoh.suite import Workload, workload
 from gpucoh.units import name_of, natural
 
-# Counters of INTERFACE's run object that come from the core, in order.
+# Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
 _GROUPS = (
@@ -39,34 +39,34 @@ _GROUPS = (
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """What one run gave.
+    """The result of one run.
 
     Attributes
     ----------
     workload, protocol, machine, consistency, model, scale, seed
-        What was run; ``protocol`` as asked for, ``model`` the memory model promised.
+        What ran; ``protocol`` with its options, ``model`` the promised memory model.
     correct : bool or None
-        Whether every word of the result is right; None where a trace carries no values.
+        Whether every word of the result is right; None for a trace, which carries no values.
     mismatches : int
-        Words that are wrong.
+        Number of wrong words.
     where : str
-        The first wrong place, or the error that ended the run.
+        The first wrong word, or the error that ended the run.
     error : str or None
-        The kind of error that ended the run (``DeadlockError`` ..), if one did.
+        The kind of error that ended the run (``DeadlockError`` ..), or None.
     wall_s : float
-        Seconds of wall clock.
+        Wall-clock time in seconds.
     stats : Stats
         Every counter.
     params : dict
-        The workload's parameters, defaults included.
+        The workload's parameters, with defaults.
     configuration : dict
         The machine's fields.
     changes : dict
         The machine fields that differ from the preset.
     details : dict
-        What the workload tells of its input and run.
+        The workload's details of its input and run.
     occupancy : dict
-        Kernel -> blocks and warps a core, and what limits them.
+        Blocks and warps per core and the limiting resource, by kernel.
     """
 
     workload: str
@@ -102,7 +102,7 @@ class RunResult:
 
     @property
     def counts_as_failure(self) -> bool:
-        """Whether a matrix of runs must report it: wrong although its model promises something, or a bug of ours."""
+        """Whether a comparison must report it: a wrong result although a model is promised, or a simulator error."""
         broken = self.error in ("ProtocolError", "SimulationError")
         return broken or (self.correct is False and self.model != "none")
 
@@ -113,7 +113,7 @@ class RunResult:
         return getattr(self.stats, name)
 
     def row(self) -> dict[str, Any]:
-        """The run as one flat row: what was run, the verdict, counters as columns (``l1_load_hits`` ..)."""
+        """The run as one flat row: what ran, the verdict, counters as columns (``l1_load_hits`` ..)."""
         row: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         row |= {
             "correct": self.correct,
@@ -132,7 +132,7 @@ class RunResult:
         return row
 
     def to_dict(self) -> dict[str, Any]:
-        """The run as one plain object, as ``gpucoh run --json`` prints it."""
+        """The run as a plain dictionary, as ``gpucoh run --json`` prints it."""
         out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
         out |= {
@@ -158,12 +158,12 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run that is wanted: what :func:`run` takes, checked when it is made.
+    """The description of a run: the arguments of :func:`run`, checked on construction.
 
     Raises
     ------
     ConfigError
-        For anything unknown or unfit.
+        For an unknown name or a bad value.
     """
 
     workload: str
@@ -187,15 +187,15 @@ class Run:
                 name_of(f"{what}:", name)
 
         if not isinstance(self.check, bool | str):
-            raise ConfigError(f"check = {self.check!r} is neither a switch nor a name")
+            raise ConfigError(f"check = {self.check!r} is not true, false or a name")
 
     def validate(self) -> None:
-        """Refuse what cannot run, all but what stands in the files of its input, without running it.
+        """Validate everything except the contents of input files, without running.
 
         Raises
         ------
         ConfigError
-            For anything unknown or unfit.
+            For an unknown name or a bad value.
         """
         workload(self.workload).setting(self.scale, self.seed, self.params)
         resolve(self.protocol).rule(self.consistency)
@@ -204,7 +204,7 @@ class Run:
         _fits(built, self.protocol, self.consistency, self.check, budget)
 
     def machine_and_budget(self) -> tuple[Machine, int]:
-        """The machine with the changes of ``set``, and the cycle budget that may stand among them."""
+        """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
         changes = dict(self.set or {})
         budget = changes.pop("budget", DEFAULT_BUDGET)
         try:
@@ -214,12 +214,12 @@ class Run:
         if not cycles.is_integer():
             raise ConfigError(f"budget = {budget!r} is not a whole number of core cycles")
         if "name" in changes:
-            raise ConfigError("the name of a machine is no number that can be set")
+            raise ConfigError("set cannot change a machine's name")
         base = machine(self.machine)
         return (base.replace(**changes) if changes else base), int(cycles)
 
     def build(self) -> tuple[GPU, Workload]:
-        """A fresh GPU for it and the workload."""
+        """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
         found = workload(self.workload)
         gpu = GPU(built, self.protocol, self.consistency, self.seed, self.check, budget=budget)
@@ -232,17 +232,17 @@ class Run:
         stop: threading.Event | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> RunResult:
-        """Make the input, run, check.
+        """Make the input, run the workload, check the result.
 
         Parameters
         ----------
         capture : bool, default False
-            A run that ends in an error (deadlock, budget, protocol error, bad access) becomes a result that is
-            not correct, instead of an exception.
+            Return a run that ends in an error (deadlock, budget, protocol error, bad access) as a result that is
+            not correct, instead of raising.
         stop : threading.Event, optional
-            Ends the run from another thread.
+            Setting it ends the run from another thread.
         progress : callable, optional
-            Called with (blocks done, blocks of the launch).
+            Called with (finished blocks, blocks of the launch).
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
@@ -285,7 +285,7 @@ class Run:
 def _fits(
     built: Machine, protocol: str, consistency: str | None, check: bool | str, budget: int
 ) -> None:
-    """Make the GPU, which refuses what does not fit; kept, as the runs of a sweep share a few."""
+    """Construct a GPU to validate the configuration; cached, since the runs of a sweep share few of them."""
     GPU(built, protocol, consistency, check=check, budget=budget)
 
 
@@ -306,21 +306,21 @@ def run(
     Parameters
     ----------
     workload : str
-        Its id or alias; :func:`gpucoh.workloads` lists them.
+        Workload id or alias; :func:`gpucoh.workloads` lists them.
     protocol : str
-        Its id, options in brackets.
+        Protocol id, with options in brackets.
     machine : str, Path or Machine
         A preset, a TOML file or a description.
     consistency : str, optional
-        Core rule; by default the paper's for that protocol.
+        Consistency rule; by default the paper's for the protocol.
     scale : {"tiny", "small", "paper"}
-        Size of the input.
+        Input size.
     seed : int
-        Of input and machine. The same seed gives the same result but for ``wall_s``.
+        Random seed of input and machine. Equal seeds give equal results except for ``wall_s``.
     params : dict, optional
         The workload's parameters.
     check : bool or {"protocol", "races"}
-        Run the monitors and the race detector along, or one of them: :class:`gpucoh.GPU`.
+        Check invariants and data races, or one of them, as in :class:`gpucoh.GPU`.
     set : dict, optional
         Machine fields to change, and ``budget``.
     progress : bool
@@ -333,11 +333,11 @@ def run(
     Raises
     ------
     ConfigError
-        For anything unknown or unfit.
+        For an unknown name or a bad value.
     KernelError, SimulationError
         If the run ends in an error.
     KeyboardInterrupt
-        On Ctrl-C, at once; the run ends by itself soon after.
+        On Ctrl-C, at once; the run itself ends shortly after.
 
     Examples
     --------

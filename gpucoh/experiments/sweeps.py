@@ -1,4 +1,4 @@
-"""Many runs, in threads, processes or on a cluster, with results kept in a Parquet file.
+"""Many runs in threads, processes or on a cluster, with the results in a Parquet file.
 
 A sweep is a list of :class:`gpucoh.experiments.runner.Run`; a TOML file describes one as the product of its lists.
 """
@@ -43,9 +43,9 @@ _TABLES = ("set", "params")
 
 
 def key_of(run: Run) -> str:
-    """What a run is known by in a file of results: a hash of everything that its result depends on.
+    """The key of a run in a result file: a hash of everything that its result depends on.
 
-    That is the whole configuration, defaults included, the content of the files that it names, and the version.
+    That is the configuration with its defaults, the content of the input files, and the version.
     """
     built, budget = run.machine_and_budget()
     found = find_workload(run.workload)
@@ -66,7 +66,7 @@ def key_of(run: Run) -> str:
 
 
 def _content(value: Any) -> str:
-    """A parameter's value, and what is in the file that it names, if it names one."""
+    """A parameter's value, with the hash of the file that it names, if any."""
     text = str(value)
     if isinstance(value, str | Path) and Path(value).is_file():
         with Path(value).open("rb") as file:
@@ -75,9 +75,9 @@ def _content(value: Any) -> str:
 
 
 def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[str, Any]:
-    """One run as one flat row; a function of the module, so that processes and clusters can be sent it.
+    """One run as a flat row; a module-level function, so that processes and clusters can import it.
 
-    Whatever is wrong with the run stands in its row: one that fails does not stop the others.
+    The row reports any error of the run: a failed run does not stop the others.
     """
     try:
         result = run.carry_out(capture=True, stop=stop)
@@ -92,7 +92,7 @@ def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[
 
 
 def _failure(run: Run, error: Exception) -> dict[str, Any]:
-    """The row of a run that could not even begin, or ended in something else than a simulation's error."""
+    """The row of a run that could not begin, or that an unexpected exception ended."""
     choice = resolve(run.protocol)
     rule = choice.rule(run.consistency)
     row = {
@@ -114,26 +114,26 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
-    """A run from a dictionary of :class:`Run`'s fields, checked as far as it can be before it runs.
+    """A run from a dictionary of :class:`Run`'s fields, validated as far as possible before it runs.
 
     Raises
     ------
     ConfigError
-        For an unknown field, or anything unknown or unfit in them.
+        For an unknown field or name, or a bad value.
     """
     if isinstance(given, Run):
         run = given
     elif not isinstance(given, Mapping):
-        raise ConfigError(f"{given!r} is neither a run nor a dictionary of its fields")
+        raise ConfigError(f"{given!r} is not a run or a dictionary of its fields")
     else:
         known = [item.name for item in fields(Run)]
         for name in given:
             if name not in known:
                 raise ConfigError(
-                    f"a run has no field {name!r}; it has {', '.join(known)}{nearest(name, known)}"
+                    f"unknown field {name!r} of a run; fields are {', '.join(known)}{nearest(name, known)}"
                 )
         if "workload" not in given:
-            raise ConfigError(f"a run needs a workload: {dict(given)!r}")
+            raise ConfigError(f"a run needs the field workload: {dict(given)!r}")
         run = Run(**given)
     run.validate()
     return run
@@ -148,49 +148,49 @@ def sweep(
     jobs: int | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Carry out many runs.
+    """Run many runs.
 
     Parameters
     ----------
     runs : iterable of Run or dict
-        What :func:`gpucoh.run` takes, one entry a run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
-        What is not given is as there: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
-        Runs that are the same in everything are carried out once.
+        The arguments of :func:`gpucoh.run`, one entry per run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
+        Defaults are the same: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
+        Equal entries run once.
     executor : concurrent.futures.Executor, optional
-        Threads by default; processes, or a Dask client's ``get_executor()``, serve as well: anything whose
-        ``submit`` gives futures of the standard library.
+        Threads by default. Processes, or a Dask client's ``get_executor()``, work as well: any executor whose
+        ``submit`` returns futures of the standard library.
     out : str or Path, optional
-        A Parquet file that the results are kept in. New rows are on disk within seconds; the file is replaced whole,
-        so that it is never half-written.
+        Parquet file for the results. New rows are on disk within seconds; the file is replaced as a whole and is
+        never partial.
     resume : bool, default False
-        Keep what ``out`` holds, and carry out only the runs that are not in it. Otherwise ``out`` must not exist.
+        Keep the rows in ``out``, and run only the runs that are missing. Otherwise ``out`` must not exist.
     jobs : int, optional
-        Threads, where no executor is given; by default one a processor.
+        Number of threads if no executor is given; by default one per processor.
     progress : bool, default False
         Show a progress bar when standard error is a terminal.
 
     Returns
     -------
     pandas.DataFrame
-        One row a run, in the order of ``runs``. A run that ends in an error is a row that is not correct, with the
+        One row per run, in the order of ``runs``. A run that ends in an error is a row that is not correct, with the
         error's kind in ``error`` and its text in ``where``.
 
     Raises
     ------
     ConfigError
-        For anything unknown or unfit, before anything is run; when the results cannot be written.
+        For an unknown name or a bad value, before any run; if the results cannot be written.
     Error
-        When the executor lost runs (a worker was killed); all others are carried out and kept first.
+        If the executor lost runs (a worker was killed); all others run first, and their results are kept.
     KeyboardInterrupt
-        On Ctrl-C; what is done is kept.
+        On Ctrl-C; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{runs!r} is not a list of runs")
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise ConfigError(f"{executor!r} is not an executor: it has no submit")
+        raise ConfigError(f"{executor!r} is not an executor: it has no method submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
     number = _jobs(jobs)
-    from gpucoh.experiments.results import (  # here: pandas is large, and a run alone does not need it
+    from gpucoh.experiments.results import (  # deferred: pandas is large, and a single run does not need it
         Results,
         as_frame,
     )
@@ -215,9 +215,9 @@ def _carry_out_all(
     futures: list[Future[dict[str, Any]]] = []
     try:
         for key, run in todo:
-            # Only threads of this process can be told to stop in the middle of a run.
-            told = (stop,) if own else ()
-            futures.append(pool.submit(_carry_out, run, key, *told))
+            # Only threads of this process can stop in the middle of a run.
+            stops = (stop,) if own else ()
+            futures.append(pool.submit(_carry_out, run, key, *stops))
         _collect(futures, results, progress)
     except BaseException:
         stop.set()
@@ -235,15 +235,15 @@ def _carry_out_all(
 def _jobs(jobs: int | None) -> int:
     number = (os.cpu_count() or 1) if jobs is None else jobs
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigError(f"jobs = {jobs!r} is not a whole number of at least 1")
+        raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
     return number
 
 
 def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progress: bool) -> None:
-    """Take results as they come.
+    """Collect results as runs finish.
 
-    A future without a row is a run that the executor lost: it says nothing about the run, so it is not recorded, and
-    resume carries it out again.
+    A future with an exception is a run that the executor lost. It says nothing about the run, so it is not recorded,
+    and resume runs it again.
     """
     waiting, lost = set(futures), []
     with runs_bar(len(futures), enabled=progress) as report:
@@ -260,24 +260,24 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
                 else:
                     raise error
     if lost:
-        told = " ".join(str(lost[0]).split())
+        reason = " ".join(str(lost[0]).split())
         raise Error(
-            f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {told}); the "
-            "others are kept: go on with resume"
+            f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
+            "others are kept: continue with resume"
         )
 
 
 def read_sweep(path: str | Path) -> list[Run]:
     """The runs that a TOML file describes: the product of its lists.
 
-    ``workloads protocols machines consistencies scales seeds`` are lists (or one value; the singular is understood,
+    ``workloads protocols machines consistencies scales seeds`` are lists or single values (under the singular name,
     too); the tables ``set`` and ``params`` give machine fields and workload parameters, each a value or a list;
     ``check`` is true or false.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read or describes no sweep.
+        If the file cannot be read or does not describe a sweep.
     """
     given = read_toml(path_of("sweep file", path), "sweep file")
     try:
@@ -304,13 +304,13 @@ def _runs_of(given: Mapping[str, Any]) -> list[Run]:
         elif name != "check":
             known = [*_LISTS, *_TABLES, "check"]
             raise ConfigError(
-                f"unknown entry {name!r}; entries are {', '.join(known)}{nearest(name, known)}"
+                f"unknown entry {name!r}; allowed: {', '.join(known)}{nearest(name, known)}"
             )
     if "workload" not in axes:
-        raise ConfigError("it names no workloads")
+        raise ConfigError("the entry workloads is missing")
     check = given.get("check", False)
     if not isinstance(check, bool):
-        raise ConfigError(f"check = {check!r} is neither true nor false")
+        raise ConfigError(f"check = {check!r} is not true or false")
     return [
         Run(**one, set=changes, params=params, check=check)
         for one in _product(axes)
@@ -325,7 +325,7 @@ def _values(name: str, value: Any) -> list[Any]:
         raise ConfigError(f"{name} is an empty list")
     for item in values:
         if isinstance(item, list | dict):
-            raise ConfigError(f"{name}: {item!r} is not a plain value")
+            raise ConfigError(f"{name}: {item!r} is not a number, text or boolean")
     return values
 
 

@@ -1,29 +1,28 @@
 """``gpucoh fuzz``: the autonomous random tester, after gem5's GPU protocol tester (Ta and others, IISWC 2019).
 
-Random programs that are free of data races by construction run on the real simulated machine, on random small and
-normal caches, and every value that a load or an atomic returns is checked. A program is made of *episodes*: a warp
-waits for others by an acquire on their flags, loads and stores data, and releases by setting flags of its own; flags,
-racing counters and data are mixed on the same lines, so that lines are falsely shared all the time.
+Random programs that are free of data races by construction run on the simulated machine, with random small and normal
+caches, and the tester checks every value that a load or an atomic returns. A program consists of *episodes*: a warp
+acquires from other warps by reading their flags, loads and stores data, and releases by setting its own flags. Flags,
+racing counters and data share lines, so false sharing is frequent.
 
-**How a value is known.** The generator lays all episodes down in one order and keeps, for every location, its last
-writer and its readers, and for every warp what it knows of the others (a vector clock). An episode that touches a
-location after another warp's conflicting episode waits for that episode's flag, unless it knows of it already: through
-a third warp or a barrier of its block. So each load has exactly one right value, whatever order the machine finds.
-Racing atomics only add 1 to counters: what they return must be each number once, growing for every warp. At the end the
-host reads all of memory.
+**Expected values.** The generator orders all episodes, and tracks for every location its last writer and its readers,
+and for every warp its knowledge of the others (a vector clock). An episode that touches a location after another warp's
+conflicting episode waits for that episode's flag, unless it knows of it through a third warp or a barrier of its block.
+So each load has exactly one correct value in every execution. Racing atomics only add 1 to counters: the returned
+values must be distinct and complete, and grow for every warp. At the end the host reads all of memory.
 
-**Why generated instruction streams and not a driver above the L1s.** The program is ordinary machine code on the real
-cores: coalescer, load-store queue, memory order, scopes, barriers and host accesses are tested with the tables, and
-nothing stands between a failure and the same failure in somebody's kernel. A program is written once and run under
-every protocol and on several machines, so the rate is the simulator's own: about a hundred thousand checked operations
-a second and processor.
+**Generated instruction streams, not a driver above the L1s.** The program is ordinary machine code on the simulated
+cores, so coalescer, load-store queue, memory order, scopes, barriers and host accesses are tested together with the
+tables, and every failure is one that a user's kernel can have. A program is written once and runs under every protocol
+and on several machines, so the rate is the simulator's own: about a hundred thousand checked operations per second and
+processor.
 
-**What it varies.** Core rule; orders (weak to sc) of every access; scopes by where the two warps sit; how a wait and a
-release are spelled; lanes; caches, transaction entries, buffers, latencies, network and memory models; options of the
-protocol. Warps are scheduled round robin: greedy scheduling lets polling warps starve the one they poll for.
+**What varies.** Consistency rule; orders (weak to sc) of every access; scopes by the location of the two warps; the
+instructions of a wait and a release; lanes; caches, MSHRs, buffers, latencies, network and memory models; protocol
+options. Warps are scheduled round robin, since greedy scheduling lets polling warps starve the warp they wait for.
 
-A failure is shrunk (:mod:`gpucoh.fuzz.shrinking`) and told with the trace of its line. Coverage counts the cells of the
-tables that were entered (:mod:`gpucoh.fuzz.coverage`).
+:mod:`gpucoh.fuzz.shrinking` shrinks a failure, which is reported with the trace of its line. Coverage counts the cells
+of the tables that were entered (:mod:`gpucoh.fuzz.coverage`).
 """
 
 from gpucoh.fuzz.campaigns import DEFAULT_OPS, all_protocols, fuzz, fuzz_many

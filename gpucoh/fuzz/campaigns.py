@@ -1,7 +1,7 @@
-"""Many random runs of many protocols: rounds of programs, failures, coverage, and what is told of them.
+"""Many random runs of many protocols: rounds of programs, failures, coverage, and reports.
 
 A round makes a few launches for one shape of grid and runs them on several random machines under every protocol, so
-that the programs are written once. Everything follows from (seed, round): the same seed gives the same rounds.
+that the programs are written once. (seed, round) determines everything: equal seeds give equal rounds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
 from gpucoh.protocols import Choice, rule_name
 
-#: Machines a round's programs run on, launches of each, operations a launch.
+#: Machines per round, launches on each, operations per launch.
 MACHINES, LAUNCHES = 3, 2
 SMALLEST_LAUNCH, LARGEST_LAUNCH = 600, 4000
 MOST_WARPS = 24
@@ -54,7 +54,7 @@ class Round:
 
 
 def make_round(seed: int, number: int) -> Round:
-    """Everything of a round but the protocols."""
+    """Generate a round, without the protocols."""
     dice = Dice(seed, number)
     first = buildable(dice, tiny=dice.chance() < 0.7)
     shape = random_shape(dice, first, MOST_WARPS)
@@ -75,7 +75,7 @@ def make_round(seed: int, number: int) -> Round:
 
 @dataclass
 class Task:
-    """One protocol under one rule, at work."""
+    """The test of one protocol under one rule."""
 
     choice: Choice
     rule: str
@@ -83,7 +83,7 @@ class Task:
     tick: Callable[[], None] | None = None
 
     def run(self, made: Round, shrink: bool) -> None:
-        """A round on all of its machines, up to the first failure."""
+        """Run a round on all of its machines, up to the first failure."""
         for number, machine in enumerate(made.machines):
             setup = self._setup(made, number, machine)
             start = time.perf_counter()
@@ -114,7 +114,7 @@ class Task:
 
 
 def tasks_of(names: Sequence[str], consistency: str | None, seed: int, *, every_rule: bool) -> list[Task]:  # fmt: skip
-    """What to test: each protocol under the rule asked for, its own, or every one that it keeps."""
+    """What to test: each protocol under the given rule, its default rule, or every rule that it supports."""
     out = []
     for name in names:
         choice = resolve(name)
@@ -149,24 +149,24 @@ def fuzz_many(
     Parameters
     ----------
     names : sequence of str
-        Protocols, options in brackets. Options that are given are kept; others are varied.
+        Protocol ids, with options in brackets. Given options are kept; others vary.
     consistency : str, optional
-        Core rule; by default the paper's for each protocol.
+        Consistency rule; by default the paper's for each protocol.
     ops : int or None
-        Memory operations for each protocol and rule; None: no end but ``seconds``.
+        Memory operations per protocol and rule; None: limited by ``seconds`` only.
     seconds : float, optional
-        End after so long.
+        Time limit.
     seed : int
     shrink : bool
-        Whether to look for the shortest failing program.
+        Whether to search for a shorter failing program.
     failures : int
-        After how many a protocol is left alone.
+        Number of failures after which a protocol is no longer tested.
     every_rule : bool
-        Test each protocol under every rule that it keeps.
+        Test each protocol under every rule that it supports.
     progress : callable, optional
         Called with a report after each of its rounds.
     found : callable, optional
-        Called with a report as soon as it has a failure more.
+        Called with a report after each new failure.
 
     Returns
     -------
@@ -175,14 +175,14 @@ def fuzz_many(
     Raises
     ------
     ConfigError
-        For an unknown protocol or rule, or numbers out of range.
+        For an unknown protocol or rule, or a number out of range.
     """
     if ops is not None and ops < 1:
-        raise ConfigError(f"ops = {ops} is not a whole number of at least 1")
+        raise ConfigError(f"ops = {ops} is out of range: a whole number of at least 1")
     if not 0 <= seed < 2**63:
         raise ConfigError(f"seed = {seed} is out of range: 0 to {2**63 - 1}")
     if seconds is not None and not seconds > 0:
-        raise ConfigError(f"seconds = {seconds} is not more than 0")
+        raise ConfigError(f"seconds = {seconds} is out of range: more than 0")
     tasks = tasks_of(names, consistency, seed, every_rule=every_rule)
     end = None if seconds is None else time.monotonic() + seconds
 
@@ -215,16 +215,16 @@ def fuzz_many(
 
 
 def fuzz(protocol: str, consistency: str | None = None, **choices: Any) -> Report:
-    """Test one protocol with random programs that are free of data races.
+    """Test one protocol with random data-race-free programs.
 
     Parameters
     ----------
     protocol : str
-        Its id, options in brackets.
+        Protocol id, with options in brackets.
     consistency : str, optional
-        Core rule; by default the paper's.
+        Consistency rule; by default the paper's.
     **choices
-        ``ops seconds seed shrink failures progress`` as for :func:`fuzz_many`.
+        ``ops seconds seed shrink failures progress``, as in :func:`fuzz_many`.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def fuzz(protocol: str, consistency: str | None = None, **choices: Any) -> Repor
 
 
 def all_protocols() -> list[str]:
-    """Every protocol's id."""
+    """The ids of all protocols."""
     return list(protocols())
 
 

@@ -1,9 +1,9 @@
-"""What the random tester runs: episodes of warps over shared words, and what every access of them must give.
+"""Cases of the random tester: episodes of warps over shared words, and the expected value of every access.
 
-A case is a sequence of steps in one order that a sequential machine could carry them out in. A step is an episode of
-one warp (wait for others, access data, release) or a meeting of a block at its barrier. The sequence decides which
-value every load must return; :class:`Weaver` walks it and finds, with vector clocks, which earlier episodes an episode
-has to wait for so that no two accesses race. The simulated machine is then free to run everything else at once.
+A case is a sequence of steps, in an order in which a sequential machine could execute them. A step is an episode of one
+warp (acquire, access data, release) or a barrier of a block. The sequence determines the value that every load must
+return; :class:`Weaver` walks it and finds, with vector clocks, the earlier episodes that an episode must wait for so
+that no two accesses race. The simulated machine executes everything else concurrently.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.int64]
 
-#: Scopes of a warp's flags: for its own block, its own core, and everybody.
+#: Scopes of a warp's flags: its block, its core, the GPU.
 CTA, CU, GPU = 0, 1, 2
 SCOPE_NAMES = ("CTA", "CU", "GPU")
 
-#: What an operation does to the locations that it names; "count" goes to racing counters.
+#: Kinds of operations on the locations that they name; "count" uses racing counters.
 READS = {"load", "swap"}
 WRITES = {"store", "swap"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """How many warps there are and where they sit."""
+    """The number of warps and their placement."""
 
     cores: int
     blocks: int
@@ -36,7 +36,7 @@ class Shape:
 
     @property
     def warps(self) -> int:
-        """Warps of the whole grid."""
+        """Number of warps in the grid."""
         return self.blocks * self.warps_per_block
 
     def block_of(self, warp: int) -> int:
@@ -44,11 +44,11 @@ class Shape:
         return warp // self.warps_per_block
 
     def core_of(self, warp: int) -> int:
-        """The core of a warp: blocks are dealt round robin, and all are resident at once."""
+        """The core of a warp: blocks are assigned round robin, and all are resident at once."""
         return self.block_of(warp) % self.cores
 
     def nearest(self, one: int, other: int) -> int:
-        """The narrowest scope that has both warps."""
+        """The narrowest scope that contains both warps."""
         if self.block_of(one) == self.block_of(other):
             return CTA
         return CU if self.core_of(one) == self.core_of(other) else GPU
@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where data, flags and counters are: all mixed on the same lines.
+    """The locations of data, flags and counters, mixed on the same lines.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class Layout:
     data : ndarray, shape (locations,)
         Word of each data location.
     flags : ndarray, shape (warps, 3)
-        Word of each warp's flag for its block, its core, everybody.
+        Word of each warp's flag for its block, its core, the GPU.
     counters : ndarray, shape (counters,)
-        Word of each counter that warps race for.
+        Word of each racing counter.
     reach : tuple of (int, int)
-        For each counter: scope, and the block or core that it belongs to (0 for GPU).
+        For each counter: scope, and its block or core (0 for GPU).
     """
 
     words: int
@@ -79,7 +79,7 @@ class Layout:
     reach: tuple[tuple[int, int], ...]
 
     def may_count(self, shape: Shape, warp: int) -> list[int]:
-        """The counters that a warp may add to."""
+        """The counters that a warp may use."""
         own = {CTA: shape.block_of(warp), CU: shape.core_of(warp), GPU: 0}
         return [number for number, (scope, owner) in enumerate(self.reach) if own[scope] == owner]
 
@@ -94,13 +94,13 @@ class Op:
         ``load``, ``store``, ``swap`` (atomic exchange on data), ``count`` (atomic add of 1 on counters), ``fence``,
         ``sleep``.
     lanes : ndarray, shape (n,)
-        The lanes that take part, ascending.
+        The participating lanes, ascending.
     places : ndarray, shape (n,)
-        Data location (or counter) of each of them.
+        Data location (or counter) of each lane.
     order, scope : str
-        Memory order and scope as isa.h names them.
+        Memory order and scope, with the names of isa.h.
     cycles : int
-        Of a pause.
+        Length of a pause.
     """
 
     kind: str
@@ -113,20 +113,20 @@ class Op:
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """What one warp does between an acquire and a release.
+    """The steps of one warp between an acquire and a release.
 
     Attributes
     ----------
     warp : int
     ops : tuple of Op
     acquire, release : str
-        How it waits and how it tells: see :mod:`gpucoh.fuzz.programs`.
+        The instructions of its waits and releases: see :mod:`gpucoh.fuzz.programs`.
     widen : int
-        By how many scopes the flags that it waits for are wider than needed.
+        By how many scopes the flags that it waits for are wider than necessary.
     pause : int
-        Cycles between two looks at a flag.
-    tells : bool
-        Whether it releases although nobody waits for it.
+        Cycles between two polls of a flag.
+    always_releases : bool
+        Whether it releases even if no episode waits for it.
     """
 
     warp: int
@@ -135,12 +135,12 @@ class Episode:
     release: str = "store"
     widen: int = 0
     pause: int = 0
-    tells: bool = True
+    always_releases: bool = True
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """A block's barrier: all of its warps."""
+    """A barrier of a block: all of its warps."""
 
     block: int
 
@@ -161,7 +161,7 @@ class Case:
 
     @property
     def ops(self) -> int:
-        """Memory operations of lanes: loads, stores and atomics of one word."""
+        """Number of memory operations of lanes: loads, stores and atomics of one word."""
         return sum(
             len(op.lanes) for step in self.steps if isinstance(step, Episode) for op in step.ops
         )
@@ -169,24 +169,24 @@ class Case:
 
 @dataclass
 class Woven:
-    """One episode with what follows from those before it and behind it."""
+    """One episode, and what follows from the steps before and after it."""
 
     episode: Episode
     number: int
-    #: Warp, scope of its flag, number to wait for.
+    #: Warp, scope of its flag, flag value to wait for.
     waits: list[tuple[int, int, int]]
     #: Scopes of the flags that it sets.
     releases: set[int] = field(default_factory=set)
-    #: For each of these scopes what the flag held before.
-    told_before: dict[int, int] = field(default_factory=dict)
-    #: For each op: what its lanes must read (None: no load or swap).
+    #: For each of these scopes the flag's value before.
+    flag_before: dict[int, int] = field(default_factory=dict)
+    #: For each op: the values that its lanes must read (None: neither load nor swap).
     expected: list[Words | None] = field(default_factory=list)
-    #: For each op: the value of its lane 0 if it writes; lane l writes l more.
+    #: For each op: the value that its lane 0 writes, if it writes; lane l writes l more.
     values: list[int] = field(default_factory=list)
 
 
 class Weaver:
-    """Walks the steps of cases in order, launch after launch, and keeps what memory holds and who knows what.
+    """Walks the steps of cases in order, launch after launch, and tracks memory content and knowledge.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Weaver:
         self.begin()
 
     def begin(self) -> None:
-        """A launch begins: all that was done before is known to all."""
+        """Begin a launch: all warps know of all earlier steps."""
         warps, places = self.shape.warps, len(self.layout.data)
         self.wrote: Words = np.zeros((places, warps), np.int64)
         self.read: Words = np.zeros((places, warps), np.int64)
@@ -215,12 +215,12 @@ class Weaver:
         self.episode_at: dict[tuple[int, int], Woven] = {}
 
     def free(self, warp: int, knows: Words, *, write: bool) -> Words:
-        """The data locations that a warp with that knowledge may access without waiting.
+        """The data locations that a warp with the given knowledge may access without waiting.
 
         Returns
         -------
         ndarray
-            Their numbers.
+            Numbers of the locations.
         """
         others = self.wrote > knows
         others[:, warp] = False
@@ -248,7 +248,7 @@ class Weaver:
         self.steps.append(woven)
 
     def _waits(self, episode: Episode) -> list[tuple[int, int, int]]:
-        """Whom it has to wait for; it then knows what they knew."""
+        """The warps that an episode must wait for, after which it has their knowledge."""
         warp, needed = episode.warp, np.zeros(self.shape.warps, np.int64)
         for op in episode.ops:
             if op.kind in READS or op.kind in WRITES:
@@ -258,7 +258,7 @@ class Weaver:
         needed[warp] = 0
         waits = []
         knows = self.knows[warp]
-        # The latest first: what it brings along may make another wait needless.
+        # The latest first: its knowledge may make another wait unnecessary.
         for other in sorted(np.flatnonzero(needed > knows).tolist(), key=lambda w: -needed[w]):
             number = int(needed[other])
             if number <= knows[other]:
@@ -279,7 +279,7 @@ class Weaver:
             if op.kind in READS:
                 self.read[op.places, warp] = number
             if op.kind == "store":
-                # Of several lanes that store to one word the highest wins: so does the last here.
+                # If several lanes store to one word, the highest wins, as the last does here.
                 self.content[op.places] = self.next_value + op.lanes
             if op.kind in WRITES:
                 self.wrote[op.places, warp] = number
@@ -289,7 +289,7 @@ class Weaver:
                 np.add.at(self.counted, op.places, 1)
 
     def _swap(self, woven: Woven, op: Op) -> None:
-        """Lanes in order, each getting what the one before it left."""
+        """Process lanes in order; each reads what the one before it wrote."""
         got = np.empty(len(op.lanes), np.int64)
         for position, (lane, place) in enumerate(
             zip(op.lanes.tolist(), op.places.tolist(), strict=True)
@@ -299,18 +299,18 @@ class Weaver:
         woven.expected[-1] = got
 
     def end(self) -> list[Woven | Meeting]:
-        """The launch's steps, with the flags that each episode sets."""
+        """End the launch: its steps, with the flags that each episode sets."""
         for step in self.steps:
-            if isinstance(step, Woven) and step.episode.tells and not step.releases:
+            if isinstance(step, Woven) and step.episode.always_releases and not step.releases:
                 step.releases.add(GPU)
             if isinstance(step, Woven):
                 for scope in sorted(step.releases):
-                    step.told_before[scope] = int(self.flag[step.episode.warp, scope])
+                    step.flag_before[scope] = int(self.flag[step.episode.warp, scope])
                     self.flag[step.episode.warp, scope] = step.number
         return self.steps
 
     def memory(self) -> NDArray[np.uint32]:
-        """What the whole buffer must hold once the launch is over ."""
+        """The expected content of the buffer after the launch."""
         out = np.zeros(self.layout.words, np.uint32)
         out[self.layout.data] = self.content
         out[self.layout.counters] = self.counted
@@ -318,7 +318,7 @@ class Weaver:
         return out
 
     def who_wrote(self, value: int) -> tuple[int, int, int] | None:
-        """Warp, episode and lane that stored a value; None: nobody did."""
+        """Warp, episode and lane that stored a value, or None."""
         base = value - (value - (1 << 20)) % self.shape.lanes
         found = self.writer.get(base)
         return None if found is None else (*found, value - base)

@@ -1,7 +1,7 @@
-"""Which cells of a protocol's tables were entered, of those that can be.
+"""Coverage: the entered cells of a protocol's tables, out of the reachable ones.
 
-Cells that no program enters are listed, each with its reason, in ``unreachable.toml``; a cell of that list that is
-entered all the same is an error of the list and told.
+``unreachable.toml`` lists the cells that no program enters, each with its reason. If a listed cell is entered, the
+list is wrong, and the tester reports it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Cell = tuple[str, str]
 
 @functools.cache
 def reviewed() -> dict[str, Any]:
-    """The data file: cells that cannot be entered, and the options that the tester may change."""
+    """The data file: unreachable cells, and the options that the tester varies."""
     text = resources.files("gpucoh.fuzz").joinpath("unreachable.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 def unreachable(protocol: str, rule: str, table: str) -> dict[Cell, str]:
-    """Cells of one table that cannot be entered under a rule: (state, event) -> reason.
+    """The unreachable cells of one table under a rule: (state, event) -> reason.
 
-    An entry names ``protocols``, ``table``, ``states`` and ``events`` (every pair of them), ``reason``, and ``rules``
-    if it holds under these core rules only.
+    An entry gives ``protocols``, ``table``, ``states`` and ``events`` (every pair of them), ``reason``, and ``rules``
+    if it holds under these consistency rules only.
     """
     out: dict[Cell, str] = {}
     for item in reviewed().get("cells", ()):
@@ -44,14 +44,14 @@ def unreachable(protocol: str, rule: str, table: str) -> dict[Cell, str]:
 
 
 def option_ranges(protocol: str) -> dict[str, tuple[int, int]]:
-    """Options of a protocol that the tester changes, with their smallest and largest values."""
+    """The options of a protocol that the tester varies, with their smallest and largest values."""
     ranges = reviewed().get("options", {}).get(protocol, {})
     return {name: (int(low), int(high)) for name, (low, high) in ranges.items()}
 
 
 @dataclass
 class TableCoverage:
-    """How often each possible cell of one table was entered."""
+    """Entry counts of the possible cells of one table."""
 
     table: Table
     reasons: Mapping[Cell, str]
@@ -61,17 +61,17 @@ class TableCoverage:
         self.counts = np.zeros((len(self.table.states), len(self.table.events)), np.int64)
 
     def add(self, counted: list[int]) -> None:
-        """More entries, as the core counts them."""
+        """Add counts, in the core's form."""
         self.counts += np.array(counted, np.int64).reshape(self.counts.shape)
 
     def count(self, cell: Cell) -> int:
-        """How often one cell was entered."""
+        """The number of times one cell was entered."""
         place = self.table.states.index(cell[0]), self.table.events.index(cell[1])
         return int(self.counts[place])
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells that say what happens (an answer to the replacement, "not a victim", is none)."""
+        """The cells with an outcome (the answer "not a victim" to the replacement is not one)."""
         return [
             (cell.state, cell.event)
             for cell in self.table.cells()
@@ -80,7 +80,7 @@ class TableCoverage:
 
     @property
     def reachable(self) -> list[Cell]:
-        """Those that some program can enter."""
+        """The cells that some program can enter."""
         return [cell for cell in self.cells if cell not in self.reasons]
 
     @property
@@ -90,16 +90,16 @@ class TableCoverage:
 
     @property
     def missed(self) -> list[Cell]:
-        """The reachable cells that were not."""
+        """The reachable cells that were not entered."""
         return [cell for cell in self.reachable if not self.count(cell)]
 
     @property
     def surprises(self) -> list[Cell]:
-        """Cells that are listed as unreachable and were entered."""
+        """The cells that are listed as unreachable and were entered."""
         return [cell for cell in self.cells if cell in self.reasons and self.count(cell)]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The coverage as a plain dictionary."""
         return {
             "visited": len(self.visited),
             "reachable": len(self.reachable),

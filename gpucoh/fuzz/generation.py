@@ -1,7 +1,7 @@
-"""Random machines, layouts and cases. All from one seed; the same seed gives the same run.
+"""Random machines, layouts and cases, all from one seed; equal seeds give equal runs.
 
-A case is free of data races by construction: an episode first chooses whom it listens to, which gives it their
-knowledge, and then takes its locations from those that this knowledge leaves free: nobody may be at them meanwhile.
+A case is free of data races by construction: an episode first chooses the warps that it acquires from, which gives it
+their knowledge, and then takes its locations from those that this knowledge permits: no concurrent episode uses them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ATOMIC_ORDERS = ("RELAXED", "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SC")
 
 
 class Dice:
-    """Random choices from one seed: quick ones from Python, arrays from NumPy."""
+    """Random choices from one seed: single numbers from Python's generator, arrays from NumPy's."""
 
     def __init__(self, *seed: int) -> None:
         self.arrays = np.random.default_rng(seed)
@@ -52,21 +52,21 @@ class Dice:
         return int(self.chance() * end)
 
     def between(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both in."""
+        """A whole number from ``low`` to ``high``, inclusive."""
         return low + int(self.chance() * (high + 1 - low))
 
     def spread(self, low: float, high: float) -> float:
-        """A number of any order of magnitude between the two."""
+        """A number between the two, uniform in its logarithm."""
         return float(np.exp(self._random.uniform(np.log(low), np.log(high))))
 
     def pick(self, *choices: Any) -> Any:
-        """One of them."""
+        """One of the items."""
         return choices[int(self.chance() * len(choices))]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Habits:
-    """What the episodes of one case are like."""
+    """Parameters of the episodes of one case."""
 
     ops: int
     lanes: tuple[Words, ...]
@@ -78,12 +78,12 @@ class Habits:
     meetings: float
     listens: int
     gather: float
-    #: How often an access goes to a hot location, and which these are (a flag for each location).
+    #: Probability that an access goes to a hot location, and the hot locations (a flag for each location).
     heat: float
-    #: How often an episode is by a warp that had one just before, and listens to the one that came last: locations that
-    #: go to and fro between two cores while copies of them are still there.
+    #: Probability that an episode runs on a recently used warp and acquires from the latest one: its locations then
+    #: move between two cores while copies of them remain.
     chase: float
-    #: How episodes wait: by cached flags, or at the L2, which makes hand-overs faster than leases end.
+    #: How episodes wait: by cached flags, or at the L2, where hand-overs are faster than leases expire.
     acquires: tuple[str, ...]
     hot: NDArray[np.bool_]
 
@@ -95,14 +95,14 @@ def random_machine(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
     ----------
     dice : Dice
     tiny : bool
-        Caches of a few lines and a handful of transaction entries.
+        Whether caches have a few lines and MSHRs a handful of entries.
     **fixed
-        ``cores`` and ``line_bytes`` if they are not to be chosen.
+        ``cores`` and ``line_bytes`` if they are fixed.
 
     Raises
     ------
     ConfigError
-        If no such machine can be built (a fault of this function).
+        If no such machine can be built (an error in this function).
     """
     line = fixed.get("line_bytes") or dice.pick(32, 64, 128, 128)
     fields: dict[str, Any] = {
@@ -132,15 +132,15 @@ def random_machine(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
 def random_options(
     dice: Dice, ranges: Mapping[str, tuple[int, int]], given: Mapping[str, int]
 ) -> dict[str, int]:
-    """Values for a protocol's options, large and small ones or the standard; never instead of what was asked for.
+    """Random values for a protocol's options, large, small or default; given options are kept.
 
     Parameters
     ----------
     dice : Dice
     ranges : mapping
-        Option -> smallest and largest value that the tester may take.
+        Option -> smallest and largest value to use.
     given : mapping
-        What the user asked for.
+        The options that the user gave.
     """
     out = dict(given)
     for name, (low, high) in ranges.items():
@@ -154,7 +154,7 @@ def random_options(
 
 
 def random_shape(dice: Dice, built: Machine, most_warps: int) -> Shape:
-    """How many blocks and warps: all resident at once."""
+    """A random number of blocks and warps, all resident at once."""
     warps_per_block = dice.pick(1, 1, 2, 2, 4)
     blocks_per_core = dice.between(1, 3)
     registers = warps_per_block * (VECTORS + 1) * built.lanes_per_warp
@@ -172,7 +172,7 @@ def random_shape(dice: Dice, built: Machine, most_warps: int) -> Shape:
 
 
 def random_layout(dice: Dice, shape: Shape, built: Machine) -> Layout:
-    """Data, flags and counters mixed on a few lines, near each other or a cache set apart."""
+    """Data, flags and counters mixed on a few lines, adjacent or apart by the stride of an L2 set."""
     counters = _counters(dice, shape)
     lines = int(dice.spread(3, 80))
     reserved = 3 * shape.warps + len(counters)
@@ -192,7 +192,7 @@ def random_layout(dice: Dice, shape: Shape, built: Machine) -> Layout:
 
 
 def _counters(dice: Dice, shape: Shape) -> list[tuple[int, int]]:
-    """For everybody, for each core and for some blocks."""
+    """Scopes of counters: GPU, each core, and some blocks."""
     out = [(GPU, 0)] * dice.between(1, 3)
     out += [(CU, core) for core in range(shape.cores)]
     out += [(CTA, block) for block in range(min(shape.blocks, 6))]
@@ -200,7 +200,7 @@ def _counters(dice: Dice, shape: Shape) -> list[tuple[int, int]]:
 
 
 def random_habits(dice: Dice, shape: Shape, locations: int) -> Habits:
-    """What the episodes of a case are like."""
+    """Random parameters of the episodes of a case."""
     few, many = (1, 2, 3), (shape.lanes // 4, shape.lanes // 2, shape.lanes, shape.lanes)
     sizes = dice.pick(few, many, many, few + many)
     lanes = [dice.arrays.permutation(shape.lanes)[: dice.pick(*sizes)] for _ in range(24)]
@@ -216,7 +216,7 @@ def random_habits(dice: Dice, shape: Shape, locations: int) -> Habits:
 
 
 def random_case(dice: Dice, weaver: Weaver, ops: int) -> Case:
-    """Steps with about so many memory operations of lanes; ``weaver`` has them when this returns."""
+    """Steps with about ``ops`` memory operations of lanes; ``weaver`` takes them, too."""
     habits = random_habits(dice, weaver.shape, len(weaver.layout.data))
     weaver.begin()
     steps: list[Step] = []
@@ -247,14 +247,14 @@ def _episode(dice: Dice, weaver: Weaver, habits: Habits, recent: list[int]) -> E
         ops.append(_count(dice, weaver, warp, habits))
     return Episode(
         warp=warp, ops=tuple(ops), acquire=dice.pick(*habits.acquires), release=dice.pick(*RELEASES),
-        widen=dice.pick(0, 0, 1, 2), pause=dice.pick(0, 1, 2, 12, 100), tells=dice.chance() < 0.5,
+        widen=dice.pick(0, 0, 1, 2), pause=dice.pick(0, 1, 2, 12, 100), always_releases=dice.chance() < 0.5,
     )  # fmt: skip
 
 
 def _listen(
     dice: Dice, weaver: Weaver, habits: Habits, warp: int, last: int | None
 ) -> dict[bool, Words]:
-    """Choose whom to listen to, until some location is free for reading (False) and for writing (True)."""
+    """Choose warps to acquire from, until some location is free for reading (False) and for writing (True)."""
     knows = weaver.knows[warp].copy()
     heard, start = habits.listens, dice.below(weaver.shape.warps)
     if last is not None:
@@ -300,14 +300,14 @@ def _op(dice: Dice, habits: Habits, free: dict[bool, Words]) -> Op:
     if dice.chance() < habits.gather:
         chosen = places[dice.arrays.integers(0, len(places), len(lanes))]
     else:
-        # Neighbours: mostly the words of one or two lines.
+        # Neighbouring locations: mostly the words of one or two lines.
         chosen = places[(dice.below(len(places)) + np.arange(len(lanes))) % len(places)]
     order = pick(*{"load": _LOAD_ORDERS, "store": _STORE_ORDERS, "swap": _ATOMIC_ORDERS}[kind])
     return Op(kind=kind, lanes=lanes, places=chosen, order=order, scope=pick("GPU", "SYS"))
 
 
 def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
-    """Racing atomics: on counters of one scope, which the access names."""
+    """Racing atomics on counters of one scope, which the access names."""
     may = weaver.layout.may_count(weaver.shape, warp)
     scope = weaver.layout.reach[dice.pick(*may)][0]
     same = np.array([number for number in may if weaver.layout.reach[number][0] == scope])
@@ -319,7 +319,7 @@ def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
 
 
 def buildable(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
-    """A random machine that fits: latencies that its network cannot keep are drawn again."""
+    """A random machine that is valid: latencies below the network's are drawn again."""
     for _ in range(50):
         try:
             built = random_machine(dice, tiny=tiny, **fixed)
@@ -327,4 +327,4 @@ def buildable(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
             return built
         except ConfigError:
             continue
-    raise ConfigError("the tester found no machine that can be built in 50 draws")
+    raise ConfigError("the tester found no valid machine in 50 draws")

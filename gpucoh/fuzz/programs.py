@@ -1,13 +1,13 @@
-"""From woven steps to machine code: each warp has its own straight stretch of one program.
+"""Translate woven steps to machine code: each warp has its own straight part of one program.
 
-An episode becomes: its waits (poll other warps' flags with an acquire), its operations (loads into registers of their
-own, so that many are in flight), its releases, then a comparison of all that was loaded with what must have been. Only
-when something differs are the loaded values written to the results, so that the checking itself causes no traffic under
-a right protocol. What racing atomics return is always written: the host checks that no value repeats.
+The code of an episode: its waits (poll other warps' flags with an acquire), its operations (loads into distinct
+registers, so that many are in flight), its releases, then a comparison of all loaded values with the expected ones.
+Only if they differ does it write the loaded values to the results, so that checking causes no traffic under a correct
+protocol. The values that racing atomics return are always written: the host checks that no value repeats.
 
-How an episode waits (``acquire``): ``load`` an acquire load; ``atomic`` an acquiring atomic (add of 0); ``sc`` an sc
-load; ``fence`` relaxed loads, then a fence; ``lanes`` one acquire load with a lane for each flag of that scope.
-How it tells (``release``): ``store``, ``exch``, ``add``, ``max`` with release order; ``sc`` an sc store; ``fence`` a
+A wait (``acquire``) is: ``load`` an acquire load; ``atomic`` an acquiring atomic (add of 0); ``sc`` an sc load;
+``fence`` relaxed loads, then a fence; ``lanes`` one acquire load with a lane for each flag of that scope.
+A release (``release``) is: ``store``, ``exch``, ``add``, ``max`` with release order; ``sc`` an sc store; ``fence`` a
 fence and a relaxed store.
 """
 
@@ -25,16 +25,16 @@ from gpucoh.lang import isa
 ACQUIRES = ("load", "atomic", "sc", "fence", "lanes")
 RELEASES = ("store", "exch", "add", "max", "sc", "fence")
 
-#: No value that is ever stored: results that were not written.
+#: A value that is never stored: marks results that were not written.
 UNTOUCHED = 0xFFFFFFFF
 
 NONE = isa.OPERAND_NONE
-# Registers: what they hold.
+# Registers and their use.
 LANE, ADDRESS, MASK, VALUE, DIFFERENT, WRONG, RESULT, FIRST_LOAD = range(8)
 UNIFORM = isa.OPERAND_UNIFORM
 BLOCK, WARP, SEEN, TEST, OLD = (UNIFORM | n for n in range(5))
 UNIFORMS = 5
-#: Loads and atomics an episode may have: each has a register.
+#: Largest number of loads and atomics of an episode: each has a register.
 MOST_READS = 26
 VECTORS = FIRST_LOAD + MOST_READS
 BUFFER, RESULTS = 0, 1
@@ -60,7 +60,7 @@ _RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SC = (
 
 @dataclass
 class Readback:
-    """Where the results of one read are: op ``op`` of an episode."""
+    """The location of the results of one read: operation ``op`` of an episode."""
 
     woven: Woven
     op: int
@@ -69,16 +69,16 @@ class Readback:
 
 @dataclass
 class Listing:
-    """A program as the core takes it, and where its results will be.
+    """A program in the form that the core takes, and the locations of its results.
 
     Attributes
     ----------
     code : bytes
     constants : ndarray of uint32
     results : int
-        Words of the results buffer.
+        Size of the results buffer in words.
     loads, counts : list of Readback
-        Loads and swaps (written only when they differ); racing atomics (always written).
+        Loads and swaps (written only if they differ); racing atomics (always written).
     """
 
     code: bytes
@@ -108,24 +108,24 @@ class Writer:
         self, opcode: int, destination: int = NONE, a: int = NONE, b: int = NONE, immediate: int = 0,
         order: int = 0, scope: int = 0, flags: int = 0, target: int = 0,
     ) -> int:  # fmt: skip
-        """Append an instruction; its number. Positional, since it is called for every one."""
+        """Append an instruction and return its number. Positional arguments, since it is called for every one."""
         self.rows.append(
             [opcode, _U32, order, scope, 1, 0, flags, destination, a, b, NONE, immediate, target, 0, 0, 0]
         )  # fmt: skip
         return len(self.rows) - 1
 
     def aim(self, number: int, *, target: int | None = None) -> None:
-        """Let branch ``number`` go to ``target`` (by default the next instruction) and join there."""
+        """Set the target and reconvergence point of branch ``number`` (default: the next instruction)."""
         row = self.rows[number]
         row[12] = len(self.rows) if target is None else target
         row[13] = len(self.rows)
 
     def constant(self, value: int) -> int:
-        """The operand of an immediate."""
+        """The operand for an immediate."""
         return isa.OPERAND_CONSTANT | self.scalars.setdefault(value, len(self.scalars))
 
     def vector(self, register: int, values: Words) -> None:
-        """A register from one constant a lane."""
+        """Load a register with one constant per lane."""
         key = values.tobytes()
         number = self.shared.get(key)
         if number is None:
@@ -134,7 +134,7 @@ class Writer:
         self.add(_LANES, register, NONE, NONE, number)
 
     def spread(self, op: Op, values: Words) -> Words:
-        """One value a lane from one an active lane."""
+        """Spread one value per active lane over all lanes."""
         out = np.zeros(self.shape.lanes, np.int64)
         out[op.lanes] = values
         return out
@@ -142,14 +142,14 @@ class Writer:
     # ---- an episode
 
     def episode(self, woven: Woven) -> None:
-        """All of one episode."""
+        """Emit one episode."""
         if woven.waits:
             self._wait(woven)
         reads: list[tuple[Readback, int]] = []
         for number, op in enumerate(woven.episode.ops):
             self._op(woven, number, op, reads)
         for scope in sorted(woven.releases):
-            self._tell(woven, scope)
+            self._release(woven, scope)
         self._keep_counts(woven, reads)
         self._compare(woven, reads)
 
@@ -191,17 +191,17 @@ class Writer:
         self._loop(start, pause)
 
     def _loop(self, start: int, pause: int) -> None:
-        """Back to ``start`` while TEST holds, after a pause."""
+        """Branch back to ``start`` while TEST holds, after a pause."""
         leave = self.add(_BRANCH, NONE, TEST, flags=isa.FLAG_IF_ZERO)
         if pause:
             self.add(_SLEEP, NONE, self.constant(pause))
         self.add(_JUMP, target=start)
         self.aim(leave)
 
-    def _tell(self, woven: Woven, scope: int) -> None:
+    def _release(self, woven: Woven, scope: int) -> None:
         style, code = woven.episode.release, _scope_code(scope, woven)
         address = self.constant(int(self.layout.flags[woven.episode.warp, scope]))
-        number, before = woven.number, woven.told_before[scope]
+        number, before = woven.number, woven.flag_before[scope]
         if style in _OPERATION:
             operand = self.constant(number - before if style == "add" else number)
             self.add(_ATOMIC, OLD, address, operand, BUFFER, _RELEASE, code, _OPERATION[style])
@@ -241,7 +241,7 @@ class Writer:
             self.aim(skip)
 
     def _mask(self, op: Op) -> int | None:
-        """Only the op's lanes go on; the branch that the others take."""
+        """Branch so that only the operation's lanes continue; return the branch."""
         if len(op.lanes) == self.shape.lanes:
             return None
         self.vector(MASK, self.spread(op, np.ones(len(op.lanes), np.int64)))
@@ -282,10 +282,10 @@ class Writer:
             self._result(read, register)
         self.aim(well)
 
-    # ---- the whole
+    # ---- whole programs
 
     def listing(self) -> Listing:
-        """Code and constants, put together."""
+        """Assemble code and constants."""
         rows = np.array([tuple(row) for row in self.rows], _ROW)
         first = len(self.scalars)
         lanes = rows["opcode"] == _LANES
@@ -296,7 +296,7 @@ class Writer:
 
 
 def _scope_code(scope: int, woven: Woven) -> int:
-    """Everybody may as well be the system, by turns."""
+    """Alternate between the scopes gpu and sys, which have the same threads."""
     return isa.SCOPES[
         "SYS" if scope == GPU and woven.episode.pause % 3 == 2 else SCOPE_NAMES[scope]
     ]
@@ -310,7 +310,7 @@ def write(shape: Shape, layout: Layout, steps: Sequence[Woven | Meeting]) -> Lis
     shape : Shape
     layout : Layout
     steps : sequence of Woven or Meeting
-        As :meth:`gpucoh.fuzz.cases.Weaver.end` gives them.
+        The steps that :meth:`gpucoh.fuzz.cases.Weaver.end` returns.
     """
     writer = Writer(shape, layout)
     streams: list[list[Woven | None]] = [[] for _ in range(shape.warps)]

@@ -1,4 +1,4 @@
-"""What the tester tells: reports, and failures with the shortest program that shows them."""
+"""Reports of the tester, and failures with the shortest failing program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHRINK_SECONDS = 20.0
 
 @dataclass
 class Report:
-    """What the tester found about one protocol under one core rule.
+    """The results for one protocol under one consistency rule.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Report:
     ops, episodes, runs : int
         Memory operations of lanes (loads, stores, atomics of one word each), episodes, launches.
     seconds : float
-        In simulation of this protocol, programs and shrinking apart.
+        Simulation time of this protocol, without program generation and shrinking.
     failures : list of dict
         ``kind text round machine options check launches episodes ops program trace``, shrunk.
     coverage : dict
@@ -45,11 +45,11 @@ class Report:
 
     @property
     def counts(self) -> bool:
-        """Whether a failure is one: a protocol that promises nothing may fail."""
+        """Whether a failure counts: a protocol without a promised model may fail."""
         return self.model != "none"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The report as a plain dictionary."""
         return {
             "protocol": self.protocol,
             "consistency": self.consistency,
@@ -67,7 +67,7 @@ class Report:
 def tell(
     setup: Setup, cases: Sequence[Case], number: int, failure: Failure, shrink: bool
 ) -> dict[str, Any]:
-    """A failure with the shortest program that shows it and the trace of its line.
+    """A failure with the shortest failing program and the trace of its line.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def tell(
     cases : sequence of Case
         The launches of the round.
     number : int
-        The round.
+        Number of the round.
     failure : Failure
     shrink : bool
     """
@@ -101,7 +101,7 @@ _SCOPES = ("block", "core", "gpu")
 
 
 def _listing(setup: Setup, cases: Sequence[Case]) -> Iterator[str]:
-    """The program for people: one line a step, one more for each of its operations."""
+    """The program as text: one line per step, and one per operation."""
     weaver = Weaver(setup.shape, setup.layout)
     for number, prepared in enumerate(prepare_all(weaver, cases)):
         yield f"launch {number}"
@@ -120,7 +120,7 @@ def _step_text(setup: Setup, step: Woven) -> str:
     for other, scope, number in step.waits:
         text += f", after warp {other} episode {number} ({_SCOPES[scope]} flag, {episode.acquire})"
     for scope in sorted(step.releases):
-        text += f", tells {_SCOPES[scope]} ({episode.release})"
+        text += f", releases to {_SCOPES[scope]} ({episode.release})"
     return text
 
 

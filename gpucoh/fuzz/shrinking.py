@@ -1,7 +1,7 @@
-"""From a failing run to the shortest one that still fails: fewer launches, warps, steps, operations, lanes.
+"""Shrink a failing run to a shorter one that still fails: fewer launches, warps, steps, operations, lanes.
 
-Waits, releases and expected values are not stored but woven anew for every candidate, so any part of a case may be left
-out and what is left is still free of races.
+Waits, releases and expected values are recomputed for every candidate, so any part of a case may be removed and the
+rest is still free of races.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Shrinker:
     cases : sequence of Case
         Launches on one GPU, the last of which fails.
     failure : Failure
-        How; candidates must fail in the same way.
+        The failure; candidates must fail in the same way.
     seconds : float
-        When to give up making it shorter.
+        Time limit.
     """
 
     def __init__(self, setup: Setup, cases: Sequence[Case], failure: Failure, seconds: float) -> None:  # fmt: skip
@@ -39,7 +39,7 @@ class Shrinker:
         self.end = time.monotonic() + seconds
 
     def run(self) -> tuple[list[Case], Failure]:
-        """The shortest cases found, and how they fail."""
+        """The shortest cases found, and their failure."""
         self.cases = self._fewer(self.cases, lambda cases: cases)
         for number in range(len(self.cases)):
             self._shrink_case(number)
@@ -56,7 +56,7 @@ class Shrinker:
         return True
 
     def _fewer(self, items: list[T], build: Callable[[list[T]], Sequence[Case]]) -> list[T]:
-        """Leave out halves, quarters ... of a list while what ``build`` makes of it still fails."""
+        """Remove halves, quarters ... of a list as long as the case that ``build`` makes of the rest fails."""
         size = max(1, len(items) // 2)
         while size >= 1:
             start = 0

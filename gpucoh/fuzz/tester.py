@@ -1,4 +1,4 @@
-"""Running cases on a simulated GPU and checking what came back."""
+"""Run cases on a simulated GPU and check the results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gpucoh.fuzz.cases import Case, Episode, Layout, Meeting, Shape, Weaver, Wov
 from gpucoh.gpu import GPU
 from gpucoh.machines import Machine
 
-#: Core cycles that a launch may take, for each memory instruction and beside.
+#: Budget of a launch in core cycles: per memory instruction, and the constant part.
 CYCLES_AN_INSTRUCTION, CYCLES_ANYWAY = 4_000, 100_000
 CHUNK_EVENTS = 400_000
-#: Of a trace: how much is written down, and what is told of it.
+#: Largest number of trace records, and how many lines of a trace are reported.
 MOST_RECORDS, FIRST_LINES, LAST_LINES = 1 << 16, 100, 200
 
 
@@ -34,25 +34,25 @@ class Setup:
     check: bool
     shape: Shape
     layout: Layout
-    #: How much longer than usual a launch may take: long leases make stores wait.
+    #: Factor on the budget of a launch: with long leases stores wait longer.
     patience: int = 1
 
 
 @dataclass
 class Failure:
-    """What went wrong first.
+    """The first failure.
 
     Attributes
     ----------
     kind : str
-        ``value`` a load, ``atomic`` values that racing atomics returned, ``memory`` what memory held at the end,
-        ``ProtocolError``, ``DeadlockError``, ``BudgetError`` ... what the simulator raised.
+        ``value`` (a load), ``atomic`` (the values that racing atomics returned), ``memory`` (the content at the end),
+        or the simulator's error: ``ProtocolError``, ``DeadlockError``, ``BudgetError`` ...
     text : str
         One line.
     launch : int
-        Which of the cases, from 0.
+        Number of the failed case, from 0.
     word : int or None
-        The word of the buffer that it is about.
+        The word of the buffer that failed.
     """
 
     kind: str
@@ -63,30 +63,30 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What a run of cases gave."""
+    """The outcome of a run of cases."""
 
     failure: Failure | None
     statistics: dict[str, Any] = field(default_factory=dict)
 
 
 class Stopped(Exception):
-    """The caller's time was over."""
+    """The time limit has passed."""
 
 
 @dataclass
 class Prepared:
-    """One launch, ready for any protocol: the program, and what memory and counters hold before and after.
+    """One launch, ready for any protocol: the program, and the expected memory and counters.
 
     Attributes
     ----------
     steps : list of Woven or Meeting
     listing : programs.Listing
     counted : ndarray
-        What each counter held before.
+        The value of each counter before the launch.
     memory : ndarray
-        What the whole buffer must hold afterwards.
+        The expected content of the buffer after the launch.
     ops, episodes, instructions : int
-        Memory operations of lanes, episodes, memory instructions of warps (polls not counted).
+        Memory operations of lanes, episodes, memory instructions of warps (without polls).
     """
 
     steps: list[Woven | Meeting]
@@ -99,14 +99,14 @@ class Prepared:
 
 
 def prepare(weaver: Weaver, counted: Any, case: Case) -> Prepared:
-    """Write the program of the launch that the weaver has walked last.
+    """Write the program of the launch that the weaver walked last.
 
     Parameters
     ----------
     weaver : Weaver
-        At the launch's end.
+        The weaver, at the end of the launch.
     counted : ndarray
-        Its counters as they were before the launch.
+        The weaver's counters before the launch.
     case : Case
     """
     steps = weaver.end()
@@ -118,7 +118,7 @@ def prepare(weaver: Weaver, counted: Any, case: Case) -> Prepared:
 
 
 def prepare_all(weaver: Weaver, cases: Sequence[Case]) -> list[Prepared]:
-    """Launch after launch from scratch."""
+    """Prepare all launches, from an empty buffer."""
     out = []
     for case in cases:
         counted = weaver.counted.copy()
@@ -136,11 +136,11 @@ class Bench:
     ----------
     setup : Setup
     weaver : Weaver
-        What has walked the launches: it knows who stored what.
+        The weaver that walked the launches: it knows which episode stored each value.
     budget : int
-        Core cycles that a launch may take.
+        Largest number of core cycles of a launch.
     tick : callable, optional
-        Called now and then during a launch; may raise to end it.
+        Called periodically during a launch; may raise to end it.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Bench:
         self.launches = 0
 
     def launch(self, prepared: Prepared) -> Failure | None:
-        """One launch, checked."""
+        """Run one launch and check it."""
         listing = prepared.listing
         results = self.gpu.full(listing.results, programs.UNTOUCHED, np.uint32)
         number, self.launches = self.launches, self.launches + 1
@@ -219,7 +219,7 @@ class Bench:
     def _check_counts(
         self, launch: int, listing: programs.Listing, found: Any, before: Any
     ) -> Failure | None:
-        """No value twice, none left out, and each warp sees a counter grow."""
+        """Check that values occur once, none is missing, and each warp sees a counter grow."""
         lanes = self.setup.shape.lanes
         seen: dict[int, list[Any]] = {}
         last: dict[tuple[int, int], int] = {}
@@ -261,16 +261,16 @@ class Bench:
         )
         return Failure("memory", text, launch, word)
 
-    # ---- names for people
+    # ---- names for messages
 
     def name(self, woven: Woven) -> str:
-        """An episode's."""
+        """The name of an episode."""
         warp = woven.episode.warp
         shape = self.setup.shape
         return f"warp {warp} (block {shape.block_of(warp)}, core {shape.core_of(warp)}) episode {woven.number}"
 
     def place(self, word: int) -> str:
-        """A word's: x data, c counter, f flag."""
+        """The name of a word: x data, c counter, f flag."""
         layout = self.setup.layout
         for letter, words in (("x", layout.data), ("c", layout.counters)):
             found = np.flatnonzero(words == word)
@@ -280,7 +280,7 @@ class Bench:
         return f"flag of warp {flags[0][0]}" if len(flags) else f"word {word}"
 
     def describe(self, value: int) -> str:
-        """A value, and who stored it."""
+        """A value and the episode that stored it."""
         who = self.weaver.who_wrote(value)
         if who is None:
             return f"{value}" if value else "0"
@@ -288,7 +288,7 @@ class Bench:
 
 
 def budget_of(launches: Sequence[Prepared]) -> int:
-    """Core cycles that each of these launches may take: far more than a live one needs."""
+    """The budget of each of these launches in core cycles: far more than a live one needs."""
     most = max((prepared.instructions for prepared in launches), default=0)
     return CYCLES_ANYWAY + CYCLES_AN_INSTRUCTION * most
 
@@ -299,7 +299,7 @@ def run_launches(
     launches: Sequence[Prepared],
     tick: Callable[[], None] | None = None,
 ) -> Outcome:
-    """Several launches on one fresh GPU, up to the first failure."""
+    """Run launches on one new GPU, up to the first failure."""
     bench = Bench(setup, weaver, setup.patience * budget_of(launches), tick)
     for prepared in launches:
         failure = bench.launch(prepared)
@@ -311,7 +311,7 @@ def run_launches(
 def run_cases(
     setup: Setup, cases: Sequence[Case], tick: Callable[[], None] | None = None
 ) -> Outcome:
-    """The same from bare cases."""
+    """Prepare and run cases."""
     weaver = Weaver(setup.shape, setup.layout)
     return run_launches(setup, weaver, prepare_all(weaver, cases), tick)
 
@@ -320,9 +320,9 @@ _LINE = re.compile(r"\bline 0x([0-9a-f]+)")
 
 
 def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[str]:
-    """Columns of what happened to the line that a failure is about; empty if it names none.
+    """A trace of the line of a failure, in columns; empty if the failure names no line.
 
-    Of a long trace the beginning and the end.
+    A long trace is cut in the middle.
     """
     weaver = Weaver(setup.shape, setup.layout)
     launches = prepare_all(weaver, cases)
@@ -334,7 +334,7 @@ def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[s
     elif failure.kind == "ProtocolError" and named:
         address = int(named.group(1), 16)
     elif polled:
-        # A hang: what the last one that waits is looking at.
+        # A hang: the flag that the last waiting warp polls.
         warp, scope, _ = polled[-1].waits[-1]
         address = bench.memory.address + 4 * int(setup.layout.flags[warp, scope])
     else:

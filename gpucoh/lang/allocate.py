@@ -1,13 +1,13 @@
 """Register allocation: colouring of the interference graphs of vector and of uniform registers.
 
-Vector registers. Each lane has its own, and an instruction writes only those of the active lanes. What a lane's
-register holds therefore depends only on the instructions that this lane carried out, and those form a path through
-the ordinary control-flow graph, however the warp's lanes are interleaved. So ordinary liveness is exact: a value that
-waiting lanes still need is never overwritten by the active ones, even where both use the same register number.
+Vector registers. Each lane has its own, and an instruction writes only those of the active lanes. The content of a
+lane's register therefore depends only on the instructions that this lane executed, and those form a path through
+the control-flow graph, for any interleaving of the warp's lanes. So ordinary liveness is exact: active lanes never
+overwrite a value that waiting lanes still need, even if both use the same register number.
 
-Uniform registers. There is one a warp, and the warp carries out first one side of a divergent branch and then the
-other. What it carries out is a path through the graph with more edges: wherever lanes of a divergent branch come to
-the join or exit, the warp may go on at either side of the branch (or, after an exit, at the join). Liveness over the
+Uniform registers. There is one per warp, and the warp executes first one side of a divergent branch and then the
+other. Its execution is a path through the graph with additional edges: where lanes of a divergent branch reach the
+join or exit, the warp may continue at either side of the branch (or, after an exit, at the join). Liveness over the
 graph with these edges is safe for them.
 """
 
@@ -22,7 +22,7 @@ from gpucoh.lang.ir import Block, Branch, Exit, Function, Register
 def warp_successors(
     function: Function, joins: dict[Block, Block | None]
 ) -> Callable[[Block], list[Block]]:
-    """Successors as the whole warp may take them."""
+    """The successors of each block in an execution of the whole warp."""
     extra: dict[Block, dict[Block, None]] = {
         block: dict.fromkeys(block.successors()) for block in function.blocks
     }
@@ -43,7 +43,7 @@ def warp_successors(
 def colour(
     function: Function, chosen: set[Register], live: flow.Liveness, first: int
 ) -> tuple[dict[Register, int], int]:
-    """Numbers for the registers of ``chosen``, from ``first`` on, and one past the highest."""
+    """Numbers for the registers of ``chosen``, from ``first``, and one past the highest."""
     interference, friends = _interference(function, chosen, live)
     order = _smallest_last(interference)
     numbers: dict[Register, int] = {}
@@ -100,7 +100,7 @@ def _interference(
 
 
 def _smallest_last(graph: dict[Register, set[Register]]) -> list[Register]:
-    """Registers so that each has few neighbours among those after it."""
+    """The registers in an order in which each has few later neighbours."""
     degree = {register: len(others) for register, others in graph.items()}
     buckets: dict[int, dict[Register, None]] = {}
     for register, count in degree.items():

@@ -1,4 +1,4 @@
-"""From the intermediate form to machine code: order of blocks, operands, constants, packing; and back to text."""
+"""Assembly of machine code from the intermediate form: block order, operands, constants, packing; and disassembly."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_LINE = 0xFFFF
 
 @dataclass
 class Encoded:
-    """One machine instruction before packing; targets are blocks (None: the program's end)."""
+    """One machine instruction before packing; targets are blocks (None: the end of the program)."""
 
     op: str
     place: Place
@@ -46,7 +46,7 @@ class Encoded:
     immediate: int = 0
     target: Block | None = None
     join: Block | None = None
-    bound: int = 0  # stands in the place of a target
+    bound: int = 0  # encoded in the field of the target
 
 
 class Assembler:
@@ -129,7 +129,7 @@ class Assembler:
         if highest > MAX_VECTOR_REGISTERS or self.uniform_registers > MAX_UNIFORM_REGISTERS:
             raise self._fail(
                 (0, 0),
-                f"needs {highest} registers a thread, at most {MAX_VECTOR_REGISTERS} are there: "
+                f"needs {highest} registers per thread (allowed: up to {MAX_VECTOR_REGISTERS}): "
                 "use fewer variables at a time, smaller local arrays, or shared(...)",
             )
         return highest
@@ -152,7 +152,7 @@ class Assembler:
             for instruction in block.instructions:
                 self._emit(instruction)
             self._emit_end(block, blocks[k + 1] if k + 1 < len(blocks) else None)
-        # Branches that meet nowhere join here; it also stands behind loops that never end.
+        # Branches without a reconvergence point join here; it also follows loops that never end.
         self.end = len(self.output)
         if self.output and self.output[-1].op == "EXIT":
             self.end -= 1
@@ -237,7 +237,7 @@ class Assembler:
 
 
 def disassemble(program: Program) -> str:
-    """Machine code as text: one instruction a line, with its number and its line of the source."""
+    """Machine code as text: one instruction per line, with its number and source line."""
 
     def operand(bits: int) -> str:
         number = bits & isa.OPERAND_NUMBER

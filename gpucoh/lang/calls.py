@@ -44,7 +44,7 @@ class CallLowerer(ExpressionLowerer):
         raise NotImplementedError
 
     def call(self, node: ast.Call) -> AnyValue | None:
-        """Lower a call; None where it gives nothing."""
+        """Lower a call; None if it has no value."""
         target = self.value(node.func)
         if not isinstance(target, PythonObject):
             self.fail(node, f"{describe(target)} cannot be called")
@@ -141,7 +141,7 @@ class CallLowerer(ExpressionLowerer):
             number = given.value
             if isinstance(number, float) and type is not F32:
                 return self.convert(self.scalar(given, node), type)
-            if type is not F32:  # as Python integers wrap
+            if type is not F32:  # integers wrap
                 return Value(Constant(int(number) & 0xFFFFFFFF), type)
         return self.convert(self.scalar(given, node, type), type)
 
@@ -279,7 +279,7 @@ class CallLowerer(ExpressionLowerer):
         )
 
     def declare_array(self, name: str, node: ast.Call) -> AnyValue | None:
-        """``name = shared(...)`` or ``name = local(...)``; None when the call is another one."""
+        """``name = shared(...)`` or ``name = local(...)``; None for any other call."""
         if not isinstance(node.func, (ast.Name, ast.Attribute)):
             return None
         target = self.value(node.func)
@@ -361,5 +361,5 @@ class CallLowerer(ExpressionLowerer):
 
 
 def is_parameter_type(value: object) -> bool:
-    """Whether an annotation is one of a kernel's."""
+    """Whether an annotation is allowed for a kernel's parameter."""
     return isinstance(value, (Scalar, BufferType))

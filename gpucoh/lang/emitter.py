@@ -1,4 +1,4 @@
-"""Making instructions: blocks, types and conversions, arithmetic, array accesses."""
+"""Emission of instructions: blocks, types and conversions, arithmetic, array accesses."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from gpucoh.lang.values import (
     describe,
 )
 
-#: Most words of one local array; each is a register of every thread.
+#: Largest number of words of one local array; each is a register of every thread.
 MAX_LOCAL_WORDS = 192
-MAX_SHARED_WORDS = 1 << 18  # of the largest scratchpad that a machine may have, 1 MiB
+MAX_SHARED_WORDS = 1 << 18  # the largest scratchpad of a machine, 1 MiB
 
 
 class Emitter:
@@ -58,33 +58,33 @@ class Emitter:
         return self.frames[-1]
 
     def fail(self, node: ast.AST | None, message: str) -> NoReturn:
-        """Raise a KernelError that names the place of ``node``."""
+        """Raise a KernelError with the location of ``node``."""
         raise self.frame.unit.error(node, message)
 
     def at(self, node: ast.AST) -> None:
-        """Instructions made from here on belong to the line of ``node``."""
+        """Assign instructions emitted from here on to the line of ``node``."""
         line = getattr(node, "lineno", None)
         if line is not None:
             self.place = (self.frame.file, line - 1)
 
     def new_block(self) -> Block:
-        """A block that is not yet placed."""
+        """A block without a place yet."""
         self._next_block += 1
         return Block(self._next_block - 1)
 
     def start(self, block: Block) -> None:
-        """Go on in ``block``; control falls into it from the block before unless that has ended."""
+        """Continue in ``block``; the block before falls into it unless it has ended."""
         if self.block.terminator is None:
             self.block.terminator = Jump(block, self.place)
         self.resume(block)
 
     def resume(self, block: Block) -> None:
-        """Go on in ``block``, reached only by branches; the block before is left as it stands."""
+        """Continue in ``block``, which only branches reach; the block before is not changed."""
         self.block = block
         self.function.blocks.append(block)
 
     def jump(self, target: Block) -> None:
-        """End the current block; what follows it, if anything, is unreachable."""
+        """End the current block; any code that follows is unreachable."""
         if self.block.terminator is None:
             self.block.terminator = Jump(target, self.place)
         self._start_dead()
@@ -113,7 +113,7 @@ class Emitter:
     # ---- instructions ---------------------------------------------------------------------------
 
     def add(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> Value:
-        """Append an instruction with a fresh destination. Comparisons give bool."""
+        """Append an instruction with a new destination. Comparisons give bool."""
         instruction = Instruction(
             op, type, self.function.new_register(), sources, self.place, **fields
         )
@@ -128,7 +128,7 @@ class Emitter:
         self.block.instructions.append(Instruction(op, type, None, sources, self.place, **fields))
 
     def operate(self, op: str, type: Scalar, *operands: Value) -> Value:
-        """A pure operation; folded where all sources are constants."""
+        """Emit a pure operation; fold it if all sources are constants."""
         words = [v.operand.bits for v in operands if isinstance(v.operand, Constant)]
         if len(words) == len(operands):
             bits = folding.fold(op, type, words)
@@ -137,7 +137,7 @@ class Emitter:
         return self.add(op, type, [value.operand for value in operands])
 
     def move(self, register: Register, value: Value, retarget: bool = True) -> None:
-        """Assign to a variable; a temporary just made becomes the variable itself."""
+        """Assign to a variable; a temporary just emitted becomes the variable itself."""
         last = self.block.instructions[-1] if self.block.instructions else None
         if (
             retarget
@@ -159,19 +159,19 @@ class Emitter:
         return value
 
     def captured(self, value: AnyValue) -> AnyValue:
-        """A value as it is now, whatever is assigned later to the variables that it, or a tuple in it, names."""
+        """A value that later assignments to its variables, or to those of a tuple's elements, do not change."""
         if isinstance(value, TupleValue):
             return TupleValue(self.captured_items(value))
         return self.temporary(value) if isinstance(value, Value) else value
 
     def captured_items(self, value: TupleValue) -> tuple[AnyValue, ...]:
-        """The elements of a tuple as they are now."""
+        """The elements of a tuple, unaffected by later assignments."""
         return tuple(self.captured(item) for item in value.items)
 
     # ---- types ----------------------------------------------------------------------------------
 
     def scalar(self, value: AnyValue, node: ast.AST, type: Scalar | None = None) -> Value:
-        """``value`` as a typed word; literals take ``type`` or else their natural one."""
+        """``value`` as a typed word; literals take ``type``, or else their default type."""
         if isinstance(value, Value):
             return value
         if isinstance(value, Literal):
@@ -217,7 +217,7 @@ class Emitter:
         source = I32 if value.type is BOOL else value.type
         if source is type:
             return Value(value.operand, type)
-        if F32 not in (source, type):  # i32 and u32 are the same words
+        if F32 not in (source, type):  # i32 and u32 have the same bits
             return Value(value.operand, type)
         if isinstance(value.operand, Constant):
             bits = folding.fold("CONVERT", source, [value.operand.bits], type)
@@ -227,7 +227,7 @@ class Emitter:
         return Value(converted.operand, type)
 
     def truth(self, value: AnyValue, node: ast.AST) -> Value:
-        """``value`` as a word that is zero exactly when Python's truth of it is False."""
+        """``value`` as a word that is zero exactly if Python's truth value is False."""
         given = self.scalar(value, node)
         if given.type is F32:
             return self.operate("NE", F32, given, Value(Constant(0), F32))
@@ -241,7 +241,7 @@ class Emitter:
         return self.operate("NE", given.type, given, Value(Constant(0), given.type))
 
     def unify(self, values: list[AnyValue], node: ast.AST, what: str) -> tuple[Scalar, list[Value]]:
-        """The operands in their common type: literals adapt, f32 wins over integers, i32 with u32 is refused."""
+        """The operands in their common type: literals adapt, f32 wins over integers, i32 with u32 is an error."""
         types = [value.type for value in values if isinstance(value, Value)]
         types += [F32 for v in values if isinstance(v, Literal) and isinstance(v.value, float)]
         if not types:
@@ -280,7 +280,7 @@ class Emitter:
     # ---- arrays ---------------------------------------------------------------------------------
 
     def index(self, array: Array, index: AnyValue, node: ast.AST) -> Value:
-        """The flat index of an element, as i32 or u32; what is known now is checked now."""
+        """The flat index of an element, as i32 or u32; constant indices are checked here."""
         shape = () if isinstance(array, BufferValue) else array.shape
         items = index.items if isinstance(index, TupleValue) else (index,)
         dimensions = max(len(shape), 1)
@@ -365,7 +365,7 @@ class Emitter:
             self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
 
     def check_writable(self, array: Array, node: ast.AST) -> None:
-        """Refuse writes to readonly buffers."""
+        """Reject writes to readonly buffers."""
         if isinstance(array, BufferValue) and array.readonly:
             self.fail(node, f"{describe(array)} is readonly and cannot be written: "
                             f"annotate it Buffer[{array.type.name}] to write it")  # fmt: skip
@@ -376,7 +376,7 @@ class Emitter:
         """A scratchpad array."""
         words = math.prod(shape)
         if self.function.shared_words + words > MAX_SHARED_WORDS:
-            self.fail(node, f"shared array '{name}' has {words} words; a block's have at most {MAX_SHARED_WORDS}: "
+            self.fail(node, f"shared array '{name}' has {words} words (allowed: up to {MAX_SHARED_WORDS} per block): "
                             "use a buffer")  # fmt: skip
         array = SharedArray(name, self.function.shared_words, type, shape, words)
         self.function.shared_words += words
@@ -385,10 +385,10 @@ class Emitter:
     def make_local(
         self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST
     ) -> LocalArray:
-        """A per-thread array, set to zero."""
+        """A per-thread array, initialised to zero."""
         words = math.prod(shape)
         if words > MAX_LOCAL_WORDS:
-            self.fail(node, f"local array '{name}' has {words} words; at most {MAX_LOCAL_WORDS} fit in registers: "
+            self.fail(node, f"local array '{name}' has {words} words (allowed: up to {MAX_LOCAL_WORDS}, in registers): "
                             "use a buffer or shared(...)")  # fmt: skip
         array = LocalArray(name, type, shape, words)
         for k in range(words):
@@ -407,7 +407,7 @@ class Emitter:
         return value
 
     def arithmetic(self, op: str, left: AnyValue, right: AnyValue, node: ast.AST) -> AnyValue:
-        """A binary operation of the language, both operands already lowered."""
+        """A binary operation of the language on lowered operands."""
         if isinstance(left, Literal) and isinstance(right, Literal):
             return self._literal_arithmetic(op, left.value, right.value, node)
         what = f"'{_SYMBOLS[op]}'"
@@ -430,7 +430,7 @@ class Emitter:
         return result
 
     def operate_as(self, op: str, type: Scalar, *operands: Value) -> Value:
-        """As :meth:`operate`, but the result keeps ``type``, bool included."""
+        """As :meth:`operate`, but the result has ``type``, bool included."""
         return Value(self.operate(op, U32 if type is U32 else I32, *operands).operand, type)
 
     def _shift(self, op: str, left: AnyValue, right: AnyValue, node: ast.AST) -> Value:

@@ -59,7 +59,7 @@ LITERAL_COMPARE: dict[str, Callable[[float, float], bool]] = {
     "GT": operator.gt,
     "GE": operator.ge,
 }
-#: Calls that touch no memory and may be carried out although Python would not: no need for a branch around them.
+#: Calls without memory access, which may be evaluated even if Python would not: they need no branch.
 PLAIN_CALLS = frozenset(
     {
         getattr(intrinsics, name)
@@ -126,11 +126,11 @@ class ExpressionLowerer(Emitter):
     """Lowers expressions. Method names follow the tree's node names."""
 
     def call(self, node: ast.Call) -> AnyValue | None:
-        """Lower a call; None where it gives nothing. (Statements and calls are mutually recursive.)"""
+        """Lower a call; None if it has no value. (Statements and calls are mutually recursive.)"""
         raise NotImplementedError
 
     def value(self, node: ast.expr) -> AnyValue:
-        """What an expression stands for."""
+        """The value of an expression."""
         self.at(node)
         kind = type(node).__name__
         method: Callable[[Any], AnyValue] | None = getattr(self, f"_lower_{kind}", None)
@@ -160,7 +160,7 @@ class ExpressionLowerer(Emitter):
         return from_python(self.static_name(node))
 
     def static_name(self, node: ast.Name) -> Any:
-        """The Python object that a name of the surroundings refers to; remembered for the cache."""
+        """The Python object that an outside name refers to; recorded for the cache."""
         found, value = self.frame.unit.lookup(node.id)
         if not found:
             self.fail(node, f"name '{node.id}' is not defined")
@@ -168,7 +168,7 @@ class ExpressionLowerer(Emitter):
         return value
 
     def depend(self, name: str, value: Any) -> None:
-        """Remember that the program depends on a name's value."""
+        """Record that the program depends on a name's value."""
 
     def _lower_Attribute(self, node: ast.Attribute) -> AnyValue:
         base = self.value(node.value)
@@ -181,12 +181,12 @@ class ExpressionLowerer(Emitter):
             found = getattr(base.value, node.attr)
         except AttributeError:
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
-        if base.value is not sys.modules["gpucoh"]:  # whose names do not change
+        if base.value is not sys.modules["gpucoh"]:  # its names do not change
             self.depend_attribute(base.value, node.attr, found)
         return from_python(found)
 
     def depend_attribute(self, base: Any, name: str, value: Any) -> None:
-        """Remember that the program depends on an attribute's value."""
+        """Record that the program depends on an attribute's value."""
 
     def _lower_Tuple(self, node: ast.Tuple) -> AnyValue:
         return TupleValue(tuple(self.value(item) for item in node.elts))
@@ -266,7 +266,7 @@ class ExpressionLowerer(Emitter):
     # ---- conditions -----------------------------------------------------------------------------
 
     def plain(self, node: ast.expr) -> bool:
-        """Whether carrying out ``node`` where Python would not makes no difference."""
+        """Whether ``node`` may be evaluated even if Python would not."""
         if isinstance(node, ast.Subscript):
             base = node.value
             known = self.frame.names.get(base.id) if isinstance(base, ast.Name) else None
@@ -292,7 +292,7 @@ class ExpressionLowerer(Emitter):
             for operand in node.values[1:]:
                 result = self._combine(is_and, result, self.value(operand), node)
             return result
-        # Short-circuit: the operands that may not be carried out stand behind branches.
+        # Short-circuit: operands that may not be evaluated are behind branches.
         result = self.value(node.values[0])
         if isinstance(result, Literal):
             if bool(result.value) != is_and:
@@ -331,7 +331,7 @@ class ExpressionLowerer(Emitter):
         return self.select(condition, y if is_and else x, x if is_and else y)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
-        """``if_true if condition else if_false``, both known, of one type."""
+        """``if_true if condition else if_false``, both evaluated, of one type."""
         result = self.operate(
             "SELECT", I32 if if_true.type is BOOL else if_true.type, condition, if_true, if_false
         )
@@ -344,7 +344,7 @@ class ExpressionLowerer(Emitter):
         if_false: Callable[[], AnyValue],
         node: ast.AST,
     ) -> AnyValue:
-        """A value that is made in one of two branches."""
+        """A value from one of two branches."""
         true_block, false_block, join = self.new_block(), self.new_block(), self.new_block()
         self.branch(condition, true_block, false_block, node)
         self.start(true_block)
@@ -368,7 +368,7 @@ class ExpressionLowerer(Emitter):
     def _common(
         self, left: AnyValue, right: AnyValue, node: ast.AST
     ) -> tuple[Scalar, list[AnyValue]]:
-        """The common type of two alternatives, found without making instructions."""
+        """The common type of two alternatives, determined without emitting instructions."""
         kinds = []
         for side in (left, right):
             if not isinstance(side, (Value, Literal)):
@@ -434,7 +434,7 @@ class ExpressionLowerer(Emitter):
         return self.operate(COMPARE[type(op)], I32 if kind is BOOL else kind, a, b)
 
     def branch_on(self, node: ast.expr, if_true: Block, if_false: Block) -> None:
-        """End the block with a branch on a condition; and, or and not become control flow where they must."""
+        """End the block with a branch on a condition; and, or and not become control flow if necessary."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.branch_on(node.operand, if_false, if_true)
             return

@@ -1,4 +1,4 @@
-"""Facts about the control-flow graph: reachability, dominators, reconvergence, liveness. Sets are bits of integers."""
+"""Analyses of the control-flow graph: reachability, dominators, reconvergence, liveness. Sets are bits of integers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gpucoh.lang.ir import Block, Branch, Exit, Function, Instruction, Jump, Reg
 
 
 def reachable(function: Function) -> set[Block]:
-    """Blocks that the entry leads to."""
+    """The blocks that are reachable from the entry."""
     seen = {function.blocks[0]}
     pending = [function.blocks[0]]
     while pending:
@@ -20,13 +20,13 @@ def reachable(function: Function) -> set[Block]:
 
 
 def remove_unreachable(function: Function) -> None:
-    """Drop blocks that are never entered."""
+    """Drop unreachable blocks."""
     seen = reachable(function)
     function.blocks = [block for block in function.blocks if block in seen]
 
 
 def predecessors(function: Function) -> dict[Block, list[Block]]:
-    """Every block's predecessors."""
+    """The predecessors of every block."""
     found: dict[Block, list[Block]] = {block: [] for block in function.blocks}
     for block in function.blocks:
         for successor in dict.fromkeys(block.successors()):
@@ -35,7 +35,7 @@ def predecessors(function: Function) -> dict[Block, list[Block]]:
 
 
 def simplify(function: Function) -> None:
-    """Thread jumps to empty blocks, join straight runs, drop what is unreachable."""
+    """Thread jumps to empty blocks, join straight runs, drop unreachable blocks."""
     changed = True
     while changed:
         changed = False
@@ -64,7 +64,7 @@ def simplify(function: Function) -> None:
 
 
 def _thread(block: Block) -> bool:
-    """Let a block's terminator skip empty blocks that only jump on."""
+    """Make a block's terminator skip empty blocks that only jump."""
 
     def final(target: Block) -> Block:
         seen = set()
@@ -139,12 +139,12 @@ def dominator_children(function: Function) -> dict[Block, list[Block]]:
 
 
 def reconvergence(function: Function) -> dict[Block, Block | None]:
-    """Where the lanes that part at a block's branch join again; None: only at the end of the program.
+    """The reconvergence point of a block's branch, or None: the end of the program.
 
-    That is the immediate post-dominator, with one refinement: lanes that exit early never come back, so paths that
-    lead nowhere but to an early exit are left out. After ``if i >= n: return`` the others are together again at once.
-    Done in layers: the last exit in source order is the end of the first layer, which has all blocks that reach it;
-    the rest is treated alike.
+    That is the immediate post-dominator, with one refinement: lanes that exit early never reconverge, so paths that
+    lead only to an early exit do not count. After ``if i >= n: return`` the other lanes reconverge at once.
+    The computation works in layers: the last exit in source order is the end of the first layer, which has all blocks
+    that reach it; the remaining blocks are processed in the same way.
     """
     found: dict[Block, Block | None] = {}
     rest = list(function.blocks)
@@ -172,7 +172,7 @@ def reconvergence(function: Function) -> dict[Block, Block | None]:
 
 
 def region(block: Block, join: Block | None) -> set[Block]:
-    """Blocks that lanes may be in between the branch at the end of ``block`` and ``join``."""
+    """The blocks that lanes may execute between the branch at the end of ``block`` and ``join``."""
     seen: set[Block] = set()
     pending = [s for s in block.successors() if s is not join]
     while pending:
@@ -184,7 +184,7 @@ def region(block: Block, join: Block | None) -> set[Block]:
 
 
 class Liveness:
-    """Live registers at the end of each block, over the successors that ``successors`` gives; sets are bits."""
+    """Live registers at the end of each block, with the successors that ``successors`` returns; sets are bits."""
 
     def __init__(
         self,
@@ -218,20 +218,20 @@ class Liveness:
                     changed = True
 
     def bit(self, register: Register | None) -> int:
-        """The bit of a register, 0 where it does not count."""
+        """The bit of a register, 0 if it is not in the analysis."""
         return 1 << register.number if register is not None and self.counts(register) else 0
 
     def uses(self, instruction: Instruction) -> int:
-        """Bits of what an instruction reads."""
+        """Bits of the registers that an instruction reads."""
         bits = 0
         for register in instruction.used():
             bits |= self.bit(register)
         return bits
 
     def defines(self, instruction: Instruction) -> int:
-        """Bit of what an instruction writes."""
+        """Bit of the register that an instruction writes."""
         return self.bit(instruction.dest)
 
     def condition(self, block: Block) -> int:
-        """Bit of what a block's branch reads."""
+        """Bit of the register that a block's branch reads."""
         return self.bit(block.condition())

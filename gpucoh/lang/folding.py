@@ -1,4 +1,4 @@
-"""What instructions give for constant sources: the arithmetic of csrc/core/isa.h on 32-bit words."""
+"""Results of instructions with constant sources: the arithmetic of csrc/core/isa.h on 32-bit words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def float_bits(value: float | np.float32) -> int:
 
 
 def fold(op: str, type: Scalar, words: list[int], to: Scalar | None = None) -> int | None:
-    """The destination's bits for constant sources, or None where it is left to the machine."""
+    """The destination's bits for constant sources, or None if the machine must compute them."""
     if op == "MOVE":
         return words[0]
     if op == "SELECT":
@@ -119,12 +119,12 @@ def _fold_float(op: str, words: list[int]) -> int | None:
         return None
     with np.errstate(all="ignore"):
         result = _FLOAT[op](*values)
-    # Which NaN comes out is the machine's affair.
+    # The machine determines which NaN results.
     return None if np.isnan(result) else float_bits(result)
 
 
 def literal_bits(value: float, type: Scalar) -> int | None:
-    """The bits of a Python number as a constant of ``type``; None where it does not fit."""
+    """The bits of a Python number as a constant of ``type``; None if it does not fit."""
     if type is F32:
         try:
             return int(struct.unpack("<I", struct.pack("<f", value))[0])

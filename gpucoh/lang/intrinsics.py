@@ -1,7 +1,7 @@
 """The intrinsics of the kernel language, as Python functions.
 
-They exist so that kernels can be written, documented, completed by editors and type-checked as plain Python. The
-compiler recognises them by identity; called outside a kernel, each raises :class:`~gpucoh.errors.KernelError`.
+So kernels can be written, documented, completed by editors and type-checked as plain Python. The compiler recognises
+them by identity; outside a kernel, each raises :class:`~gpucoh.errors.KernelError`.
 
 Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak relaxed release sc``; of atomics:
 ``relaxed acquire release acq_rel sc``; of :func:`fence`: ``acquire release acq_rel sc``. Scopes: ``cta`` (the block),
@@ -80,12 +80,12 @@ def block_id(axis: int = 0) -> int:
 
 
 def block_dim(axis: int = 0) -> int:
-    """Threads a block along ``axis``, i32."""
+    """Threads per block along ``axis``, i32."""
     _refuse("block_dim")
 
 
 def grid_dim(axis: int = 0) -> int:
-    """Blocks of the grid along ``axis``, i32."""
+    """Blocks in the grid along ``axis``, i32."""
     _refuse("grid_dim")
 
 
@@ -100,22 +100,22 @@ def lane_id() -> int:
 
 
 def warp_id() -> int:
-    """Warp in its block, i32."""
+    """Warp of the thread in its block, i32."""
     _refuse("warp_id")
 
 
 def core_id() -> int:
-    """Core that the block runs on, i32."""
+    """Core that executes the block, i32."""
     _refuse("core_id")
 
 
 def warp_size() -> int:
-    """Lanes a warp, 32 or 64: a constant of the machine."""
+    """Lanes per warp, 32 or 64: a constant of the machine."""
     _refuse("warp_size")
 
 
 def clock() -> int:
-    """The core's cycle counter, low 32 bits, u32: subtract two to measure."""
+    """The core's cycle counter, low 32 bits, u32: subtract two values to measure a time."""
     _refuse("clock")
 
 
@@ -134,56 +134,56 @@ def store(
 def atomic_add(
     buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
 ) -> _T:
-    """``buf[index] += value`` as one step; returns the old value. i32, u32 and f32."""
+    """``buf[index] += value`` atomically; returns the old value. i32, u32 and f32."""
     _refuse("atomic_add")
 
 
 def atomic_sub(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] -= value`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] -= value`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_sub")
 
 
 def atomic_min(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] = min(buf[index], value)`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] = min(buf[index], value)`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_min")
 
 
 def atomic_max(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] = max(buf[index], value)`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] = max(buf[index], value)`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_max")
 
 
 def atomic_and(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] &= value`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] &= value`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_and")
 
 
 def atomic_or(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] |= value`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] |= value`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_or")
 
 
 def atomic_xor(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] ^= value`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] ^= value`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_xor")
 
 
 def atomic_exch(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
-    """``buf[index] = value`` as one step; returns the old value. i32 and u32."""
+    """``buf[index] = value`` atomically; returns the old value. i32 and u32."""
     _refuse("atomic_exch")
 
 
@@ -195,7 +195,7 @@ def atomic_cas(
     order: str = "relaxed",
     scope: str = "gpu",
 ) -> int:
-    """``buf[index] = value`` if it equals ``expected``, as one step; returns the old value.
+    """``buf[index] = value`` if it equals ``expected``, atomically; returns the old value.
 
     i32 and u32.
     """
@@ -222,7 +222,7 @@ def barrier_arrive(id: int, count: int) -> None:
 
 
 def sleep(cycles: int) -> None:
-    """The warp issues nothing for ``cycles`` core cycles (its active threads' largest; a negative i32 is none)."""
+    """Issue nothing for ``cycles`` core cycles (the largest of the warp's active threads; negative i32: 0)."""
     _refuse("sleep")
 
 
@@ -232,7 +232,7 @@ def shared(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
 
 
 def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
-    """A small array of the thread, in registers, zero at first.
+    """A small array of the thread, in registers, initialised to zero.
 
     ``n`` is constant; a tuple makes it 2-D.
     """
@@ -240,17 +240,17 @@ def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
 
 
 def any(x: float) -> bool:
-    """True when ``x`` is true in any active thread of the warp."""
+    """Whether ``x`` is true in any active thread of the warp."""
     _refuse("any")
 
 
 def all(x: float) -> bool:
-    """True when ``x`` is true in every active thread of the warp."""
+    """Whether ``x`` is true in every active thread of the warp."""
     _refuse("all")
 
 
 def ballot(x: float, high: bool = False) -> int:
-    """Bit l is set when ``x`` is true in active lane l (``high``: lane 32 + l of a 64-lane
+    """Bit l is set if ``x`` is true in active lane l (``high``: lane 32 + l of a 64-lane
     warp), u32.
     """
     _refuse("ballot")
@@ -259,23 +259,23 @@ def ballot(x: float, high: bool = False) -> int:
 def shuffle(x: _T, lane: int) -> _T:
     """``x`` of lane ``lane`` modulo the warp size.
 
-    That lane must be active: of one that is not, the value is undefined.
+    That lane must be active; otherwise the value is undefined.
     """
     _refuse("shuffle")
 
 
 def min(x: _T, y: _T, *more: _T) -> _T:
-    """The smaller; of f32 the number where the other is NaN."""
+    """The smaller value; of f32 the number if the other is NaN."""
     _refuse("min")
 
 
 def max(x: _T, y: _T, *more: _T) -> _T:
-    """The larger; of f32 the number where the other is NaN."""
+    """The larger value; of f32 the number if the other is NaN."""
     _refuse("max")
 
 
 def abs(x: _T) -> _T:
-    """``|x|``; of the smallest i32 itself."""
+    """``|x|``; the smallest i32 gives itself."""
     _refuse("abs")
 
 

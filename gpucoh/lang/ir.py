@@ -1,8 +1,8 @@
 """The intermediate form: three-address instructions over virtual registers, in a control-flow graph.
 
-Not SSA: a variable of the program is one register with any number of definitions. A register with a single definition
-behaves as an SSA value nevertheless, because every use is checked to be dominated by a definition; the optimiser relies
-on that. Words are untyped; each instruction names the type that it works on.
+The form is not SSA: a variable of the program is one register with any number of definitions. A register with a single
+definition still behaves as an SSA value, because the compiler checks that a definition dominates every use; the
+optimiser relies on that. Words are untyped; each instruction names the type that it works on.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Operand = Register | Constant | Argument
 
 @dataclass(eq=False)
 class LocalArray:
-    """A per-thread array; its registers are consecutive, from ``base`` on once they are allocated."""
+    """A per-thread array; its registers are consecutive from ``base``, once they are allocated."""
 
     name: str
     type: Scalar
@@ -73,10 +73,10 @@ class Instruction:
     scope: str = "GPU"
     array: LocalArray | None = None
     bound: int = 0  # SHARED_ATOMIC: the array's words
-    uniform: bool = False  # set by the analysis: carried out once a warp
+    uniform: bool = False  # set by the analysis: executed once per warp
 
     def used(self) -> Iterator[Register]:
-        """The registers that it reads."""
+        """The registers that the instruction reads."""
         for source in self.sources:
             if isinstance(source, Register):
                 yield source
@@ -84,56 +84,56 @@ class Instruction:
 
 @dataclass(eq=False)
 class Jump:
-    """Go to ``target``."""
+    """A jump to ``target``."""
 
     target: Block
     place: Place
 
     def successors(self) -> tuple[Block, ...]:
-        """Blocks that may come next."""
+        """The blocks that may come next."""
         return (self.target,)
 
 
 @dataclass(eq=False)
 class Branch:
-    """Go to ``if_true`` where ``condition`` is not zero, else to ``if_false``."""
+    """A branch to ``if_true`` if ``condition`` is not zero, else to ``if_false``."""
 
     condition: Operand
     if_true: Block
     if_false: Block
     place: Place
-    divergent: bool = True  # cleared by the analysis where the whole warp goes one way
+    divergent: bool = True  # cleared by the analysis if the whole warp takes one side
 
     def successors(self) -> tuple[Block, ...]:
-        """Blocks that may come next."""
+        """The blocks that may come next."""
         return (self.if_true, self.if_false)
 
 
 @dataclass(eq=False)
 class Exit:
-    """The thread is done."""
+    """The end of the thread."""
 
     place: Place
 
     def successors(self) -> tuple[Block, ...]:
-        """None come next."""
+        """No blocks."""
         return ()
 
 
 @dataclass(eq=False)
 class Block:
-    """A straight run of instructions and what ends it."""
+    """A straight run of instructions and its terminator."""
 
     number: int
     instructions: list[Instruction] = field(default_factory=list)
     terminator: Jump | Branch | Exit | None = None
 
     def successors(self) -> tuple[Block, ...]:
-        """Blocks that may come next."""
+        """The blocks that may come next."""
         return self.terminator.successors() if self.terminator else ()
 
     def condition(self) -> Register | None:
-        """The register that its branch reads, if any."""
+        """The register that the branch reads, if any."""
         if isinstance(self.terminator, Branch) and isinstance(self.terminator.condition, Register):
             return self.terminator.condition
         return None
@@ -152,12 +152,12 @@ class Function:
     shared_words: int = 0
 
     def new_register(self, name: str | None = None) -> Register:
-        """A fresh virtual register."""
+        """A new virtual register."""
         self.registers += 1
         return Register(self.registers - 1, name)
 
     def definitions(self) -> dict[Register, list[tuple[Block, Instruction]]]:
-        """Every register's definitions."""
+        """The definitions of every register."""
         found: dict[Register, list[tuple[Block, Instruction]]] = {}
         for block in self.blocks:
             for instruction in block.instructions:
@@ -166,7 +166,7 @@ class Function:
         return found
 
 
-#: Instructions whose only effect is their destination, the same each time for the same sources.
+#: Instructions whose only effect is their destination, which depends only on the sources.
 PURE = frozenset(
     [
         "MOVE",
@@ -202,9 +202,9 @@ PURE = frozenset(
         "GE",
     ]
 )
-#: Instructions that may be dropped when nobody reads their destination (reading the clock has no effect).
+#: Instructions that may be dropped if their destination is unused (reading the clock has no effect).
 REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE"}
-#: Votes: one answer for the whole warp, whatever the sources.
+#: Votes: one result for the whole warp, for any sources.
 VOTES = frozenset({"ANY", "ALL", "BALLOT"})
 COMPARISONS = frozenset({"EQ", "NE", "LT", "LE", "GT", "GE"})
 COMMUTATIVE = frozenset({"ADD", "MUL", "AND", "OR", "XOR", "EQ", "NE"})

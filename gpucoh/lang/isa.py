@@ -1,6 +1,6 @@
-"""The instruction set as csrc/core/isa.h has it: names in order, flags, packing.
+"""The instruction set of csrc/core/isa.h: names in order, flags, packing.
 
-A test compares every list with the header, another with the built core.
+Tests compare every list with the header and with the built core.
 """
 
 from __future__ import annotations

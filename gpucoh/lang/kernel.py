@@ -1,4 +1,4 @@
-"""The decorators ``@kernel`` and ``@device`` and the objects that they make."""
+"""The decorators ``@kernel`` and ``@device`` and their objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Device", "Kernel", "device", "kernel"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-#: Programs kept a kernel: one a warp width and set of constants that it uses.
+#: Cached programs per kernel: one per warp width and set of constants.
 MAX_CACHED = 16
 
 _Dependency = tuple[Callable[[], Any], Any]
@@ -47,7 +47,7 @@ class Kernel:
         return f"<gpucoh.kernel {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> None:
-        """Refused: kernels are launched."""
+        """Raise: kernels are launched, not called."""
         raise KernelError(
             f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)"
         )
@@ -68,7 +68,7 @@ class Kernel:
         Raises
         ------
         KernelError
-            A parameter without a type, or of a kind that kernels do not have.
+            For a parameter without a type, or of a kind that kernels do not support.
         """
         unit = self._unit
         arguments = unit.tree.args
@@ -86,7 +86,7 @@ class Kernel:
             else:
                 raise unit.error(
                     argument,
-                    f"argument '{argument.arg}' has no type of kernels: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or "
+                    f"argument '{argument.arg}' has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or "
                     "gpucoh.Buffer[...]",
                 )
         return tuple(parameters)
@@ -97,10 +97,10 @@ class Kernel:
         Raises
         ------
         KernelError
-            Python that the kernel language does not have; tells file, line and what to write instead.
+            For Python that the kernel language does not support; with file, line and a replacement.
         """
         if lanes not in (32, 64):
-            raise ConfigError(f"lanes a warp must be 32 or 64, got {lanes!r}")
+            raise ConfigError(f"lanes = {lanes!r} is not 32 or 64")
         for known, dependencies, program in self._programs:
             if known == lanes and all(_same(current(), value) for current, value in dependencies):
                 return program
@@ -130,12 +130,12 @@ class Kernel:
         return program
 
     def disassemble(self, lanes: int = 32) -> str:
-        """The machine code as text, for people."""
+        """The machine code as text."""
         return disassemble(self.compile(lanes))
 
 
 class Device:
-    """A function that kernels can call; inlined where it is called. Made by :func:`device`."""
+    """A function that kernels can call; it is inlined. Made by :func:`device`."""
 
     is_gpucoh_device = True
 
@@ -149,7 +149,7 @@ class Device:
         return f"<gpucoh.device {self.name}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Refused: kernels call device functions."""
+        """Raise: only kernels call device functions."""
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
 
     @cached_property
@@ -159,7 +159,7 @@ class Device:
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a Python function whose parameters are annotated ``i32 u32 f32`` or ``Buffer[...]``."""
+    """Make a kernel of a Python function with parameters annotated ``i32 u32 f32`` or ``Buffer[...]``."""
     return Kernel(function)
 
 
@@ -177,13 +177,13 @@ def _plain(function: Any, decorator: str) -> Callable[..., Any]:
 
 
 def _same(now: Any, then: Any) -> bool:
-    """Whether a constant of the surroundings is still what the program was compiled with."""
+    """Whether an outside constant still has the value that the program was compiled with."""
     if now is then:
         return True
     if type(now) is not type(then):
         return False
     if isinstance(now, tuple):
         return len(now) == len(then) and all(_same(a, b) for a, b in zip(now, then, strict=True))
-    if isinstance(now, float):  # a NaN is itself, and -0.0 is not 0.0
+    if isinstance(now, float):  # bits: a NaN equals itself, and -0.0 differs from 0.0
         return now.hex() == float(then).hex()
     return isinstance(now, (bool, int, str)) and bool(now == then)

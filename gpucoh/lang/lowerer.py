@@ -25,23 +25,23 @@ from gpucoh.lang.values import (
 
 
 class Lowerer(StatementLowerer):
-    """Lowers a whole kernel. ``dependencies`` collects what of the surroundings the program depends on."""
+    """Lowers a whole kernel. ``dependencies`` collects the outside names that the program depends on."""
 
     def __init__(self, unit: SourceUnit, lanes: int) -> None:
         super().__init__(unit.name)
         self.lanes = lanes
         self.units: list[SourceUnit] = [unit]
         self.dependencies: list[tuple[Callable[[], Any], Any]] = []
-        self._depends_on: set[tuple[int, str]] = set()  # objects that the dependencies keep
+        self._depends_on: set[tuple[int, str]] = set()  # objects in the dependencies
         self.array_count = 0
 
     def depend(self, name: str, value: Any) -> None:
-        """Remember a name's value."""
+        """Record a name's value."""
         unit = self.frame.unit
         self._depend(unit, name, lambda: unit.lookup(name)[1], value)
 
     def depend_attribute(self, base: Any, name: str, value: Any) -> None:
-        """Remember an attribute's value."""
+        """Record an attribute's value."""
         self._depend(base, name, lambda: getattr(base, name, None), value)
 
     def _depend(self, base: Any, name: str, current: Callable[[], Any], value: Any) -> None:
@@ -95,12 +95,12 @@ class Lowerer(StatementLowerer):
         self.at(node)
         if frame.result is None:
             return None
-        # Fresh copies: a result's register must not change under a later call's hand.
+        # Fresh copies: a later call must not change a result's register.
         values = tuple(Value(variable.register, variable.type) for variable in frame.result)
         return values[0] if frame.single_result else TupleValue(values)
 
     def _reachable_end(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether control may run off the end of these statements, as far as their form tells."""
+        """Whether control may reach the end of these statements, judged by their form."""
         last = statements[-1]
         if isinstance(last, ast.Return):
             return False

@@ -21,13 +21,13 @@ from gpucoh.lang.ir import (
 )
 from gpucoh.lang.types import F32, I32, U32
 
-#: Rounds of the passes; each one enables the next, few are needed.
+#: Rounds of the passes; each one enables the next, and few are needed.
 MAX_ROUNDS = 6
 _SAME = object()
 
 
 def optimise(function: Function) -> None:
-    """Make a checked function smaller; what it does to memory stays the same, access for access."""
+    """Optimise a checked function; its memory accesses stay the same, one for one."""
     flow.simplify(function)
     replace_local_arrays(function)
     for _ in range(MAX_ROUNDS):
@@ -41,7 +41,7 @@ def optimise(function: Function) -> None:
 
 
 def find_unassigned(function: Function) -> tuple[Register, Place] | None:
-    """A variable that may be read before it is assigned, and where."""
+    """A variable that may be read before it is assigned, and its location."""
     flow.remove_unreachable(function)
     before = flow.predecessors(function)
     everything = (1 << function.registers) - 1
@@ -82,7 +82,7 @@ def find_unassigned(function: Function) -> tuple[Register, Place] | None:
 
 
 def replace_local_arrays(function: Function) -> None:
-    """Local arrays whose every index is a constant become plain registers."""
+    """Turn local arrays whose every index is a constant into plain registers."""
     accesses: dict[LocalArray, list[Instruction]] = {}
     for block in function.blocks:
         for instruction in block.instructions:
@@ -146,7 +146,7 @@ class _Numbering:
         self.changed = False
 
     def walk(self, entry: Block) -> None:
-        """Number the dominator tree from ``entry`` on, without recursion."""
+        """Number the dominator tree from ``entry``, without recursion."""
         pending: list[tuple[Block, dict[object, Register]]] = [(entry, {})]
         while pending:
             block, known = pending.pop()
@@ -196,7 +196,7 @@ class _Numbering:
         self, dest: Register, local: dict[object, Register], copies: dict[Register, Operand]
     ) -> None:
         if dest in self.single:
-            return  # a new trip of a loop starts a new block, with empty tables
+            return  # a new iteration of a loop starts a new block, with empty tables
         copies.pop(dest, None)
         for target in [t for t, source in copies.items() if source is dest]:
             del copies[target]
@@ -231,7 +231,7 @@ class _Numbering:
 
 
 def identity(instruction: Instruction) -> Operand | None:
-    """The operand that an integer operation leaves as it is, or zero; None where there is none."""
+    """The operand that an integer operation leaves unchanged, or zero; None if there is none."""
     op, sources = instruction.op, instruction.sources
     if op == "SELECT" and isinstance(sources[0], Constant):
         return sources[1] if sources[0].bits else sources[2]
@@ -259,7 +259,7 @@ def number_values(function: Function) -> bool:
 
 
 def fold_branches(function: Function) -> bool:
-    """Branches on constants become jumps; a branch on ``x == 0`` or ``x != 0`` of an integer tests x itself."""
+    """Turn branches on constants into jumps; a branch on ``x == 0`` or ``x != 0`` of an integer tests x itself."""
     changed = False
     definitions = function.definitions()
     for block in function.blocks:
@@ -289,7 +289,7 @@ def fold_branches(function: Function) -> bool:
 
 
 def remove_dead(function: Function) -> bool:
-    """Drop instructions whose result nobody reads and that do nothing else; atomics lose their destination."""
+    """Drop instructions without side effects whose result is unused; atomics lose an unused destination."""
     live = flow.Liveness(function)
     changed = False
     for block in function.blocks:

@@ -1,4 +1,4 @@
-"""A compiled kernel: instructions, constants and what a launch has to bring."""
+"""A compiled kernel: instructions, constants, and the arguments that a launch needs."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ class Program:
     name : str
         The kernel's name.
     lanes : int
-        Lanes a warp it was compiled for, 32 or 64.
+        Lanes per warp for which it was compiled, 32 or 64.
     code : bytes
-        Instructions as csrc/core/isa.h packs them, 32 bytes each.
+        Instructions in the packing of csrc/core/isa.h, 32 bytes each.
     vector_registers, uniform_registers : int
-        Words a lane and words a warp.
+        Words per lane and words per warp.
     shared_words : int
-        Scratchpad words a block.
+        Scratchpad words per block.
     constants : tuple of int or str
-        The constant bank: the bits of an immediate, or the name of the scalar parameter whose value goes there.
+        The constant bank: the bits of an immediate, or the name of the scalar parameter that provides the value.
     parameters : tuple of Parameter
-        In the order of the kernel's arguments.
+        The parameters, in the order of the kernel's arguments.
     buffers : tuple of str
-        Slot number to parameter name, in the order of the buffer parameters.
+        The names of the buffer parameters by slot number, in their order.
     files : tuple of (str, int)
-        Sources, the kernel's first: file name and the line (from 1) where the source begins. An instruction's ``line``
-        counts from 0 there: see :meth:`locate`.
+        Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
+        that line: see :meth:`locate`.
     """
 
     name: str
@@ -86,12 +86,12 @@ class Program:
         return filename, first + line
 
     def bind(self, args: Sequence[Any]) -> tuple[NDArray[np.uint32], list[Any]]:
-        """The constant bank and the buffers, in slot order, of a launch with these arguments.
+        """The constant bank and the buffers, in slot order, for a launch with these arguments.
 
         Raises
         ------
         ConfigError
-            A wrong number of arguments, or a scalar that does not fit its parameter's type.
+            For a wrong number of arguments, or a scalar that does not fit its parameter's type.
         """
         if len(args) != len(self.parameters):
             names = ", ".join(parameter.name for parameter in self.parameters)
@@ -115,7 +115,7 @@ class Program:
 
 
 def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
-    """The 32 bits of a scalar argument; ConfigError names the argument when it does not fit."""
+    """The 32 bits of a scalar argument; a ConfigError names an argument that does not fit."""
     where = f"argument '{parameter.name}' of kernel '{kernel}'"
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]

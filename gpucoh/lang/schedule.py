@@ -1,15 +1,15 @@
-"""Order of instructions within a block: loads go first, so that they are in flight together, as compilers for GPUs do.
+"""Order of instructions within a block: loads first, so that they are in flight together, as GPU compilers do.
 
 Warps issue in order and wait at the first use of a loaded value. Within a run of plain loads and arithmetic the loads,
-with what their addresses need, therefore move before the rest. Nothing moves across a store, an atomic, a fence, a
-barrier, an ordered load or anything else with an effect, and loads keep their order among themselves.
+and the computation of their addresses, therefore move before the rest. Nothing moves across a store, an atomic, a
+fence, a barrier, an ordered load or any other side effect, and loads keep their order among themselves.
 """
 
 from __future__ import annotations
 
 from gpucoh.lang.ir import PURE, Function, Instruction, Register
 
-#: Loads brought together at most: each holds a register until it is used.
+#: Largest number of loads moved together: each holds a register until its use.
 MAX_GROUP = 8
 
 
@@ -40,7 +40,7 @@ def _is_load(instruction: Instruction) -> bool:
 
 
 def _loads_first(run: list[Instruction]) -> list[Instruction]:
-    """The loads of a run and what must come before each, then the rest; both in their old order."""
+    """The loads of a run and the instructions that they depend on, then the rest; both in their old order."""
     if sum(map(_is_load, run)) < 2:
         return run
     before = _dependencies(run)
@@ -60,7 +60,7 @@ def _loads_first(run: list[Instruction]) -> list[Instruction]:
 
 
 def _dependencies(run: list[Instruction]) -> list[set[int]]:
-    """For each instruction those before it that write what it reads or writes, or read what it writes."""
+    """For each instruction the earlier ones that write its sources or destination, or read its destination."""
     written: dict[Register, int] = {}
     read: dict[Register, list[int]] = {}
     found: list[set[int]] = []

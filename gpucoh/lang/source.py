@@ -1,4 +1,4 @@
-"""Where a kernel's text comes from, what its names mean, and errors that say where."""
+"""The source text of a kernel, the meaning of its names, and errors with locations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpucoh.errors import KernelError
 
 
 class SourceUnit:
-    """One Python function: its text, syntax tree and surroundings.
+    """One Python function: its text, syntax tree and outside names.
 
     Attributes
     ----------
@@ -93,10 +93,10 @@ class SourceUnit:
 
 
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a definition that may stand inside another.
+    """The syntax tree of a definition that may be inside another.
 
-    Its indentation is kept and given a block to stand in: a comment, or a line of a string, may
-    begin further left.
+    Its indentation is kept, inside an added block: a comment, or a line of a string, may begin further
+    left.
     """
     if not text[:1].isspace():
         return ast.parse(text)
@@ -119,8 +119,8 @@ def assignment_counts(tree: ast.FunctionDef) -> dict[str, int]:
 def loop_names_to_copy(tree: ast.FunctionDef) -> set[str]:
     """Names of loop variables that cannot serve as the loop's own counter.
 
-    That is so where the name is read or bound anywhere but in the body of a ``for`` over it, bound again in that body,
-    or the variable of a ``for`` inside such a body.
+    These are names that are read or bound outside the body of a ``for`` over them, bound again in that body, or the
+    variable of a ``for`` inside such a body.
     """
     inside: dict[str, set[int]] = {}
     copied: set[str] = set()

@@ -23,7 +23,7 @@ from gpucoh.lang.values import (
     describe,
 )
 
-#: Most trips of a loop over a tuple, each of which is written out.
+#: Largest number of iterations of a loop over a tuple, which is unrolled.
 MAX_UNROLLED = 64
 REFUSED = {
     "Assert": "assert cannot be used: use an if that stores an error code into a buffer",
@@ -46,7 +46,7 @@ REFUSED = {
 
 
 def pinned(value: AnyValue, name: str) -> AnyValue:
-    """A value that a name stands for: its temporaries are not to become other variables."""
+    """A value bound to a name: its temporaries must not become other variables."""
     if (
         isinstance(value, Value)
         and isinstance(value.operand, Register)
@@ -63,7 +63,7 @@ class StatementLowerer(CallLowerer):
     """Lowers statements."""
 
     def bind_parameter(self, name: str, value: AnyValue, node: ast.AST) -> None:
-        """A parameter: the value itself, or a variable where the body assigns to it."""
+        """A parameter: the value itself, or a variable if the body assigns to it."""
         if self.frame.unit.assigned[name] == 1:
             self.frame.names[name] = pinned(value, name)
         else:
@@ -116,7 +116,7 @@ class StatementLowerer(CallLowerer):
             self.assign(target, value, node, only=len(node.targets) == 1)
 
     def assign(self, target: ast.expr, value: AnyValue, node: ast.AST, only: bool = True) -> None:
-        """Assign a lowered value to a target. ``only``: no other target follows."""
+        """Assign a lowered value to a target. ``only``: there is no other target."""
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value, node, retarget=only)
         elif isinstance(target, ast.Subscript):
@@ -166,11 +166,13 @@ class StatementLowerer(CallLowerer):
                 node,
                 f"'{name}' names {describe(value)} and is assigned more than once: use another name",
             )
-        if known is not None:  # lanes that left the trip before would see the other value, too
+        if (
+            known is not None
+        ):  # lanes that left in an earlier iteration would see the other value, too
             self.fail(
                 node,
-                f"'{name}' names {describe(value)} and is assigned in each trip of a loop over a tuple: "
-                "make it before the loop, or use numbers",
+                f"'{name}' names {describe(value)} and is assigned in each iteration of a loop over a tuple: "
+                "assign it before the loop, or use numbers",
             )
         self.frame.names[name] = pinned(self.captured(value), name)
 
@@ -219,7 +221,7 @@ class StatementLowerer(CallLowerer):
             constant = self.value(node.test) if self._looks_constant(node.test) else None
             if isinstance(
                 constant, Literal
-            ):  # as a C preprocessor would: the other branch is not compiled
+            ):  # as a C preprocessor: the other branch is not compiled
                 self.body(node.body if constant.value else node.orelse)
                 return
         true_block, false_block, join = self.new_block(), self.new_block(), self.new_block()
@@ -234,7 +236,7 @@ class StatementLowerer(CallLowerer):
         self.resume(join)
 
     def _looks_constant(self, node: ast.expr) -> bool:
-        """Whether no local variable, call or access stands in ``node``, so that looking at it makes no instruction."""
+        """Whether ``node`` has no local variable, call or access, so that evaluating it emits no instruction."""
         for part in ast.walk(node):
             if isinstance(part, (ast.Call, ast.Subscript)):
                 return False
@@ -247,7 +249,7 @@ class StatementLowerer(CallLowerer):
     def _do_While(self, node: ast.While) -> None:
         if node.orelse:
             self.fail(node, "while ... else cannot be used: use a flag and an if")
-        # Tested once before the loop and again at its end: one branch a trip.
+        # Tested once before the loop and again at its end: one branch per iteration.
         first, again, exit = self.new_block(), self.new_block(), self.new_block()
         self.branch_on(node.test, first, exit)
         self.resume(first)
@@ -293,7 +295,7 @@ class StatementLowerer(CallLowerer):
         if len(items.items) > MAX_UNROLLED:
             self.fail(
                 node,
-                f"a loop over a tuple of {len(items.items)}, at most {MAX_UNROLLED}: use range(...)",
+                f"a loop over a tuple of {len(items.items)} elements (allowed: up to {MAX_UNROLLED}): use range(...)",
             )
         exit = self.new_block()
         names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
@@ -308,12 +310,12 @@ class StatementLowerer(CallLowerer):
             self._loop_body(node.body, Loop(exit, following))
             self.start(following)
         self.start(exit)
-        for name in names:  # a constant of the last trip only
+        for name in names:  # a constant of the last iteration only
             if not isinstance(self.frame.names.get(name), Variable):
                 self.frame.names.pop(name, None)
 
     def _fixed(self, name: str, item: AnyValue) -> bool:
-        """Whether a loop variable can stand for a constant."""
+        """Whether a loop variable can be a constant."""
         return (
             self.frame.unit.assigned.get(name) == 1
             and name not in self.frame.copied_loop_names
@@ -374,7 +376,7 @@ class StatementLowerer(CallLowerer):
         return type, [self.coerce(value, type, node, "range()") for value in values]
 
     def _counter(self, node: ast.For, name: str, type: Scalar, start: Value, own: bool) -> Register:
-        """The register that counts: the variable itself where nobody else assigns or reads it."""
+        """The register that counts: the variable itself if nothing else assigns or reads it."""
         if own:
             known = self.frame.names.get(name)
             if not isinstance(known, Variable) or known.type is not type:
@@ -388,7 +390,7 @@ class StatementLowerer(CallLowerer):
         return register
 
     def _range_test(self, counter: Value, stop: Value, step: Value, node: ast.AST) -> Value:
-        """Whether the loop goes on. Of a step of unknown sign, both tests are made."""
+        """Whether the loop continues. For a step of unknown sign, both tests are made."""
         type = counter.type
         if type is U32 or is_positive(step):
             return self.operate("LT", type, counter, stop)

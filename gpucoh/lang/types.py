@@ -1,8 +1,8 @@
 """Types of the kernel language: the scalars ``i32 u32 f32`` and ``Buffer``.
 
 At run time ``i32``, ``u32`` and ``f32`` are :class:`Scalar` objects: annotations of kernel arguments, dtypes of
-``shared`` and ``local`` arrays, and conversions inside kernels. A type checker sees ``int`` and ``float``, so that
-kernels can be checked as the plain Python they look like.
+``shared`` and ``local`` arrays, and conversions inside kernels. A type checker sees ``int`` and ``float``, so it can
+check kernels as plain Python.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Scalar:
         return f"gpucoh.{self.name}"
 
     def __call__(self, value: object) -> Any:
-        """Only inside kernels: convert ``value`` to this type."""
+        """Convert ``value`` to this type; only inside kernels."""
         raise KernelError(
             f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
         )
@@ -53,13 +53,13 @@ class Scalar:
 I32 = Scalar("i32", 0, "int32")
 U32 = Scalar("u32", 1, "uint32")
 F32 = Scalar("f32", 2, "float32")
-#: Result of comparisons: a word, 0 or 1; the compiler's own, with the operations of i32.
+#: Type of comparisons: a word, 0 or 1; internal to the compiler, with the operations of i32.
 BOOL = Scalar("bool", 0, "int32")
 
 
 @dataclass(frozen=True)
 class BufferType:
-    """What ``Buffer[f32]`` or ``Buffer[f32, "readonly"]`` stands for at run time."""
+    """The run-time value of ``Buffer[f32]`` or ``Buffer[f32, "readonly"]``."""
 
     dtype: Scalar
     readonly: bool = False
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     f32: TypeAlias = float
 
     class Buffer(Generic[_T]):
-        """A global, scratchpad or local array as kernels see it."""
+        """A global, scratchpad or local array in a kernel."""
 
         def __getitem__(self, index: int | tuple[int, ...]) -> _T: ...
         def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None: ...

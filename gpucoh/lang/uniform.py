@@ -1,4 +1,4 @@
-"""Which values are the same in all lanes of a warp, and which branches part a warp."""
+"""Uniformity analysis: values that are the same in all lanes of a warp, and branches that diverge."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PER_LANE = frozenset(isa.SPECIALS[name] for name in ("THREAD_X", "THREAD_Y", "TH
 def analyse(function: Function, joins: dict[Block, Block | None]) -> set[Register]:
     """The uniform registers; sets ``Instruction.uniform`` and ``Branch.divergent``.
 
-    Optimistic: everything starts uniform, and what is not falls out until nothing changes. A register is uniform when
-    all its definitions are. A definition is when it is arithmetic on uniform values, a special register of the warp, or
-    a vote, and stands where no divergent branch is open: between a branch that may part the warp and its join, lanes
-    execute a definition at different times, or not at all. In such a place only a temporary that is read in its own
-    block alone may be uniform, and only if it is arithmetic: then nothing else can come between.
+    The analysis is optimistic: all registers start uniform, and those that are not are removed until nothing changes. A
+    register is uniform if all its definitions are. A definition is uniform if it is arithmetic on uniform values, a
+    special register of the warp, or a vote, and no divergent branch is open there: between a divergent branch and its
+    join, lanes execute a definition at different times, or not at all. In such a place only a temporary that is read
+    in its own block alone may be uniform, and only if it is arithmetic: then nothing else can execute in between.
     """
     definitions = function.definitions()
     readers = _reading_blocks(function)

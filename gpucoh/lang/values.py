@@ -1,4 +1,4 @@
-"""What an expression of a kernel stands for while it is being compiled."""
+"""The compile-time values of a kernel's expressions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Literal:
-    """A Python number; it takes the type of what it meets."""
+    """A Python number; it takes the type of the other operand."""
 
     value: bool | int | float
 
     @property
     def natural(self) -> Scalar:
-        """The type it has on its own."""
+        """The type of the number alone."""
         if isinstance(self.value, bool):
             return BOOL
         return I32 if isinstance(self.value, int) else F32
@@ -37,7 +37,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class TupleValue:
-    """A tuple of values; exists only while compiling."""
+    """A tuple of values; exists only at compile time."""
 
     items: tuple[Any, ...]
 
@@ -54,7 +54,7 @@ class BufferValue:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A scratchpad array: ``base`` and ``words`` count words of the block's scratchpad."""
+    """A scratchpad array; ``base`` and ``words`` count words of the block's scratchpad."""
 
     name: str
     base: int
@@ -65,7 +65,7 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class PythonObject:
-    """Anything else that a name of the surroundings refers to: a module, a function, a type, a string."""
+    """Any other object that an outside name refers to: a module, a function, a type, a string."""
 
     value: Any
 
@@ -86,7 +86,7 @@ class Variable:
 
 @dataclass
 class Loop:
-    """Where break and continue go."""
+    """The targets of break and continue."""
 
     exit: Block
     next: Block
@@ -110,7 +110,7 @@ class Frame:
 
 
 def describe(value: AnyValue) -> str:
-    """A few words for messages."""
+    """A short description for messages."""
     if isinstance(value, Value):
         return value.type.name
     if isinstance(value, Literal):
@@ -128,7 +128,7 @@ def describe(value: AnyValue) -> str:
 
 
 def from_python(value: Any) -> AnyValue:
-    """A constant of the surroundings as a value; what is no number stays a :class:`PythonObject`."""
+    """An outside constant as a value; an object that is not a number stays a :class:`PythonObject`."""
     if isinstance(value, np.int32):
         return Value(Constant(int(value) & 0xFFFFFFFF), I32)
     if isinstance(value, np.uint32):

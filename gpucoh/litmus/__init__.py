@@ -5,9 +5,9 @@
 >>> result.model, result.allowed, result.ok
 ('RC-MCA', True, True)
 
-:func:`run_test` runs one under varied timing and says what was seen and what the promised model allows;
-:func:`allowed` asks a model alone; :func:`load` reads files in the format of the public PTX suites; :func:`builtins`
-lists the tests that come along. docs/litmus.md tells the format, the models and how runs differ.
+:func:`run_test` runs one under varied timing and reports the outcomes and what the promised model allows;
+:func:`allowed` queries a model alone; :func:`load` reads files in the format of the public PTX suites; :func:`builtins`
+lists the built-in tests. docs/litmus.md describes the format, the models and how runs differ.
 """
 
 from gpucoh.litmus.parser import load, parse

@@ -1,4 +1,4 @@
-"""A writer of machine code: instructions with labels and constants, packed as the core takes them."""
+"""Assembly of machine code: instructions with labels and constants, packed in the core's form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def uniform(number: int) -> int:
 
 @dataclass
 class Code:
-    """Machine code as it is written."""
+    """Machine code under construction."""
 
     rows: list[list[int]] = field(default_factory=list)
     jumps: list[tuple[int, str]] = field(default_factory=list)
@@ -32,16 +32,16 @@ class Code:
     made: int = 0
 
     def constant(self, value: int) -> int:
-        """The operand of a number."""
+        """The operand for a number."""
         bits = value & 0xFFFFFFFF
         return isa.OPERAND_CONSTANT | self.constants.setdefault(bits, len(self.constants))
 
     def label(self, name: str) -> None:
-        """The next instruction's name."""
+        """Place a label at the next instruction."""
         self.labels[name] = len(self.rows)
 
     def fresh(self, stem: str) -> str:
-        """A name that no label has yet."""
+        """A new label."""
         self.made += 1
         return f"{stem}.{self.made}"
 
@@ -61,7 +61,7 @@ class Code:
         type: str = "I32",
         target: str | None = None,
     ) -> None:
-        """One instruction; operands as :func:`uniform` and :meth:`constant` give them."""
+        """Emit one instruction; operands are those of :func:`uniform` and :meth:`constant`."""
         if target is not None:
             self.jumps.append((len(self.rows), target))
         if d != isa.OPERAND_NONE:
@@ -72,15 +72,15 @@ class Code:
         )  # fmt: skip
 
     def branch(self, condition: int, target: str, *, if_zero: bool = False) -> None:
-        """Go to a label when the register is not zero (zero with ``if_zero``)."""
+        """Branch to a label if the register is not zero (zero with ``if_zero``)."""
         self.emit("BRANCH", a=condition, flags=isa.FLAG_IF_ZERO if if_zero else 0, target=target)
 
     def jump(self, target: str) -> None:
-        """Go to a label."""
+        """Jump to a label."""
         self.emit("JUMP", target=target)
 
     def finish(self, name: str, source: str, lanes: int, shared_words: int) -> Program:
-        """The program; its last instruction is where branches that never part a warp would join."""
+        """The program; its last instruction is the join of branches that never diverge."""
         self.label("end")
         self.emit("EXIT")
         end = self.labels["end"]

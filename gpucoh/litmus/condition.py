@@ -1,4 +1,4 @@
-"""Reading the last clause of a litmus test: ``exists (P1:r0 == 1 /\\ ~(x = 2))``."""
+"""Parser of the last clause of a litmus test: ``exists (P1:r0 == 1 /\\ ~(x = 2))``."""
 
 from __future__ import annotations
 
@@ -95,17 +95,17 @@ class _Reader:
         self.take()
         name = self.take()
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise self.fail(f"{name or 'the end'!r} is no register")
+            raise self.fail(f"{name or 'the end'!r} is not a register")
         return Term(f"P{int(thread)}:{name}")
 
 
 def read_proposition(text: str, line: int) -> Proposition:
-    """One proposition.
+    """Parse one proposition.
 
     Raises
     ------
     UnsupportedError
-        With the line, if it is not one.
+        With the line, if the text is not a proposition.
     """
     tokens = [_WORDS.get(token, token) for token in _TOKEN.findall(text)]
     if tokens and tokens[-1] == ";":
@@ -113,16 +113,16 @@ def read_proposition(text: str, line: int) -> Proposition:
     reader = _Reader(tokens, line)
     found = reader.disjunction()
     if reader.at < len(tokens):
-        raise reader.fail(f"{reader.peek()!r} is left over")
+        raise reader.fail(f"{reader.peek()!r} is unexpected after the condition")
     return found
 
 
 def read_condition(quantifier: str, text: str, line: int) -> Condition:
-    """A quantifier and its proposition.
+    """Parse a quantifier and its proposition.
 
     Raises
     ------
     UnsupportedError
-        With the line, if it is not one.
+        With the line, if the text is not a condition.
     """
     return Condition(quantifier, read_proposition(text, line))

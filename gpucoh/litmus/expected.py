@@ -1,8 +1,8 @@
-"""What every memory model allows a litmus test, as the text of its ``.expected`` file.
+"""The outcomes of a litmus test that each memory model allows, as the text of its ``.expected`` file.
 
-The file has a line for the test's condition, for runs that hang and for races, and one for each final state; behind the
-colon are the models that allow it. ``race`` names those that promise nothing, because the program has a race; they
-are left out elsewhere::
+The file has a line for the test's condition, for runs that hang and for races, and one for each final state; after the
+colon are the models that allow it. ``race`` names the models that promise nothing, because the program has a race; the
+other lines omit them::
 
     exists (P0:r0 == 0 /\\\\ P1:r0 == 0): RC-MCA RCsc RCpc
     hang:
@@ -19,7 +19,7 @@ from gpucoh.litmus.models import MODELS
 from gpucoh.litmus.runner import verdicts
 from gpucoh.litmus.syntax import Test
 
-#: Where there are more final states, only their numbers are given.
+#: With more final states, the file gives only their numbers.
 MOST_STATES = 100
 
 

@@ -1,4 +1,4 @@
-"""Running a litmus test on a simulated GPU, many instances a launch, and counting final states."""
+"""Runs of a litmus test on a simulated GPU, many instances per launch, and counts of final states."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from gpucoh.machines import Machine
 
 #: A full final state: every register of every thread, then every location.
 Final = tuple[int, ...]
-#: A launch may take this much longer than its threads may.
+#: Cycles that a launch may take beyond the limit of its threads.
 BUDGET = 2 * p.LIMIT
-#: When the first launches give nothing but hung runs, no more are made.
+#: If the first launches give only hung runs, no more are made.
 HUNG_LAUNCHES = 2
-#: Launches on one GPU; its state goes from one to the next, then a fresh one comes.
+#: Launches on one GPU, whose state carries over; then a new GPU is made.
 LAUNCHES_A_GPU = 4
 
 
 @dataclass
 class Observations:
-    """What the runs of one test gave.
+    """The results of the runs of one test.
 
     Attributes
     ----------
     runs : int
-        Instances run to their end or hung.
+        Instances that ended or hung.
     states : Counter
-        Final state -> how often.
+        Final state -> number of runs.
     hung : int
-        Runs that did not end.
+        Number of hung runs.
     error : str
-        What stopped the runs early: a protocol error, told in one line.
+        The protocol error that ended the runs early, in one line.
     """
 
     runs: int = 0
@@ -52,7 +52,7 @@ class Observations:
 
 
 class Key:
-    """A test as a key: by what it is, not by what it says."""
+    """A test as a cache key: its meaning without its names and texts."""
 
     def __init__(self, test: Test) -> None:
         self.test = test
@@ -66,7 +66,7 @@ class Key:
 
 @functools.lru_cache(maxsize=64)
 def _prepared(key: Key, machine: Machine, seed: int) -> tuple[Program, Planner]:
-    """What does not depend on the protocol."""
+    """The parts of a test that do not depend on the protocol."""
     program = p.Compiler(key.test, machine.lanes_per_warp).compile()
     return program, Planner(key.test, machine, seed)
 
@@ -87,7 +87,7 @@ class Bench:
         self._renew()
 
     def _renew(self) -> None:
-        """A fresh GPU: predictors and caches as at the start."""
+        """Make a new GPU, with predictors and caches in their initial state."""
         protocol, rule, seed = self.how
         test, machine = self.test, self.machine
         self.gpu = GPU(machine, protocol, rule, seed=seed, budget=BUDGET)
@@ -102,7 +102,7 @@ class Bench:
         )
 
     def launch(self, plan: Plan, into: Observations) -> None:
-        """Run one launch and count what its instances gave."""
+        """Run one launch and count its outcomes."""
         if self.launches == LAUNCHES_A_GPU:
             self._renew()
             self.launches = 0
@@ -125,11 +125,9 @@ class Bench:
                 placement="round_robin",
             )
         except KernelError:
-            failed = (
-                True  # barriers whose counts, told by registers, disagree: somebody waits for ever
-            )
+            failed = True  # barrier counts in registers disagree: a thread waits forever
         except (BudgetError, DeadlockError) as error:
-            # Threads end by themselves when their time is over: it is the protocol that waits for ever.
+            # Threads end themselves at their time limit: here the protocol waits forever.
             failed = True
             into.error = " ".join(str(error).split())
         self._count(plan, into, failed)
@@ -142,7 +140,7 @@ class Bench:
         into.runs += instances
         into.hung += int((~ended).sum())
         if failed:
-            # What stands in memory after a failed launch is what could be saved: it is not taken for a result.
+            # Memory after a failed launch is only what could be saved, not a result.
             into.runs -= int(ended.sum())
             return
         columns = [
@@ -162,7 +160,7 @@ class Bench:
 
 
 def names(test: Test) -> tuple[str, ...]:
-    """What stands where in a :data:`Final`."""
+    """The positions in a :data:`Final`."""
     registers = [
         f"P{thread.id}:{register}" for thread in test.threads for register in thread.registers
     ]
@@ -185,22 +183,22 @@ def observe(
     ----------
     test : Test
     protocol, rule : str
-        Id with options; core rule or None for the protocol's own.
+        Protocol id with options; consistency rule, or None for the protocol's own.
     machine : Machine
-        Its variants are used in turn.
+        The machine; runs use its variants in turn.
     runs : int
-        Runs to make.
+        Number of runs.
     seed : int
-        Of all variation. The same seed gives the same observations.
+        Random seed of all variation. Equal seeds give equal observations.
     progress : callable, optional
-        Called with the number of runs made, after each launch.
+        Called with the number of finished runs after each launch.
     stop : threading.Event, optional
-        Set it to end early.
+        Setting it ends the runs early.
 
     Raises
     ------
     ConfigError
-        If protocol, rule and machine do not fit each other or the test.
+        If protocol, rule and machine contradict each other or the test.
     """
     out = Observations()
     benches: list[Bench] = []

@@ -1,4 +1,4 @@
-"""Reading one instruction of a litmus thread. What the simulator does not model is refused by name, never guessed."""
+"""Parser of one instruction of a litmus thread. It rejects by name what the simulator does not model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ORDERS = {
     "sc": "SC",
 }
 SCOPES = {"cta": "CTA", "cu": "CU", "gpu": "GPU", "sys": "SYS"}
-# The old fences are the new ones of order sc.
+# The old fences equal new ones of order sc.
 MEMBAR_SCOPES = {"cta": "CTA", "gl": "GPU", "gpu": "GPU", "sys": "SYS"}
 WORD_TYPES = {"b32", "u32", "s32"}
 ATOMICS = {"add", "sub", "min", "max", "and", "or", "xor", "exch", "cas"}
 ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "min", "max"}
 BRANCHES = {"beq": "==", "bne": "!=", "blt": "<", "bgt": ">", "ble": "<=", "bge": ">="}
-# Which orders make sense where; ld.release and st.acquire do not.
+# The orders that are allowed; ld.release and st.acquire are not.
 FITTING = {
     "ld": {"WEAK", "RELAXED", "ACQUIRE", "SC"},
     "st": {"WEAK", "RELAXED", "RELEASE", "SC"},
@@ -50,12 +50,12 @@ NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
 
 
 class Cell:
-    """One instruction's text, taken apart.
+    """The parts of one instruction's text.
 
     Parameters
     ----------
     text : str
-        As it stands in its column, without label.
+        The text in its column, without label.
     line : int
         Line of the file, from 1.
     """
@@ -68,11 +68,11 @@ class Cell:
         self.operands = [item.strip() for item in rest.split(",")] if rest.strip() else []
 
     def fail(self, what: str) -> UnsupportedError:
-        """The error that says what is not understood here."""
+        """The error for an unsupported part."""
         return UnsupportedError(f"{self.text!r}: {what}", self.line)
 
     def count(self, *allowed: int) -> None:
-        """Refuse a wrong number of operands."""
+        """Check the number of operands."""
         if len(self.operands) not in allowed:
             wanted = " or ".join(str(item) for item in allowed)
             raise self.fail(f"{len(self.operands)} operands where {wanted} are expected")
@@ -81,7 +81,7 @@ class Cell:
         """The operand as a register."""
         name = self.operands[index]
         if not REGISTER.fullmatch(name):
-            raise self.fail(f"{name!r} is no register (r0, r1, ..)")
+            raise self.fail(f"{name!r} is not a register (r0, r1, ..)")
         return name.lstrip("%")
 
     def value(self, index: int) -> Value:
@@ -93,20 +93,20 @@ class Cell:
         return self.register(index)
 
     def location(self, index: int) -> str:
-        """The operand as a location, brackets or not."""
+        """The operand as a location, with or without brackets."""
         name = self.operands[index]
         if name.startswith("[") and name.endswith("]"):
             name = name[1:-1].strip()
         if REGISTER.fullmatch(name):
             raise self.fail(f"{name!r}: addresses in registers are not modelled")
         if not NAME.fullmatch(name):
-            raise self.fail(f"{name!r} is no location")
+            raise self.fail(f"{name!r} is not a location")
         return name
 
     def qualifiers(
         self, parts: list[str], order: str, scope: str, kind: str
     ) -> tuple[str, str, list[str]]:
-        """Order, scope and what is left of a memory instruction's qualifiers."""
+        """Order, scope and the remaining qualifiers of a memory instruction."""
         left = []
         seen: set[str] = set()
         for part in parts:
@@ -126,18 +126,18 @@ class Cell:
 
 
 def read_instruction(cell: Cell, labels: dict[str, int]) -> Instruction:
-    """One instruction.
+    """Parse one instruction.
 
     Parameters
     ----------
     cell : Cell
     labels : dict
-        Label -> index of the instruction behind it.
+        Label -> index of the instruction after it.
 
     Raises
     ------
     UnsupportedError
-        With the line, for what is not modelled or not understood.
+        With the line, for an unsupported or unknown instruction.
     """
     head = cell.parts[0]
     if head in NOT_MODELLED:
@@ -156,7 +156,7 @@ def read_instruction(cell: Cell, labels: dict[str, int]) -> Instruction:
         return _arithmetic(cell)
     if head in BRANCHES or head in ("goto", "bra"):
         return _branch(cell, labels)
-    raise cell.fail("not an instruction that is read here")
+    raise cell.fail("unsupported instruction")
 
 
 def _load(cell: Cell) -> Instruction:
@@ -194,7 +194,7 @@ def _atomic(cell: Cell) -> Instruction:
         raise cell.fail(f"the operation is none of {', '.join(sorted(ATOMICS))}")
     function = left[0]
     if function in ("min", "max") and "u32" in cell.parts:
-        raise cell.fail("unsigned min and max are not read here")
+        raise cell.fail("unsigned min and max are not supported")
     first = 0 if reduces else 1
     cell.count(first + (3 if function == "cas" else 2))
     return Instruction(
@@ -253,7 +253,7 @@ def _arithmetic(cell: Cell) -> Instruction:
         )
     cell.count(3)
     if cell.parts[0] in ("min", "max") and "u32" in cell.parts:
-        raise cell.fail("unsigned min and max are not read here")
+        raise cell.fail("unsigned min and max are not supported")
     return Instruction(
         op="alu",
         line=cell.line,
@@ -266,7 +266,7 @@ def _arithmetic(cell: Cell) -> Instruction:
 def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
     jumps = cell.parts[0] in ("goto", "bra")
     if len(cell.parts) > 1 and cell.parts[1:] != ["uni"]:
-        raise cell.fail("not an instruction that is read here")
+        raise cell.fail("unsupported instruction")
     cell.count(1 if jumps else 3)
     label = cell.operands[-1]
     if label not in labels:

@@ -1,8 +1,9 @@
-"""Which barrier events of a test can meet in one instance, and which threads wait for ever.
+"""The barrier events of a test that can meet in one instance, and the threads that wait forever.
 
-A small machine of counters: threads come to their barriers in every order. ``sync`` waits, ``arrive`` does not; one
-with a count is complete when so many have come, one without it when all live threads of the block have. A barrier that
-does not exist, or whose count the block cannot reach, is never complete, and whoever comes to it waits.
+The module explores a small machine of counters: threads reach their barriers in every order. ``sync`` waits,
+``arrive`` does not; a barrier with a count is complete when that many threads have come, one without a count when all
+live threads of the block have. A barrier that does not exist, or whose count the block cannot reach, is never complete,
+and threads that reach it wait.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from gpucoh.litmus.paths import Event, Path
 #: Barriers of a block.
 BARRIERS = 16
 Meetings = list[list[Name]]
-#: More ways than these of meeting are not told apart.
+#: Largest number of ways of meeting that are distinguished.
 MOST_WAYS = 200
 
 
 def meetings(paths: tuple[Path, ...], blocks: list[int]) -> list[Meetings]:
-    """Every way in which all threads come to where their paths lead: to their ends, or to barriers where they wait."""
+    """Every way in which all threads reach the ends of their paths, or barriers where they wait."""
     ways: list[Meetings] = [[]]
     for block in dict.fromkeys(blocks):
         members = [index for index, other in enumerate(blocks) if other == block]
@@ -28,11 +29,11 @@ def meetings(paths: tuple[Path, ...], blocks: list[int]) -> list[Meetings]:
 
 
 class _State:
-    """How far each thread of a block is."""
+    """The progress of each thread of a block."""
 
     def __init__(self, left: dict[int, tuple[int, ...]]) -> None:
         self.left = left
-        # Barrier -> who has come: (event, whether it waits).
+        # Barrier -> arrived threads: (event, whether it waits).
         self.here: dict[int, tuple[tuple[Name, bool], ...]] = {}
         self.waiting: frozenset[int] = frozenset()
         self.done: tuple[tuple[Name, ...], ...] = ()
@@ -62,12 +63,12 @@ class _Block:
 
     def __init__(self, paths: dict[int, Path]) -> None:
         self.threads = {index: path.events for index, path in paths.items()}
-        # Threads that never leave, and those that wait in the end.
+        # Threads that never leave, and threads that wait at the end.
         self.staying = {index for index, path in paths.items() if path.ending == "spins"}
         self.stuck = {index for index, path in paths.items() if path.ending == "waits"}
 
     def ways(self) -> list[Meetings]:
-        """Every way in which the threads come to where they should."""
+        """Every way in which the threads reach their targets."""
         places = {
             index: tuple(place for place, event in enumerate(events) if event.kind == "B")
             for index, events in self.threads.items()
@@ -93,7 +94,7 @@ class _Block:
         return list(unique.values())
 
     def _is_possible(self, event: Event) -> bool:
-        """Whether the barrier exists and the block has as many threads as it asks for."""
+        """Whether the barrier exists and the block has as many threads as its count."""
         return 0 <= event.read < BARRIERS and (
             event.written == -1 or 1 <= event.written <= len(self.threads)
         )
@@ -113,7 +114,7 @@ class _Block:
         return new
 
     def _complete(self, state: _State) -> None:
-        """Lets go those whose barrier is complete. A thread without barriers left leaves, unless it spins."""
+        """Release the threads of a complete barrier. A thread without barriers left leaves, unless it spins."""
         changed = True
         while changed:
             changed = False
@@ -122,7 +123,7 @@ class _Block:
                     continue
                 counts = {self.threads[name[0]][name[1]].written for name, _ in here}
                 if len(counts) > 1:
-                    continue  # counts that disagree: nobody knows when this is complete
+                    continue  # counts disagree: it is undefined when the barrier is complete
                 count = counts.pop()
                 if count >= 0:
                     complete = len(here) == count

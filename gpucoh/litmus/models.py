@@ -1,11 +1,11 @@
 """Memory models as axioms: which candidate executions a model allows. The definitions in words: docs/litmus.md.
 
-A candidate is a way of going for every thread, a source for every read, an order of the writes of every location, and
-the instances that barriers met in. A model draws a graph over it; it allows the candidate when the graph has no cycle.
+A candidate is a path for every thread, a source for every read, an order of the writes of every location, and the
+instances in which barrier events met. A model builds a graph over it, and allows the candidate if the graph is acyclic.
 
-Two kinds of graph are enough. *Single copy* (SC, RC-MCA, RCsc): an access is one node, as a write reaches everybody
-at once. *Many copies* (RCpc): a write is a node for each thread that may see it, and one for the copy that atomics work
-on.
+There are two kinds of graph. *Single copy* (SC, RC-MCA, RCsc): an access is one node, since a write reaches all threads
+at once. *Many copies* (RCpc): a write has a node for each thread that may see it, and one for the copy on which atomics
+operate.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from gpucoh.litmus.paths import Event
 
 #: The models that a protocol may promise.
 MODELS = ("SC", "RC-MCA", "RCsc", "RCpc", "DRF-SC", "HRF-indirect", "none")
-#: Those that promise something to race-free programs only.
+#: Models that promise something to race-free programs only.
 RACE_FREE = ("DRF-SC", "HRF-indirect")
 
-#: Thread and place in program order.
+#: Thread and position in program order.
 Name = tuple[int, int]
 
 
@@ -33,13 +33,13 @@ class Candidate:
     ----------
     threads : list of tuple of Event
     blocks : list of int
-        Block of each thread.
+        The block of each thread.
     sources : dict
         Read -> the write it reads from, None for the initial value.
     orders : dict
         Location -> its writes, first to last.
     meetings : list of list of Name
-        Barrier events that met, instance by instance.
+        Barrier events that met, by instance.
     """
 
     threads: list[tuple[Event, ...]]
@@ -49,7 +49,7 @@ class Candidate:
     meetings: list[list[Name]] = field(default_factory=list)
 
     def event(self, name: Name) -> Event:
-        """The event of a name."""
+        """The event with this name."""
         return self.threads[name[0]][name[1]]
 
     def accesses(self) -> Iterator[tuple[Name, Event]]:
@@ -59,7 +59,7 @@ class Candidate:
                 yield (thread, place), event
 
     def next_write(self, read: Name) -> Name | None:
-        """The first write after the one that a read reads from."""
+        """The first write after the source of a read."""
         order = self.orders[self.event(read).location]
         source = self.sources[read]
         place = 0 if source is None else order.index(source) + 1
@@ -69,22 +69,22 @@ class Candidate:
 
 
 class Graph:
-    """A directed graph over small numbers, in bit masks."""
+    """A directed graph over small integers, as bit masks."""
 
     def __init__(self) -> None:
         self.edges: list[int] = []
 
     def node(self) -> int:
-        """One more node."""
+        """Add a node."""
         self.edges.append(0)
         return len(self.edges) - 1
 
     def edge(self, start: int, end: int) -> None:
-        """One more edge."""
+        """Add an edge."""
         self.edges[start] |= 1 << end
 
     def has_cycle(self) -> bool:
-        """Whether following edges can come back."""
+        """Whether the graph has a cycle."""
         left = (1 << len(self.edges)) - 1
         while left:
             kept = 0
@@ -92,7 +92,7 @@ class Graph:
             while rest:
                 low = rest & -rest
                 rest ^= low
-                # A node from which nothing left can be reached is on no cycle.
+                # A node without remaining successors is on no cycle.
                 if self.edges[low.bit_length() - 1] & left:
                     kept |= low
             if kept == left:
@@ -102,7 +102,7 @@ class Graph:
 
 
 class Drawing:
-    """Draws the graph of one candidate.
+    """Builds the graph of one candidate.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Drawing:
     def __init__(self, candidate: Candidate, model: str) -> None:
         self.candidate, self.model = candidate, model
         self.graph = Graph()
-        # The copies that a write reaches one by one: each thread's, and the memory's. None: all at once.
+        # The copies that a write reaches one by one: each thread's, and memory's. None: all at once.
         self.memory = len(candidate.threads)
         self.views = range(self.memory + 1) if model == "RCpc" else range(1)
         self.read_nodes: dict[Name, int] = {}
@@ -146,19 +146,19 @@ class Drawing:
                 self.read_nodes[name] = self.graph.node()  # fences and barriers too
 
     def _spread(self, name: Name, event: Event, nodes: list[int]) -> None:
-        """Others see a write after memory has it; its own thread may see a store earlier, not an atomic."""
+        """Other threads see a write after memory has it; its own thread may see a store earlier, but not an atomic."""
         for view in self.views[:-1]:
             if view != name[0] or event.reads:
                 self.graph.edge(nodes[self.memory], nodes[view])
 
     def _view(self, name: Name) -> int:
-        """The copy that a read reads: its thread's, atomics the memory's."""
+        """The copy that a read reads: its thread's; for an atomic, memory's."""
         if len(self.views) == 1:
             return 0
         return self.memory if self.candidate.event(name).writes else name[0]
 
     def _done(self, name: Name) -> list[int]:
-        """All of an access: nodes that are behind one who waits until it is complete and visible."""
+        """The nodes of an access that precede what waits until it is complete and visible."""
         return self.write_nodes.get(name) or [self.read_nodes[name]]
 
     def _before(self, ends: list[int], start: int) -> None:
@@ -169,7 +169,7 @@ class Drawing:
         for node in starts:
             self.graph.edge(end, node)
 
-    # ---- what values say
+    # ---- constraints from values
 
     def _communication(self) -> None:
         candidate = self.candidate
@@ -187,10 +187,10 @@ class Drawing:
             if following is not None:
                 self.graph.edge(node, self.write_nodes[following][view])
 
-    # ---- what program order says
+    # ---- constraints from program order
 
     def _program_order(self) -> None:
-        """SC: everything, in order; what met at a barrier is before what comes after it."""
+        """SC: everything in order; events that met at a barrier precede what comes after it."""
         for thread, events in enumerate(self.candidate.threads):
             for place in range(1, len(events)):
                 self.graph.edge(self._done((thread, place - 1))[0], self._done((thread, place))[0])
@@ -226,7 +226,7 @@ class Drawing:
         for view in (own, self.memory):
             start = self.write_nodes[older][view] if old_writes else self.read_nodes[older]
             end = self.write_nodes[younger][view] if new_writes else self.read_nodes[younger]
-            # A load looks at its own copy, which need not wait for memory's.
+            # A load reads its own copy, which need not wait for memory's.
             if new_writes or view == own:
                 self.graph.edge(start, end)
 
@@ -248,7 +248,7 @@ class Drawing:
         self._meet()
 
     def _parts(self, name: Name, event: Event, later: list[Name]) -> None:
-        """Acquire, release, and writes that wait for the values they depend on."""
+        """Acquire, release, and writes that wait for the values on which they depend."""
         if event.release:
             gate = self.graph.node()
             self._wait_for_older(name, gate)
@@ -264,7 +264,7 @@ class Drawing:
                     self._after(self._done(name)[0], [self.read_nodes[other]])
 
     def _wait_for_older(self, name: Name, gate: int) -> None:
-        """The release part: everything older of the thread, and what its barriers brought, everywhere visible."""
+        """Release: every older access of the thread, and what its barriers ordered before, is visible everywhere."""
         for other in self._covered(name, set()):
             self._before(self._done(other), gate)
 

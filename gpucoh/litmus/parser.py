@@ -1,4 +1,4 @@
-"""Reading litmus files in the format of the public PTX suites.
+"""Parser of litmus files in the format of the public PTX suites.
 
 ::
 
@@ -10,7 +10,7 @@
      st.release.gpu y, 1  | ld.weak r2, x        ;
     ~exists (P1:r1 == 1 /\\ P1:r2 == 0)
 
-What is not modelled, or cannot be read, is an :class:`UnsupportedError` that names the line.
+An unsupported or unreadable part is an :class:`UnsupportedError` that names the line.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def load(path: str | Path) -> Test:
     Raises
     ------
     UnsupportedError
-        If it cannot be read, is no litmus test, or asks for what is not modelled; the text names the line.
+        If it cannot be read, is not a litmus test, or is not supported; the text names the line.
     """
     path = Path(path)
     try:
@@ -56,13 +56,13 @@ def load(path: str | Path) -> Test:
 
 
 class _Source:
-    """The text, and the line that a place in it is on."""
+    """The text, and the line of each position in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def line(self, at: int) -> int:
-        # A piece begins with the blanks before it: its line is that of its first sign.
+        # A piece begins with the blanks before it: its line is that of its first character.
         rest = self.text[at:]
         at += len(rest) - len(rest.lstrip())
         return self.text.count("\n", 0, at) + 1
@@ -74,16 +74,16 @@ class _Source:
 def parse(text: str, name: str) -> Test:
     """Read one test from its text.
 
-    Parameters
-    ----------
-    text : str
-    name : str
-        Its name in results: that of the file.
-
-    Raises
-    ------
-    UnsupportedError
-        As :func:`load`.
+        Parameters
+        ----------
+        text : str
+        name : str
+            Its name in results: that of the file.
+    The name in results: that of the file.
+        Raises
+        ------
+        UnsupportedError
+            As :func:`load`.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     header = _HEADER.match(text)
@@ -116,7 +116,7 @@ def parse(text: str, name: str) -> Test:
 def _read_initial(
     source: _Source, start: int, end: int
 ) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
-    """Locations and registers with their first values."""
+    """Locations and registers with their initial values."""
     locations: dict[str, int] = {}
     registers: dict[int, dict[str, int]] = {}
     at = start
@@ -138,18 +138,18 @@ def _read_entry(
         raise source.fail(f"{entry!r}: proxies and aliases are not modelled", at)
     left, equals, right = (part.strip() for part in entry.partition("="))
     if not equals:
-        raise source.fail(f"{entry!r} is no initial value", at)
+        raise source.fail(f"{entry!r} is not an initial value", at)
     if not NUMBER.fullmatch(right):
         raise source.fail(f"{entry!r}: only numbers are initial values (no addresses)", at)
     number = signed(int(right.rstrip("uU"), 16 if "x" in right.lower() else 10))
     register = re.fullmatch(r"P?(\d+)\s*:\s*(.+)", left)
     if register:
         if not REGISTER.fullmatch(register[2]):
-            raise source.fail(f"{register[2]!r} is no register (r0, r1, ..)", at)
+            raise source.fail(f"{register[2]!r} is not a register (r0, r1, ..)", at)
         registers.setdefault(int(register[1]), {})[register[2].lstrip("%")] = number
         return
     if not re.fullmatch(r"[A-Za-z_]\w*", left):
-        raise source.fail(f"{left!r} is no location", at)
+        raise source.fail(f"{left!r} is not a location", at)
     locations[left] = number
 
 
@@ -183,7 +183,7 @@ def _read_program(
         at += len(row) + 1
     unknown = set(registers) - {thread.id for thread in declared}
     if unknown:
-        raise UnsupportedError(f"registers of P{min(unknown)}, but there is no such thread")
+        raise UnsupportedError(f"registers of P{min(unknown)}: there is no such thread")
     return tuple(
         Thread(
             id=thread.id,
@@ -202,7 +202,7 @@ def _read_threads(source: _Source, row: str, at: int) -> list[Thread]:
     for cell in row.split("|"):
         found = _THREAD.fullmatch(cell.strip())
         if found is None:
-            raise source.fail(f"{cell.strip()!r} is no thread: P0@cta 0,gpu 0", at)
+            raise source.fail(f"{cell.strip()!r} is not a thread: write P0@cta 0,gpu 0", at)
         cu = None if found[3] is None else int(found[3])
         threads.append(Thread(id=int(found[1]), cta=int(found[2]), gpu=int(found[4]), cu=cu))
         at += len(cell) + 1
@@ -219,7 +219,7 @@ def _read_column(column: list[tuple[str, int]]) -> tuple[Instruction, ...]:
     for text, line in column:
         while label := _LABEL.match(text):
             if label[1] in labels:
-                raise UnsupportedError(f"label {label[1]!r} stands twice in one thread", line)
+                raise UnsupportedError(f"label {label[1]!r} occurs twice in one thread", line)
             labels[label[1]] = len(cells)
             text = text[label.end() :]
         if text.strip():
@@ -254,14 +254,14 @@ def _finish(
             raise source.fail("there is no exists, ~exists or forall", close)
         clause = following
     if clause[2] in ("filter", "final", "locations"):
-        raise source.fail(f"{clause[2]!r} is not read here", clause.start())
+        raise source.fail(f"{clause[2]!r} is not supported", clause.start())
     if clause[1] and clause[2] == "forall":
-        raise source.fail("~forall is not read here", clause.start())
+        raise source.fail("~forall is not supported", clause.start())
     quantifier = "~exists" if clause[1] else clause[2]
     condition = read_condition(quantifier, source.text[clause.end() :], source.line(clause.start()))
     shown = tuple(dict.fromkeys([*condition.proposition.names(), *listed]))
     _check_names(source, clause.start(), shown, threads, initial)
-    if not shown:  # a condition that holds always: everything is of interest
+    if not shown:  # a condition that always holds: show everything
         shown = (
             *(f"P{thread.id}:{name}" for thread in threads for name in thread.registers),
             *initial,
@@ -280,7 +280,7 @@ def _finish(
 def _check_names(
     source: _Source, at: int, shown: tuple[str, ...], threads: tuple[Thread, ...], initial: object
 ) -> None:
-    """The condition speaks of threads and locations that are there."""
+    """Check that the condition's threads and locations exist."""
     assert isinstance(initial, dict)
     ids = {thread.id for thread in threads}
     for name in shown:

@@ -1,8 +1,8 @@
-"""The ways a litmus thread can go: events it performs, with the values it would read, and its last registers.
+"""The paths of a litmus thread: the events it performs, with the values read, and its final registers.
 
-Loops are unrolled. An iteration that writes nothing leaves no trace but registers that the next one overwrites, so that
-a few of them stand for any number; iterations that write are followed to a bound, and a thread that was cut there says
-so. An iteration that changes neither memory nor registers can be repeated for ever: the thread spins.
+Loops are unrolled. An iteration that writes nothing has no effect but on registers that the next one overwrites, so a
+few iterations represent any number; iterations that write are followed to a bound, and a thread that is cut there is
+marked. An iteration that changes neither memory nor registers can repeat forever: the thread spins.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import TypeAlias
 
 from gpucoh.litmus.syntax import Instruction, Test, Value, compare, signed
 
-#: Iterations that wrote nothing, and that wrote something, which are followed in one loop.
+#: Largest numbers of iterations of one loop without and with a write.
 IDLE_ITERATIONS, WRITING_ITERATIONS = 1, 3
-#: No more ways than these are followed in one thread.
+#: Largest number of paths of one thread.
 MOST_PATHS = 20_000
-#: How a value came about: how many writes of each location, one fed by the other.
+#: Origin of a value: the number of writes of each location in the chain that produces it.
 Chain: TypeAlias = tuple[tuple[str, int], ...]
-#: Location -> values that other threads may have stored there -> the shortest chain that makes each.
+#: Location -> values that other threads may store there -> the shortest chain that produces each.
 Domains: TypeAlias = Mapping[str, Mapping[int, Chain]]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one instruction does to memory, in one way of going.
+    """The memory event of one instruction on one path.
 
     Attributes
     ----------
     kind : str
-        ``R`` read, ``W`` write, ``U`` both at once (an atomic that writes), ``F`` fence, ``B`` barrier.
+        ``R`` read, ``W`` write, ``U`` both atomically (an atomic that writes), ``F`` fence, ``B`` barrier.
     location : str
-        Of R, W, U. Of B: ``sync`` or ``arrive``.
+        Of R, W, U. For B: ``sync`` or ``arrive``.
     read, written : int
-        Values. Of B: the barrier, and the count (-1: all live threads).
+        Values. For B: the barrier, and the count (-1: all live threads).
     order, scope : str
-        As the instruction has them.
+        Memory order and scope of the instruction.
     acquire, release : bool
         Whether it has these parts.
     after : frozenset of int
-        Earlier events of the thread whose values this write depends on, by data or by branches.
+        Earlier events of the thread on whose values this write depends, by data or by branches.
     line : int
     """
 
@@ -67,22 +67,22 @@ class Event:
 
     @property
     def changes(self) -> bool:
-        """Whether it may change what other threads see: not an atomic that writes the value that it reads."""
+        """Whether it may change what other threads see: false for an atomic that writes the value that it reads."""
         return self.kind in "WB" or (self.kind == "U" and self.read != self.written)
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way of going.
+    """One path of a thread.
 
     Attributes
     ----------
     events : tuple of Event
         In program order.
     registers : tuple of int
-        The last values of the thread's registers.
+        The final values of the thread's registers.
     ending : str
-        Empty: the thread ends. ``spins``: it repeats for ever the events from ``tail`` on, which read last values.
+        Empty: the thread ends. ``spins``: it repeats forever the events from ``tail``, which read final values.
         ``waits``: its last event is a barrier that is never complete.
     tail : int
     """
@@ -95,16 +95,16 @@ class Path:
 
 @dataclass
 class Paths:
-    """All ways of one thread.
+    """All paths of one thread.
 
     Attributes
     ----------
     paths : list of Path
-        Those that end.
+        Paths that end.
     spins : list of Path
-        Those that spin.
+        Paths that spin.
     cut : bool
-        Whether loops that write, or count, were followed to their bound.
+        Whether loops that write, or count, were followed to the bound.
     """
 
     paths: list[Path] = field(default_factory=list)
@@ -112,7 +112,7 @@ class Paths:
     cut: bool = False
 
     def waits(self) -> list[Path]:
-        """The ways that come to a barrier and wait there for ever."""
+        """The paths that reach a barrier and wait there forever."""
         found = {
             path.events[: place + 1]: None
             for path in (*self.paths, *self.spins)
@@ -136,20 +136,20 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 @dataclass
 class _Place:
-    """Where a walk through a thread is."""
+    """The state of a walk through a thread."""
 
     at: int
     registers: dict[str, int]
-    # Events that each register's value, and the way taken so far, depend on.
+    # Events on which each register's value, and the path so far, depend.
     origins: dict[str, frozenset[int]]
     control: frozenset[int]
     events: list[Event]
-    # Backward jump -> iterations that wrote nothing and something; how many events there were at the last one, and the
-    # registers then.
+    # Backward jump -> iterations without and with a write; the number of events and the registers at the last
+    # iteration.
     rounds: dict[int, tuple[int, int, int, tuple[int, ...]]]
-    # Event -> how the value that it read came about.
+    # Event -> the origin of the value that it read.
     chains: dict[int, Chain]
-    # Location -> the thread's own last store (else the initial value), and how it came about.
+    # Location -> the thread's own last store (else the initial value), and its origin.
     own: dict[str, tuple[int, Chain]]
 
     def fork(self) -> _Place:
@@ -173,15 +173,15 @@ class _Place:
 
 
 class Walker:
-    """Follows one thread.
+    """Walks one thread.
 
     Parameters
     ----------
     test : Test
     index : int
-        Which thread.
+        Number of the thread.
     domains : dict
-        Values that loads may find of other threads; else they find the thread's own last one.
+        Values that loads may read from other threads; otherwise they read the thread's own last one.
     """
 
     def __init__(self, test: Test, index: int, domains: Domains) -> None:
@@ -194,7 +194,7 @@ class Walker:
         self.made: dict[str, dict[int, Chain]] = {name: {} for name in test.locations}
 
     def walk(self) -> Paths:
-        """Every way of going."""
+        """Every path."""
         start = _Place(
             0,
             {name: self.thread.initial.get(name, 0) for name in self.names},
@@ -216,7 +216,7 @@ class Walker:
                 self.out.paths.append(Path(tuple(place.events), registers))
                 continue
             waiting.extend(self._step(place))
-        # Ways that differ in nothing are one.
+        # Equal paths count once.
         self.out.paths = list(dict.fromkeys(self.out.paths))
         self.out.spins = list(dict.fromkeys(self.out.spins))
         return self.out
@@ -269,7 +269,7 @@ class Walker:
             if idle + writing and registers == known:
                 self._spin(place.events, before)
             wrote = any(event.changes for event in place.events[before:])
-            # Writes before the loop count for its first round: one more iteration is followed, no harm.
+            # Writes before the loop count for its first iteration: following one more iteration is harmless.
             idle, writing = idle + (not wrote), writing + wrote
             place.rounds[place.at] = (idle, writing, len(place.events), registers)
             counts = any(other.op == "alu" for other in self.code[item.target : place.at])
@@ -280,7 +280,7 @@ class Walker:
         return [place]
 
     def _spin(self, events: list[Event], tail: int) -> None:
-        """Notes that the events from ``tail`` on can be repeated, unless they change memory or pass a barrier."""
+        """Note that the events from ``tail`` can repeat, unless they change memory or pass a barrier."""
         if any(item.changes for item in events[tail:]):
             return
         # An atomic that writes what it reads is a read.
@@ -330,7 +330,7 @@ class Walker:
     def _make(
         self, place: _Place, item: Instruction, written: int, sources: frozenset[int]
     ) -> None:
-        """Notes a value that a write makes, and how it came about."""
+        """Note a value that a write produces, and its origin."""
         assert item.location is not None
         longest: dict[str, int] = {}
         for source in sources:
@@ -344,7 +344,7 @@ class Walker:
             self.made[item.location][written] = chain
 
     def _combine(self, place: _Place, item: Instruction, old: int) -> int | None:
-        """What an atomic writes over ``old``; None: a compare-and-swap that fails."""
+        """The value that an atomic writes over ``old``; None for a compare-and-swap that fails."""
         values = [place.value(value) for value in item.values]
         if item.function == "CAS":
             return signed(values[1]) if old == signed(values[0]) else None
@@ -358,7 +358,7 @@ def _length(chain: Chain) -> int:
 
 
 def _most_writes(test: Test) -> dict[str, int]:
-    """Location -> how many writes of it an execution has at most, loops followed as far as they are."""
+    """Location -> the largest number of its writes in an execution, within the bounds of loops."""
     out = dict.fromkeys(test.locations, 0)
     for thread in test.threads:
         loops = [
@@ -376,7 +376,7 @@ def _most_writes(test: Test) -> dict[str, int]:
 def _possible(
     made: Mapping[str, Mapping[int, Chain]], most: Mapping[str, int]
 ) -> dict[str, dict[int, Chain]]:
-    """Without values that take more writes than there are."""
+    """Without values whose chain needs more writes than there are."""
     return {
         name: {
             value: chain
@@ -392,7 +392,7 @@ def _values(rows: Mapping[str, Mapping[int, Chain]]) -> dict[str, set[int]]:
 
 
 def follow(test: Test) -> list[Paths]:
-    """All ways of all threads, over the values that writes of the test can make."""
+    """All paths of all threads, over the values that writes of the test can produce."""
     most = _most_writes(test)
     made: list[dict[str, dict[int, Chain]]] = [
         {name: {} for name in test.locations} for _ in test.threads

@@ -1,12 +1,11 @@
-"""From a litmus test to one program of the simulated machine.
+"""Compilation of a litmus test to one program of the simulated machine.
 
-One launch holds many instances of the test. Each warp finds in a table of parameters which thread of which
-instance it is (its *role*), where its variables lie, which of them it reads beforehand, and when to begin; the roles'
-code stands in one program behind a dispatch. Two roles more: *stress*, a warp that keeps lines and networks busy, and
-*watch*, which lets a block go on whose barriers can never be complete, so that a test that hangs does not take the
-launch with it.
+One launch holds many instances of the test. A table of parameters gives each warp the thread and instance that it is
+(its *role*), the places of its variables, those to read beforehand, and the first cycle; the program dispatches to the
+roles' code. There are two more roles: *stress*, a warp that keeps lines and networks busy, and *watch*, a warp that
+releases a block whose barriers can never be complete, so that a test that hangs does not hang the launch.
 
-Everything is held in uniform registers: a litmus thread is a warp, and each access is carried out once.
+All values are in uniform registers: a litmus thread is a warp, and each access is executed once.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from gpucoh.litmus.code import MEMORY, MOST_REGISTERS, PARAMETERS, RESULTS, Code
 from gpucoh.litmus.meetings import BARRIERS
 from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value
 
-#: Core cycles, from the launch's first, after which a thread that has not ended counts as hung.
+#: Core cycles, from the start of the launch, after which a thread that has not ended counts as hung.
 LIMIT = 1_000_000
-#: What a thread leaves as its first result.
+#: The first result of a thread.
 ENDED, HUNG = 1, 2
 
-# Parameters of a warp. A stress warp's mean: role, begin, iterations, pause, -, addresses.
+# Parameters of a warp. For a stress warp: role, begin, iterations, pause, -, addresses.
 ROLE, BEGIN, WARM_AT, FLAGS, RESULT, ADDRESSES = range(6)
 ITERATIONS, PAUSE = WARM_AT, FLAGS
 STRESS_ADDRESSES = 4
 MOST_WARMED = 30
 WAIT_FOR_WARM = 31
 
-# Scratchpad of a watched block.
+# Scratchpad of a block with a watch warp.
 EXITED, RELEASED, COUNT, ARRIVED, WAITING = 0, 1, 2, 18, 34
 SCRATCHPAD_WORDS = 50
 
-# Uniform registers that every role has.
+# Uniform registers of every role.
 _START, _T0, _T1, _T2, _T3, _DUMMY, _PARAMETERS = 0, 1, 2, 3, 4, 5, 6
 
 _COMPARE = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
@@ -48,15 +47,15 @@ class Shape:
     Attributes
     ----------
     roles : int
-        Litmus threads; the stress role has this number, the watch role the next.
+        Number of litmus threads; the stress role has this number, the watch role the next.
     warps : int
-        Warps a block: the largest block's threads, one of stress and, where needed, one that watches.
+        Warps per block: the largest block's threads, one for stress and, if needed, one that watches.
     parameters : int
-        Words of the table a warp.
+        Words of the table per warp.
     results : int
-        Words that a thread leaves: whether it ended, then its registers.
+        Words of results per thread: whether it ended, then its registers.
     watched : bool
-        Whether blocks need a watching warp.
+        Whether blocks need a watch warp.
     """
 
     roles: int
@@ -67,9 +66,9 @@ class Shape:
 
 
 def watched(test: Test) -> bool:
-    """Whether a barrier of the test might wait for ever, or for threads that have left.
+    """Whether a barrier of the test might wait forever, or for threads that have left.
 
-    Not where every thread of the block goes straight through the same barriers, all of them waited for by all threads.
+    It cannot if every thread of the block goes straight through the same barriers, and each waits for all threads.
     """
     for members in test.blocks.values():
         threads = [test.threads[index] for index in members]
@@ -113,7 +112,7 @@ class Compiler:
     ----------
     test : Test
     lanes : int
-        Threads a warp of the machine.
+        Threads per warp of the machine.
     """
 
     def __init__(self, test: Test, lanes: int) -> None:
@@ -129,7 +128,7 @@ class Compiler:
         self.first = self.warmed + min(len(test.locations), MOST_WARMED)
         if self.first + self.shape.results > MOST_REGISTERS:
             raise UnsupportedError(
-                "more locations and registers than a warp of the simulated machine has room for"
+                "more locations and registers than fit into a warp of the simulated machine"
             )
         self._check_barriers()
 
@@ -146,7 +145,7 @@ class Compiler:
         words = SCRATCHPAD_WORDS if self.shape.watched else 0
         return code.finish(self.test.name, self.test.name + ".litmus", self.lanes, words)
 
-    # ---- what every warp does first
+    # ---- prologue of every warp
 
     def _prologue(self) -> None:
         code, parameters = self.code, self.shape.parameters
@@ -179,7 +178,7 @@ class Compiler:
         code.emit("SLEEP", a=t0)
 
     def _longer_sleep(self, elapsed: int, to: int, least: int) -> None:
-        """A pause that grows with the time waited, so that what never ends costs little to simulate."""
+        """A pause that grows with the time waited, so that endless waits cost little to simulate."""
         code = self.code
         code.emit("SHR", to, elapsed, code.constant(12), type="U32")
         code.emit("SHL", to, to, code.constant(8))
@@ -218,7 +217,7 @@ class Compiler:
         code.jump(f"store{index}")
 
     def _warm(self) -> None:
-        """Reads of variables before the test proper, so that copies are in caches or on their way."""
+        """Reads of variables before the test, so that copies are in caches or in flight."""
         code, t0 = self.code, uniform(_T0)
         flags = uniform(_PARAMETERS + FLAGS)
         self._sleep_until(WARM_AT)
@@ -250,7 +249,7 @@ class Compiler:
         code.emit("EXIT")
 
     def _loop(self, name: str, target: str) -> None:
-        """The way back of a loop: ends the thread when its time is over."""
+        """The backward branch of a loop: ends the thread at its time limit."""
         code, t0, t1 = self.code, uniform(_T0), uniform(_T1)
         code.label(name)
         self._elapsed(t0)
@@ -314,7 +313,8 @@ class Compiler:
                     name = item.values[0]
                     if isinstance(name, int) and not 0 <= name < BARRIERS:
                         raise UnsupportedError(
-                            f"barrier {name}: there are 0 to {BARRIERS - 1}", item.line
+                            f"barrier {name}: out of range (allowed: 0 to {BARRIERS - 1})",
+                            item.line,
                         )
                     count = item.values[1] if len(item.values) > 1 else len(members)
                     known = isinstance(count, int) and isinstance(name, int)
@@ -342,7 +342,7 @@ class Compiler:
         if isinstance(item.values[0], str):
             code.emit("GE", t1, name, code.constant(BARRIERS), type="U32")
             code.branch(t1, self.hang)
-        # A count that the block cannot reach is one that is waited for in vain.
+        # A count that the block cannot reach is never complete.
         count = self._operand(item.values[1]) if len(item.values) > 1 else code.constant(everyone)
         code.emit("SUB", t1, count, code.constant(1))
         code.emit("GE", t1, t1, code.constant(everyone), type="U32")
@@ -365,7 +365,7 @@ class Compiler:
         code.branch(t1, self.hang)
 
     def _watch(self, number: int, threads: int) -> None:
-        """The warp that arrives for threads which have left, and ends what can never be complete."""
+        """The warp that arrives for threads that have left, and ends waits that can never complete."""
         code = self.code
         t0, t1, t2, exited = uniform(_T0), uniform(_T1), uniform(_T2), uniform(_T3)
         loop, release = f"watch{number}", f"release{number}"
@@ -395,7 +395,7 @@ class Compiler:
         code.jump(loop)
 
     def _arrive_for_those_gone(self, name: int, threads: int) -> None:
-        """Without a count a barrier waits for the live threads: all of them are there, the others are made up for."""
+        """Without a count a barrier waits for the live threads: the watch warp arrives for the others."""
         code = self.code
         t0, t1, t2, exited = uniform(_T0), uniform(_T1), uniform(_T2), uniform(_T3)
         past, again = code.fresh("past"), code.fresh("again")

@@ -1,4 +1,4 @@
-"""Data races of candidate executions: what DRF-SC and HRF-indirect ask a program not to have."""
+"""Data races of candidate executions, which DRF-SC and HRF-indirect forbid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def has_race(test: Test, candidate: Candidate, scoped: bool) -> bool:
     test : Test
     candidate : Candidate
     scoped : bool
-        HRF-indirect: synchronisation counts between threads that both scopes include. DRF: scopes mean nothing.
+        HRF-indirect: synchronisation works between threads that both scopes include. DRF: scopes have no meaning.
     """
     names = [name for name, _ in candidate.accesses()]
     number = {name: place for place, name in enumerate(names)}
@@ -79,7 +79,7 @@ def _ordered(test: Test, candidate: Candidate, number: dict[Name, int], scoped: 
 
 
 def _releases(candidate: Candidate, write: Name) -> list[Name]:
-    """What releases by this write: itself, or fences before it."""
+    """The events that release with this write: itself, or fences before it."""
     event = candidate.event(write)
     out = [write] if event.release else []
     if event.order != "WEAK":
@@ -89,7 +89,7 @@ def _releases(candidate: Candidate, write: Name) -> list[Name]:
 
 
 def _acquires(candidate: Candidate, read: Name) -> list[Name]:
-    """What acquires by this read: itself, or fences behind it."""
+    """The events that acquire with this read: itself, or fences after it."""
     event, events = candidate.event(read), candidate.threads[read[0]]
     out = [read] if event.acquire else []
     if event.order != "WEAK":

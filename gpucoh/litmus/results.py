@@ -1,4 +1,4 @@
-"""One litmus test under one protocol: what was seen, what the promised model allows, and whether they agree."""
+"""One litmus test under one protocol: its outcomes, what the promised model allows, and whether they agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HANG = "hang"
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """One final state: the shown part of it as text (``hang`` where a run did not end), and how often it was seen."""
+    """One final state: its shown part as text (``hang`` if a run did not end), and its count."""
 
     state: str
     count: int
@@ -22,33 +22,33 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a test under a protocol.
+    """The result of a test under a protocol.
 
     Attributes
     ----------
     test : str
         Name of the test.
     protocol : str
-        As asked for.
+        Protocol id, with options in brackets.
     consistency, model : str
-        Core rule and the memory model promised under it.
+        Consistency rule and the memory model promised under it.
     status : str
-        ``ran``; ``hang``: no run came to its end; ``unsupported``: not run, see ``reason``.
+        ``ran``; ``hang``: no run ended; ``unsupported``: not run, see ``reason``.
     reason : str
-        Why it was not run, or what went wrong; empty where there is nothing to say.
+        Why the test was not run, or the error of its runs; otherwise empty.
     runs : int
     outcomes : tuple of Outcome
-        The most frequent first.
+        Outcomes, the most frequent first.
     condition : str
     observed : bool
-        Whether a final state was seen that the condition is about (``forall``: one that violates it).
+        Whether a run reached a final state that the condition describes (``forall``: one that violates it).
     allowed : bool
         Whether the model allows such a state.
     ok : bool
-        Nothing was seen that the model forbids, and no run hung unless the model allows an execution without end.
+        No outcome is forbidden, and no run hung unless the model allows an execution without end.
     forbidden : tuple of str
-        Final states that were seen and are forbidden, all registers and locations named; ``hang`` if runs hung that
-        should have ended.
+        Observed forbidden final states, with all registers and locations; ``hang`` if runs hung that should have
+        ended.
     """
 
     test: str

@@ -1,4 +1,4 @@
-"""Running litmus tests and judging them: the functions that users call."""
+"""Run litmus tests and judge them: the public functions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def builtin(name: str) -> Test:
     Raises
     ------
     ConfigError
-        If there is none of this id.
+        If the id is unknown.
     """
     if name not in builtins():
         hint = nearest(name, builtins()) or "; gpucoh litmus --list lists the built-in ones"
@@ -60,12 +60,12 @@ def _verdicts(key: Key, model: str) -> Verdicts:
 
 
 def verdicts(test: Test, model: str) -> Verdicts:
-    """What a model allows a test; kept, so that asking for several protocols costs once."""
+    """What a model allows a test; cached, since several protocols share it."""
     return _verdicts(Key(test), model)
 
 
 def allowed(test: Test | str | Path, model: str) -> bool:
-    """Whether a memory model allows what a test's condition is about.
+    """Whether a memory model allows the states that a test's condition describes.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def allowed(test: Test | str | Path, model: str) -> bool:
 
 
 def find(test: Test | str | Path) -> Test:
-    """A test from what names it: a built-in id or a file.
+    """Find a test by a built-in id or a file.
 
     Raises
     ------
     ConfigError
-        If it is neither, or the file cannot be read or asks for what is not modelled.
+        If it is neither, or the file cannot be read or is not supported.
     """
     if isinstance(test, Test):
         return test
@@ -112,34 +112,34 @@ def run_test(
     progress: Callable[[int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Result:
-    """Run one litmus test under one protocol and judge what is seen.
+    """Run one litmus test under one protocol and judge the outcomes.
 
     Parameters
     ----------
     test : Test, str or Path
         A test, a built-in id (:func:`builtins`), or a file.
     protocol : str
-        Id, options in brackets.
+        Protocol id, with options in brackets.
     consistency : str, optional
-        Core rule; by default the paper's for the protocol.
+        Consistency rule; by default the paper's for the protocol.
     machine : str, Path or Machine
-        Preset, TOML file or description; run on its variants with few cores, small caches, narrow buffers.
+        Preset, TOML file or description; runs use its variants with few cores, small caches, narrow buffers.
     runs, seed : int
-        How many runs; the same seed gives the same ones.
+        Number of runs; random seed. Equal seeds give equal runs.
     progress : callable, optional
-        Called with the number of runs made so far.
+        Called with the number of finished runs.
     stop : threading.Event, optional
-        Set it to end early.
+        Setting it ends the runs early.
 
     Returns
     -------
     Result
-        A test that cannot be read or is not modelled gives ``status`` ``unsupported`` and the reason.
+        A test that cannot be read or is not supported gives ``status`` ``unsupported`` and the reason.
 
     Raises
     ------
     ConfigError
-        If protocol, consistency, machine or numbers are not possible.
+        If protocol, consistency, machine or a number is not valid.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def _judge(test: Test, protocol: str, rule: str, model: str, seen: Observations)
 
 
 def keeping(rule: str | None) -> list[str]:
-    """Ids of the protocols that keep a core rule; all of them for None."""
+    """Ids of the protocols that support a consistency rule; all of them for None."""
     known = protocols()
     if rule is None:
         return list(known)

@@ -1,4 +1,4 @@
-"""What a litmus test is, once read: threads of instructions, initial values, a condition on final states."""
+"""A parsed litmus test: threads of instructions, initial values, a condition on final states."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ State: TypeAlias = Mapping[str, int]
 
 
 class UnsupportedError(ConfigError):
-    """A test that cannot be read, or asks for what is not modelled.
+    """A test that cannot be read or is not supported.
 
     Parameters
     ----------
     reason : str
-        What it is, without the place.
+        The problem, without its location.
     line : int, optional
         Line of the file, from 1.
     """
@@ -47,7 +47,7 @@ class Instruction:
     line : int
         Line of the file, from 1.
     order, scope : str
-        As the instruction set names them: ``WEAK`` .. ``SC``; ``CTA CU GPU SYS``.
+        Names of the instruction set: ``WEAK`` .. ``SC``; ``CTA CU GPU SYS``.
     dest : str, optional
         Register written.
     location : str, optional
@@ -57,7 +57,7 @@ class Instruction:
     values : tuple of Value
         Operands. Of ``bar``: the barrier, then the count if there is one.
     target : int
-        Of ``branch`` and ``jump``: index of the instruction to go to.
+        Of ``branch`` and ``jump``: index of the target instruction.
     """
 
     op: str
@@ -78,16 +78,16 @@ class Instruction:
 
 @dataclass(frozen=True, kw_only=True)
 class Thread:
-    """One thread: a warp of its own, in the block that its cta is.
+    """One thread: a warp of its own, in the block of its cta.
 
     Attributes
     ----------
     id : int
-        The number behind the P.
+        The number after the P.
     cta, gpu : int
         Threads of equal numbers are in one block; of different ``gpu`` on different cores.
     cu : int, optional
-        Blocks of equal number stand on one core (an addition to the public format).
+        Blocks with equal numbers are on one core (an addition to the public format).
     code : tuple of Instruction
     initial : dict
         Registers that do not start at 0.
@@ -102,12 +102,12 @@ class Thread:
 
     @property
     def block(self) -> tuple[int, int]:
-        """What tells its block from others."""
+        """The key of its block."""
         return self.gpu, self.cta
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """Registers it names, in the order of their first use."""
+        """The registers that it names, in the order of their first use."""
         names = dict.fromkeys(self.initial)
         for instruction in self.code:
             if instruction.dest is not None:
@@ -124,7 +124,7 @@ class Term:
     number: int = 0
 
     def value(self, state: State) -> int:
-        """Its value in a final state; what is not named there is 0."""
+        """The value in a final state; 0 if the state does not name it."""
         return self.number if self.name is None else state.get(self.name, 0)
 
     def __str__(self) -> str:
@@ -166,7 +166,7 @@ class Proposition:
         return compare(self.kind, self.left.value(state), self.right.value(state))
 
     def names(self) -> Iterator[str]:
-        """Registers and locations it speaks of."""
+        """The registers and locations in it."""
         for part in self.parts:
             yield from part.names()
         for term in (self.left, self.right):
@@ -184,13 +184,13 @@ class Proposition:
 
 @dataclass(frozen=True)
 class Condition:
-    """The last clause of a test: ``exists``, ``~exists`` or ``forall`` a proposition."""
+    """The last clause of a test: ``exists``, ``~exists`` or ``forall``, and a proposition."""
 
     quantifier: str
     proposition: Proposition
 
     def matches(self, state: State) -> bool:
-        """Whether a final state is one that `observed` is about: for ``forall`` one that violates it."""
+        """Whether a final state counts as observed: for ``forall`` one that violates the proposition."""
         return self.proposition.holds(state) != (self.quantifier == "forall")
 
     def __str__(self) -> str:
@@ -209,16 +209,16 @@ class Test:
     title : str
         The header's name.
     text : str
-        What the file says about itself.
+        The description in the file.
     threads : tuple of Thread
     initial : dict
-        Location -> first value; every location that the test names is here.
+        Location -> initial value; every location of the test is in it.
     condition : Condition
     shown : tuple of str
-        Registers and locations that outcomes name: those of the condition and of ``locations``.
+        Registers and locations in outcomes: those of the condition and of ``locations``.
     """
 
-    # pytest takes classes named Test.. for tests of its own unless told not to.
+    # Stop pytest from collecting this class as tests.
     __test__ = False
 
     name: str
@@ -243,5 +243,5 @@ class Test:
         return out
 
     def describe(self, state: State) -> str:
-        """The shown part of a final state, as outcomes name it."""
+        """The shown part of a final state, as text."""
         return "; ".join(f"{name}={state.get(name, 0)}" for name in self.shown)

@@ -1,6 +1,6 @@
-"""How runs of a litmus test differ: machine, placement, timing, layout of variables, copies, stress.
+"""Variation among runs of a litmus test: machine, placement, timing, layout of variables, copies, stress.
 
-Everything comes from a seed: the same seed gives the same runs, whatever the protocol.
+Everything follows from a seed: equal seeds give equal runs, for every protocol.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from gpucoh.litmus.program import Shape
 from gpucoh.litmus.syntax import Test
 from gpucoh.machines import Machine
 
-#: Blocks are dealt to so many cores, at most.
+#: Largest number of cores on which blocks are placed.
 CORES = 6
 BLOCKS_A_CORE = 8
 LAYOUTS = ("one line", "own lines", "one set", "scattered", "packed")
-#: Largest difference of the threads' first cycles, core cycles.
+#: Largest difference of the threads' first cycles, in core cycles.
 SKEWS = (0, 12, 120, 500, 1400)
-#: Largest distance from a thread's first cycle to the next one's, where they begin one after the other; 0: they do not.
+#: Largest distance between the first cycles of consecutive threads that begin in order; 0: they do not.
 STEPS = (0, 0, 0, 250, 600)
 STRESS_LINES = 8
-#: Launches that a planner keeps for the next protocol.
+#: Number of launches that a planner caches for the next protocol.
 PLANS_KEPT = 256
-#: Core cycles of an L2 miss that the times below are made for.
+#: Core cycles of an L2 miss for which the times below are chosen.
 _USUAL_MISS = 460
 
 
@@ -39,15 +39,15 @@ class Plan:
     Attributes
     ----------
     instances : int
-        Instances of the test in it.
+        Number of instances of the test.
     blocks : int
-        Blocks of the launch.
+        Number of blocks.
     parameters : numpy.ndarray
         uint32, the table that the warps read.
     addresses : numpy.ndarray
         int64 (instances, locations): word of each variable in the launch's memory.
     about : str
-        What was chosen, for people.
+        Description of the choices.
     """
 
     instances: int
@@ -58,12 +58,12 @@ class Plan:
 
 
 def machines(machine: Machine) -> list[tuple[str, Machine]]:
-    """Variants of a machine to run on: few cores, then with small caches, narrow buffers, one bank.
+    """Variants of a machine: few cores, then with small caches, narrow buffers, one bank.
 
     Raises
     ------
     ConfigError
-        If not even the first is possible.
+        If not even the first is valid.
     """
     line = machine.line_bytes / 1024
     few = machine.replace(
@@ -83,25 +83,25 @@ def machines(machine: Machine) -> list[tuple[str, Machine]]:
         try:
             out.append((name, few.replace(**changes)))
         except ConfigError:
-            continue  # a machine that this change does not fit is run without it
+            continue  # skip a change that does not fit the machine
     return out
 
 
 def memory_words(test: Test, machine: Machine) -> int:
-    """Words of memory that any layout needs at most."""
+    """Largest number of words of memory that a layout needs."""
     words = machine.line_bytes // 4
     lines = 2 * most_instances(test, machine) * max(len(test.locations), 1)
     return (lines + 64 * (len(test.locations) + 1) + STRESS_LINES) * words
 
 
 def slots_a_core(shape: Shape, machine: Machine) -> int:
-    """Blocks that a core holds at once."""
+    """Number of blocks that fit on a core."""
     registers = machine.registers_per_core // (shape.warps * MOST_REGISTERS)
     return max(1, min(machine.blocks_per_core, machine.warps_per_core // shape.warps, registers))
 
 
 def most_instances(test: Test, machine: Machine) -> int:
-    """Instances that one launch holds at most."""
+    """Largest number of instances of one launch."""
     slots = machine.cores * slots_a_core(p.shape_of(test), machine)
     return max(1, slots // len(test.blocks))
 
@@ -118,7 +118,7 @@ class Planner:
     Raises
     ------
     ConfigError
-        If the machine has too few cores, or its cores too few warps.
+        If the machine has too few cores, or its cores have too few warps.
     """
 
     def __init__(self, test: Test, machine: Machine, seed: int) -> None:
@@ -132,17 +132,17 @@ class Planner:
         self.groups = _groups(test)
         self.slots = slots_a_core(self.shape, machine)
         self.end = memory_words(test, machine)
-        # Protocols one after the other ask for the same launches.
+        # Several protocols use the same launches, one after the other.
         self.made: dict[tuple[int, int], Plan] = {}
         gpus = len({gpu for gpu, _ in self.groups})
         if gpus > machine.cores:
             raise ConfigError(
                 f"litmus test {test.name!r}: threads on {gpus} GPUs; machine {machine.name!r} has "
-                f"{machine.cores} cores to stand for them"
+                f"{machine.cores} cores to represent them"
             )
 
     def plan(self, number: int, wanted: int) -> Plan:
-        """The launch of this number, with at most ``wanted`` instances."""
+        """The launch with this number, of at most ``wanted`` instances."""
         wanted = min(wanted, self.slots * self.machine.cores)
         key = (number, wanted)
         if key not in self.made:
@@ -183,7 +183,7 @@ class Planner:
     def _cores_of_one(
         self, rng: np.random.Generator, apart: str, free: list[list[int]]
     ) -> list[int] | None:
-        """A core for each block of one more instance; None: there is no room."""
+        """A core for each block of one more instance; None if there is no space."""
         order = [int(core) for core in rng.permutation(len(free))]
         for attempt in (apart, "anywhere"):
             room = [len(slots) for slots in free]
@@ -213,7 +213,7 @@ class Planner:
     # ---- variables in memory
 
     def _layout(self, rng: np.random.Generator, layout: str, instances: int) -> NDArray[np.int64]:
-        """Word of every variable of every instance."""
+        """The word of every variable of every instance."""
         words, variables = self.machine.line_bytes // 4, len(self.test.locations)
         i = np.arange(instances)[:, None]
         v = np.arange(variables)[None, :]
@@ -234,7 +234,7 @@ class Planner:
         word = rng.integers(words, size=(instances, variables))
         return np.asarray(line * words + word, dtype=np.int64)
 
-    # ---- what each warp is told
+    # ---- parameters of each warp
 
     def _parameters(
         self,
@@ -281,7 +281,7 @@ class Planner:
         return np.ascontiguousarray(table.reshape(-1) & 0xFFFFFFFF, dtype=np.uint32)
 
     def _starts(self, rng: np.random.Generator, skew: int, step: int) -> NDArray[np.int64]:
-        """When the threads of an instance begin: at random, or one after the other as they are written."""
+        """First cycles of an instance's threads: random, or in the order of the test."""
         roles = self.shape.roles
         if step == 0:
             return rng.integers(skew + 1, size=roles)
@@ -295,7 +295,7 @@ class Planner:
         used: set[int],
         begin: int,
     ) -> None:
-        """A warp that reads the instance's variables and writes other words of their lines, or of its own."""
+        """A warp that reads the instance's variables and writes other words of their lines, or words of its own."""
         words = self.machine.line_bytes // 4
 
         def neighbour() -> int:
@@ -318,7 +318,7 @@ class Planner:
 
 
 def _groups(test: Test) -> dict[tuple[int, object], list[int]]:
-    """Blocks that must stand on one core: (gpu, which) -> numbers of the blocks."""
+    """Blocks that must be on one core: (gpu, which) -> numbers of the blocks."""
     out: dict[tuple[int, object], list[int]] = {}
     for number, (block, members) in enumerate(test.blocks.items()):
         units = [unit for index in members if (unit := test.threads[index].cu) is not None]

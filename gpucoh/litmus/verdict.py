@@ -1,4 +1,4 @@
-"""What a memory model allows a litmus test to end with."""
+"""The final states of a litmus test that a memory model allows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gpucoh.litmus.syntax import Condition, State, Test, UnsupportedError
 Registers: TypeAlias = tuple[tuple[int, ...], ...]
 #: A consistent way for one location: sources of its reads, order of its writes.
 _Part: TypeAlias = tuple[dict[Name, Name | None], list[Name]]
-#: Candidates looked at for one question; beyond, it stays open.
+#: Largest number of candidates examined for one question; beyond it the question is undecided.
 MOST_CANDIDATES = 300_000
 
 
 class UndecidedError(Exception):
-    """The question has more candidates than are looked at."""
+    """The question has more candidates than the limit."""
 
 
 class Verdicts:
@@ -72,13 +72,13 @@ class Verdicts:
 
     @property
     def cut(self) -> bool:
-        """Whether a loop that writes goes on for longer than it was followed."""
+        """Whether a loop that writes continues beyond the bound."""
         return any(paths.cut for paths in self.ways)
 
     # ---- questions
 
     def allowed(self, condition: Condition | None = None) -> bool:
-        """Whether a final state that the condition is about is allowed (``forall``: one that violates it)."""
+        """Whether a final state that the condition describes is allowed (``forall``: one that violates it)."""
         if not self.promises:
             return True
         condition = condition or self.test.condition
@@ -98,14 +98,14 @@ class Verdicts:
         Raises
         ------
         UndecidedError
-            If there are too many candidates to look at.
+            If there are too many candidates.
         """
         with self.lock:
             self.looked = 0
             return set(self._finals(lambda state: True))
 
     def allows(self, final: tuple[int, ...]) -> bool:
-        """Whether one final state is allowed; where a bound was met first, it counts as allowed."""
+        """Whether one final state is allowed; if a bound was reached, it counts as allowed."""
         if not self.promises:
             return True
         with self.lock:
@@ -114,7 +114,7 @@ class Verdicts:
             return self.known[final]
 
     def may_hang(self) -> bool:
-        """Whether an execution that does not end is allowed; where a bound was met first, it counts as allowed."""
+        """Whether an execution that does not end is allowed; if a bound was reached, it counts as allowed."""
         if not self.promises or self.cut:
             return True
         with self.lock:
@@ -164,7 +164,7 @@ class Verdicts:
     def _finals(
         self, wanted: Callable[[State], bool], condition: Condition | None = None
     ) -> Iterator[tuple[int, ...]]:
-        """Allowed final states that are wanted, each once."""
+        """The allowed final states among the wanted ones, each once."""
         early = condition is not None and not set(condition.proposition.names()) & set(
             self.test.locations
         )
@@ -203,7 +203,7 @@ class Verdicts:
     def _candidates(
         self, paths: tuple[Path, ...], memory: dict[str, int] | None
     ) -> Iterator[Candidate]:
-        """Every coherent candidate of these ways, that ends with this memory if one is given."""
+        """Every coherent candidate of these ways; with the given final memory, if any."""
         threads = [path.events for path in paths]
         parts: list[list[_Part]] = []
         for name, value in self.test.initial.items():
@@ -235,7 +235,7 @@ class Verdicts:
         return threads[thread][place].written
 
     def _parts_of(self, threads: list[tuple[Event, ...]], location: str, first: int) -> list[_Part]:
-        """Every coherent way for one location; the same accesses are looked at once."""
+        """Every coherent way for one location; equal accesses are examined once."""
         mine: list[list[tuple[Name, Event]]] = [
             [
                 ((thread, place), event)
@@ -288,7 +288,7 @@ class Verdicts:
 def _is_settled(
     paths: tuple[Path, ...], sources: dict[Name, Name | None], orders: dict[str, list[Name]]
 ) -> bool:
-    """Whether threads that spin read the last writes: every write becomes visible in the end."""
+    """Whether threads that spin read the last writes: every write eventually becomes visible."""
     for thread, path in enumerate(paths):
         if path.ending != "spins":
             continue
@@ -302,7 +302,7 @@ def _is_settled(
 
 
 def _interleavings(rows: list[list[Name]]) -> Iterator[list[Name]]:
-    """Every order that keeps each row's own."""
+    """Every interleaving that keeps each row's order."""
     if not rows:
         yield []
         return
@@ -315,7 +315,7 @@ def _interleavings(rows: list[list[Name]]) -> Iterator[list[Name]]:
 def _sources(
     rows: list[list[tuple[Name, Event]]], place: dict[Name, int], values: list[int]
 ) -> Iterator[dict[Name, int]]:
-    """Every choice of a write (by its place) for each read that keeps the location coherent."""
+    """Every choice of a write (by its position) for each read that keeps the location coherent."""
     options: list[list[dict[Name, int]]] = []
     for row in rows:
         found: list[tuple[int, dict[Name, int]]] = [(0, {})]

@@ -1,7 +1,7 @@
-"""Machine descriptions: validated, with units, in and out of TOML, every number with its source.
+"""Machine descriptions: validated numbers with units and sources, read from and written to TOML.
 
-A :class:`Machine` is frozen; :meth:`Machine.replace` makes another one. The presets stand in
-:mod:`gpucoh.machines.presets`. The C core gets plain numbers from :meth:`Machine.to_core` and nothing else.
+A :class:`Machine` is frozen; :meth:`Machine.replace` makes a changed copy. :mod:`gpucoh.machines.presets` defines the
+presets. :meth:`Machine.to_core` gives the plain numbers that the C core takes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
 
-# The core counts time in ticks of 1 / LCM of all clocks; 64 bits of them must last for any run.
+# The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
 LARGEST_CLOCK_LCM_HZ = 2**40
 
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
@@ -29,24 +29,24 @@ DRAM_MODELS = ("fixed", "fr_fcfs")
 PLACEMENTS = ("round_robin", "first_free", "static")
 _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
-# How the numbers of Machine.derived follow, with their units.
+# Unit and rule of each number in Machine.derived.
 DERIVED = {
     "l1_lines": ("", "l1_kib / line_bytes"),
     "l1_sets": ("", "l1_lines / l1_ways"),
-    "l2_lines": ("", "l2_kib / line_bytes, a partition"),
-    "l2_sets": ("", "l2_lines / l2_ways, a partition"),
+    "l2_lines": ("", "l2_kib / line_bytes, per partition"),
+    "l2_sets": ("", "l2_lines / l2_ways, per partition"),
     "l2_total_kib": ("KiB", "l2_kib x partitions"),
     "threads": ("", "cores x warps_per_core x lanes_per_warp"),
-    "noc_gb_per_s": ("GB/s", "flit_bytes x noc_mhz x partitions, one way"),
+    "noc_gb_per_s": ("GB/s", "flit_bytes x noc_mhz x partitions, each direction"),
     "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x partitions"),
     "beyond_l2_cycles": (
         "core cycles",
-        "dram_round_trip - l2_round_trip: what memory takes, row closed",
+        "dram_round_trip - l2_round_trip: memory latency, row closed",
     ),
-    "clock_lcm_mhz": ("MHz", "common multiple of the four clocks: a tick is one of its cycles"),
+    "clock_lcm_mhz": ("MHz", "least common multiple of the four clocks; its cycle is a tick"),
 }
 
-# What somebody may write from habit, and the field that has it.
+# Names from other simulators, and the field that corresponds.
 _HINTS = {
     "l1_bytes": "l1_kib",
     "l2_bytes": "l2_kib",
@@ -82,7 +82,7 @@ def _kib(value: object) -> float:
 
 
 def _word(value: object) -> object:
-    """A choice in its usual spellings; anything else as it was written, to be refused so."""
+    """A choice in canonical spelling; any other value unchanged, so that the error quotes it."""
     if not isinstance(value, str):
         return value
     word = value.strip().lower().replace("-", "_")
@@ -102,7 +102,7 @@ Placement = Annotated[Literal["round_robin", "first_free", "static"], BeforeVali
 
 
 def _f(smallest: float, largest: float, text: str, unit: str = "") -> Any:
-    """One numeric field: its range, what it is, its unit."""
+    """A numeric field: range, description, unit."""
     return Field(ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit})
 
 
@@ -111,16 +111,16 @@ def _choice(text: str) -> Any:
 
 
 class Machine(BaseModel):
-    """A GPU's numbers, one flat table. Frozen; all fields by keyword.
+    """A GPU's numbers, one flat table. Frozen; all fields are keyword arguments.
 
-    Numbers may carry units: sizes ``"32KiB"``, clocks ``"1.4GHz"``. A plain number is in the field's unit
+    Numbers may carry units: sizes ``"32KiB"``, clocks ``"1.4GHz"``. A plain number has the field's unit
     (KiB for fields ending in ``_kib``, bytes for ``_bytes``, MHz for ``_mhz``).
 
     Raises
     ------
     ConfigError
-        For an unknown field (the nearest valid one is named), a value out of range, or values that do not
-        fit each other.
+        For an unknown field (the message suggests the nearest one), a value out of range, or values that contradict
+        each other.
 
     Examples
     --------
@@ -132,47 +132,43 @@ class Machine(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Name = Field(default="custom", description="the preset it is, or came from")
+    name: Name = Field(default="custom", description="preset, or the preset it derives from")
 
     cores: Count = _f(1, 256, "GPU cores (SMs, CUs)")
     core_mhz: Mhz = _f(1, 100000, "core clock", "MHz")
-    warps_per_core: Count = _f(1, 64, "resident warps a core")
-    lanes_per_warp: Count = _f(32, 64, "threads a warp, 32 or 64")
-    blocks_per_core: Count = _f(1, 64, "resident blocks a core")
-    registers_per_core: Count = _f(64, 1048576, "32-bit registers a core")
-    scratchpad_kib: Kib = _f(0, 1024, "scratchpad a core", "KiB")
-    scratchpad_latency: Count = _f(1, 10000, "scratchpad, without bank conflicts", "core cycles")
-    scratchpad_banks: Count = _f(0, 64, "scratchpad banks; 0: no conflicts are modelled")
+    warps_per_core: Count = _f(1, 64, "resident warps per core")
+    lanes_per_warp: Count = _f(32, 64, "threads per warp, 32 or 64")
+    blocks_per_core: Count = _f(1, 64, "resident blocks per core")
+    registers_per_core: Count = _f(64, 1048576, "32-bit registers per core")
+    scratchpad_kib: Kib = _f(0, 1024, "scratchpad per core", "KiB")
+    scratchpad_latency: Count = _f(1, 10000, "scratchpad access without conflicts", "core cycles")
+    scratchpad_banks: Count = _f(0, 64, "scratchpad banks; 0: no bank conflicts")
     scheduler: Scheduler = _choice("warp scheduler: loose_round_robin or greedy_then_oldest")
-    issue_width: Count = _f(1, 4, "warp instructions a core cycle")
-    issue_cycles: Count = _f(1, 64, "cycles a warp instruction holds its issue port", "core cycles")
-    alu_latency: Count = _f(1, 10000, "from issue to a dependent issue", "core cycles")
-    sfu_latency: Count = _f(1, 10000, "exp log sin cos sqrt", "core cycles")
-    sfu_cycles: Count = _f(
-        1, 64, "cycles one special-function instruction holds its unit", "core cycles"
-    )
-    division_latency: Count = _f(1, 10000, "integer and f32 division, modulo", "core cycles")
-    division_cycles: Count = _f(1, 256, "cycles one division holds its unit", "core cycles")
-    launch_latency: Count = _f(0, 100000000, "from launch to the first block", "core cycles")
+    issue_width: Count = _f(1, 4, "warp instructions per core cycle")
+    issue_cycles: Count = _f(1, 64, "issue port occupancy of a warp instruction", "core cycles")
+    alu_latency: Count = _f(1, 10000, "issue to dependent issue", "core cycles")
+    sfu_latency: Count = _f(1, 10000, "latency of exp, log, sin, cos, sqrt", "core cycles")
+    sfu_cycles: Count = _f(1, 64, "unit occupancy of a special-function instruction", "core cycles")
+    division_latency: Count = _f(1, 10000, "latency of division and modulo", "core cycles")
+    division_cycles: Count = _f(1, 256, "unit occupancy of a division", "core cycles")
+    launch_latency: Count = _f(0, 100000000, "launch to first block", "core cycles")
     placement: Placement = Field(
         default="round_robin",
-        description="of a launch's blocks on cores: round_robin, first_free or static",
+        description="placement of blocks on cores: round_robin, first_free or static",
         json_schema_extra={"unit": ""},
     )
-    load_store_queue: Count = _f(1, 1024, "memory instructions a core that wait for the L1 port")
-    requests_per_core: Count = _f(64, 65536, "line requests in flight a core")
-    l1_kib: Kib = _f(0, 16384, "first-level data cache a core", "KiB")
+    load_store_queue: Count = _f(1, 1024, "queued memory instructions per core, before the L1 port")
+    requests_per_core: Count = _f(64, 65536, "outstanding line requests per core")
+    l1_kib: Kib = _f(0, 16384, "first-level data cache per core", "KiB")
     l1_ways: Count = _f(1, 1024, "L1 associativity", "ways")
-    l1_mshrs: Count = _f(
-        1, 65535, "L1 transaction entries a core; without an L1: requests in flight"
-    )
+    l1_mshrs: Count = _f(1, 65535, "L1 MSHR entries per core; without an L1: outstanding requests")
     l1_latency: Count = _f(1, 10000, "L1 hit, load to use", "core cycles")
     line_bytes: Bytes = _f(32, 128, "cache line", "B")
     partitions: Count = _f(1, 64, "L2 banks, each with its memory channel")
-    interleave_bytes: Bytes = _f(32, 1048576, "consecutive bytes of one partition", "B")
-    l2_kib: Kib = _f(0.0625, 262144, "second-level cache a partition", "KiB")
+    interleave_bytes: Bytes = _f(32, 1048576, "consecutive bytes per partition", "B")
+    l2_kib: Kib = _f(0.0625, 262144, "second-level cache per partition", "KiB")
     l2_ways: Count = _f(1, 1024, "L2 associativity", "ways")
-    l2_mshrs: Count = _f(1, 65535, "L2 transaction entries a partition")
+    l2_mshrs: Count = _f(1, 65535, "L2 MSHR entries per partition")
     l2_mhz: Mhz = _f(1, 100000, "L2 clock", "MHz")
     l2_round_trip: Count = _f(
         1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
@@ -180,31 +176,31 @@ class Machine(BaseModel):
     topology: Topology = _choice("network: crossbar (a pair), mesh or star")
     mesh_width: Count = _f(1, 64, "columns of the mesh")
     noc_mhz: Mhz = _f(1, 100000, "network clock", "MHz")
-    noc_latency: Count = _f(1, 1000, "a hop beside serialisation", "network cycles")
-    flit_bytes: Bytes = _f(1, 256, "flit", "B")
-    vc_flits: Count = _f(1, 1024, "virtual-channel buffer", "flits")
+    noc_latency: Count = _f(1, 1000, "latency per hop without serialisation", "network cycles")
+    flit_bytes: Bytes = _f(1, 256, "flit size", "B")
+    vc_flits: Count = _f(1, 1024, "virtual-channel buffer size", "flits")
     dram_model: DramModel = _choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
     dram_mhz: Mhz = _f(1, 100000, "DRAM command clock", "MHz")
     dram_round_trip: Count = _f(
         1, 1000000, "L2 miss, unloaded, load to use, row closed", "core cycles"
     )
-    dram_queue: Count = _f(1, 4096, "requests a channel")
-    dram_bytes_per_cycle: Bytes = _f(1, 1024, "a channel and command clock, both edges", "B")
-    dram_banks: Count = _f(1, 64, "banks a channel")
-    dram_row_bytes: Bytes = _f(64, 65536, "row (page) a bank", "B")
-    dram_burst_bytes: Bytes = _f(4, 256, "a column access", "B")
+    dram_queue: Count = _f(1, 4096, "queued requests per channel")
+    dram_bytes_per_cycle: Bytes = _f(1, 1024, "per channel and command clock, both edges", "B")
+    dram_banks: Count = _f(1, 64, "banks per channel")
+    dram_row_bytes: Bytes = _f(64, 65536, "row (page) size per bank", "B")
+    dram_burst_bytes: Bytes = _f(4, 256, "bytes per column access", "B")
     dram_t_cl: Count = _f(0, 1000, "column access to data", "DRAM cycles")
     dram_t_rp: Count = _f(0, 1000, "row precharge", "DRAM cycles")
     dram_t_rc: Count = _f(0, 1000, "row cycle", "DRAM cycles")
     dram_t_ras: Count = _f(0, 1000, "row active", "DRAM cycles")
     dram_t_ccd: Count = _f(0, 1000, "column to column", "DRAM cycles")
     dram_t_wl: Count = _f(0, 1000, "write latency", "DRAM cycles")
-    dram_t_rcd: Count = _f(0, 1000, "row to column", "DRAM cycles")
-    dram_t_rrd: Count = _f(0, 1000, "row to row, other banks", "DRAM cycles")
+    dram_t_rcd: Count = _f(0, 1000, "row activate to column access", "DRAM cycles")
+    dram_t_rrd: Count = _f(0, 1000, "row to row, different banks", "DRAM cycles")
     dram_t_cdlr: Count = _f(0, 1000, "write data to read", "DRAM cycles")
     dram_t_wr: Count = _f(0, 1000, "write recovery", "DRAM cycles")
     dram_t_ccdl: Count = _f(
-        0, 1000, "column to column, same bank group (not used: none are modelled)", "DRAM cycles"
+        0, 1000, "column to column, same bank group (unused: no bank groups)", "DRAM cycles"
     )
     dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
     timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
@@ -234,7 +230,7 @@ class Machine(BaseModel):
         return Machine(**(self.model_dump() | changes))
 
     def to_core(self) -> dict[str, int]:
-        """The plain numbers that the C core takes, exactly its machine fields."""
+        """The plain numbers that the C core takes: exactly its machine fields."""
         out: dict[str, int] = {}
         for name, value in self.numbers().items():
             if name.endswith("_kib"):
@@ -252,7 +248,7 @@ class Machine(BaseModel):
         return out
 
     def numbers(self) -> dict[str, int | float | str]:
-        """Every field but the name: name -> value, in the order of the table."""
+        """Every field except the name: name -> value, in the order of the table."""
         return {name: getattr(self, name) for name in type(self).model_fields if name != "name"}
 
     @property
@@ -274,24 +270,24 @@ class Machine(BaseModel):
 
     @property
     def changes(self) -> dict[str, int | float | str]:
-        """The fields in which this machine differs from the preset it is named after; all, without a preset."""
+        """The fields in which this machine differs from its preset; all fields if it has no preset."""
         preset = PRESETS.get(self.name)
         if preset is None:
             return self.numbers()
-        standard = machine(self.name)
+        preset_machine = machine(self.name)
         return {
             name: value
             for name, value in self.numbers().items()
-            if getattr(standard, name) != value
+            if getattr(preset_machine, name) != value
         }
 
     def source(self, field: str) -> str:
-        """Where the number of ``field`` comes from: paper and table, ``inferred`` and why, or ``given``.
+        """The source of a field's number: paper and table, ``inferred`` with the reason, or ``given``.
 
         Raises
         ------
         ConfigError
-            If there is no such field.
+            If the field is unknown.
         """
         _refuse_unknown(f"machine {self.name!r}", [field], type(self).model_fields)
         preset = PRESETS.get(self.name)
@@ -300,7 +296,7 @@ class Machine(BaseModel):
         return preset[field][1]
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """For people: (field, value, unit, text, source) of every field."""
+        """For display: (field, value, unit, description, source) of every field."""
         out = []
         for name, value in self.numbers().items():
             info = type(self).model_fields[name]
@@ -318,7 +314,7 @@ class Machine(BaseModel):
         return out
 
     def toml(self) -> str:
-        """The machine as TOML text, each line with unit and source as a comment."""
+        """The machine as TOML text; a comment on each line gives unit and source."""
         lines = [f"name = {json.dumps(self.name, ensure_ascii=False)}"]
         for name, value in self.numbers().items():
             unit = _unit(type(self).model_fields[name])
@@ -332,7 +328,7 @@ class Machine(BaseModel):
         Raises
         ------
         ConfigError
-            If it cannot be written.
+            If the file cannot be written.
         """
         with whole_file(path_of("machine file", path)) as part:
             part.write_text(self.toml(), encoding="utf-8")
@@ -341,7 +337,7 @@ class Machine(BaseModel):
     def from_toml(cls, path: str | Path) -> Self:
         """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
 
-        The base is a preset's id, or another file whose name ends in ``.toml``, seen from this one's folder.
+        The base is a preset's id, or a path ending in ``.toml``, relative to this file's folder.
 
         Raises
         ------
@@ -352,7 +348,7 @@ class Machine(BaseModel):
 
 
 def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a machine's file, those of its base among them; ``above``: the files it is a base of."""
+    """The fields of a machine file and its base; ``above``: the files of which it is a base."""
     values = read_toml(path, "machine file")
     base = values.pop("base", None)
     if base is not None and not (isinstance(base, str) and base.isprintable()):
@@ -361,7 +357,7 @@ def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
         if base is not None and base.endswith(".toml"):
             below = path.parent / base
             if below.resolve() in (path.resolve(), *above):
-                raise ConfigError(f"base = {base!r} leads back to this file")
+                raise ConfigError(f"base = {base!r} is circular: it leads back to this file")
             values = _read_toml(below, (path.resolve(), *above)) | values
         elif base is not None:
             values = machine(base).model_dump() | values
@@ -388,7 +384,7 @@ def _refuse_unknown(label: str, given: Iterable[str], known: Mapping[str, object
 
 
 def _first_line(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
-    """The first of pydantic's complaints as one plain line."""
+    """The first pydantic error as one line."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "missing":
@@ -410,7 +406,7 @@ def _power_of_two(value: int) -> bool:
 
 
 def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes: int) -> None:
-    """A cache must be whole sets, a power of two of them (the set index is bits of the address)."""
+    """Check that a cache has a power of two of sets (the set index is bits of the address)."""
     size = round(size_kib * 1024)
     if size < ways * line_bytes:
         raise ConfigError(
@@ -425,9 +421,9 @@ def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes:
 
 
 def _check_fit(label: str, m: Machine) -> None:
-    """The rules between fields, one clear line each."""
+    """Check the rules between fields; one error line each."""
     if m.lanes_per_warp not in (32, 64):
-        raise ConfigError(f"{label}: lanes_per_warp = {m.lanes_per_warp}: 32 or 64")
+        raise ConfigError(f"{label}: lanes_per_warp = {m.lanes_per_warp} is not 32 or 64")
     for name in (
         "line_bytes",
         "interleave_bytes",
@@ -439,7 +435,7 @@ def _check_fit(label: str, m: Machine) -> None:
             raise ConfigError(f"{label}: {name} = {getattr(m, name)} is not a power of two")
     if m.scratchpad_banks and not _power_of_two(m.scratchpad_banks):
         raise ConfigError(
-            f"{label}: scratchpad_banks = {m.scratchpad_banks} is neither 0 nor a power of two"
+            f"{label}: scratchpad_banks = {m.scratchpad_banks} is not 0 or a power of two"
         )
     if m.interleave_bytes < m.line_bytes:
         raise ConfigError(
@@ -462,25 +458,25 @@ def _check_fit(label: str, m: Machine) -> None:
         )
     if m.dram_round_trip <= m.l2_round_trip:
         raise ConfigError(
-            f"{label}: dram_round_trip = {m.dram_round_trip} is not more than l2_round_trip = {m.l2_round_trip}"
+            f"{label}: dram_round_trip = {m.dram_round_trip} is not greater than l2_round_trip = {m.l2_round_trip}"
         )
     if m.topology == "mesh" and m.mesh_width > max(m.cores, m.partitions):
-        raise ConfigError(f"{label}: mesh_width = {m.mesh_width} is more than the mesh has nodes")
+        raise ConfigError(f"{label}: mesh_width = {m.mesh_width} is more than the number of nodes")
     lcm = math.lcm(m.core_mhz, m.l2_mhz, m.noc_mhz, m.dram_mhz)
     if lcm * 1_000_000 > LARGEST_CLOCK_LCM_HZ:
         raise ConfigError(
             f"{label}: the clocks core_mhz = {m.core_mhz}, l2_mhz = {m.l2_mhz}, noc_mhz = {m.noc_mhz}, dram_mhz = "
-            f"{m.dram_mhz} have the common multiple {lcm} MHz, more than the largest, {LARGEST_CLOCK_LCM_HZ // 10**6}"
+            f"{m.dram_mhz} have the common multiple {lcm} MHz (allowed: up to {LARGEST_CLOCK_LCM_HZ // 10**6})"
         )
 
 
 def machine(name: str | Machine | Path = "fermi") -> Machine:
-    """A machine by its preset's id, or from a TOML file when the name ends in ``.toml``.
+    """Find a machine by its preset's id, or read it from a TOML file if the name ends in ``.toml``.
 
     Raises
     ------
     ConfigError
-        If there is no such machine.
+        If the machine is unknown.
     """
     if isinstance(name, Machine):
         return name
@@ -502,5 +498,5 @@ def machines() -> dict[str, Machine]:
 
 
 def description(name: str) -> str:
-    """One line about a preset."""
+    """One line that describes a preset."""
     return DESCRIPTIONS.get(name, "")

@@ -1,13 +1,13 @@
-"""The machines of the papers: each number with where it comes from.
+"""The machines of the papers: each number with its source.
 
-A source names the paper and table that gives the number, or says ``inferred`` and why. Papers: TC is Singh et al.,
+A source names the paper and table that give the number, or says ``inferred`` and why. Papers: TC is Singh et al.,
 "Cache Coherence for GPU Architectures", HPCA 2013; RCC is Ren and Lis, "Efficient Sequential Consistency in GPUs via
 Relativistic Cache Coherence", HPCA 2017; DeNovo is Sinclair, Alsop and Adve, "Efficient GPU Synchronization without
-Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR is
-Hechtman et al., "QuickRelease", HPCA 2014. What only one paper's protocols need (write caches, epoch
-units, a memory-side cache) is not in these tables. Nor is what the model has no place for: the banks of the L1s
-(DeNovo table 3: 8; QR table 1: 16) and the 16 banks of QR's L2; docs/tutorial.md, "What no field changes", tells
-what is modelled instead.
+Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR
+is Hechtman et al., "QuickRelease", HPCA 2014. These tables omit what only one paper's protocols need (write caches,
+epoch units, a memory-side cache), and what the model does not represent: the banks of the L1s (DeNovo table 3: 8; QR
+table 1: 16) and the 16 banks of QR's L2. docs/tutorial.md, "What no field changes", describes what the model does
+instead.
 """
 
 from __future__ import annotations
@@ -30,27 +30,30 @@ _BOTH = "TC table 4, RCC table III"
 FERMI: Preset = {
     "cores": (16, _BOTH),
     "core_mhz": (1400, _RCC + " (same configuration as TC)"),
-    "warps_per_core": (48, _RCC + "; TC 6.3: one GWCT entry a warp, 48"),
+    "warps_per_core": (48, _RCC + "; TC 6.3: one GWCT entry per warp, 48"),
     "lanes_per_warp": (32, _RCC + "; TC 3.1"),
     "blocks_per_core": (
         8,
-        "inferred: the limit of NVIDIA's compute capability 2.0; the papers are silent",
+        "inferred: the limit of NVIDIA's compute capability 2.0; not in the papers",
     ),
     "registers_per_core": (32768, _RCC),
     "scratchpad_kib": (48, _RCC),
-    "scratchpad_latency": (24, "inferred: order of a Fermi SM's; the papers are silent"),
+    "scratchpad_latency": (24, "inferred: about a Fermi SM's; not in the papers"),
     "scratchpad_banks": (
         32,
-        "inferred: NVIDIA's compute capability 2.x, as GPGPU-Sim 3's GTX 480; the papers are silent",
+        "inferred: NVIDIA's compute capability 2.x, as GPGPU-Sim 3's GTX 480; not in the papers",
     ),
     "scheduler": ("loose_round_robin", _RCC),
-    "issue_width": (1, "inferred: one warp instruction a cycle, as GPGPU-Sim 3 with 32 SIMD lanes"),
+    "issue_width": (
+        1,
+        "inferred: one warp instruction per cycle, as GPGPU-Sim 3 with 32 SIMD lanes",
+    ),
     "issue_cycles": (1, "32 lanes over 32 SIMD lanes, " + _RCC),
-    "alu_latency": (18, "inferred: order of a Fermi SM's dependent-issue latency"),
-    "sfu_latency": (22, "inferred: the ALU's latency and a few cycles more"),
-    "sfu_cycles": (8, "inferred: 4 special-function units for 32 lanes, as Fermi"),
+    "alu_latency": (18, "inferred: about a Fermi SM's dependent-issue latency"),
+    "sfu_latency": (22, "inferred: the ALU's latency plus a few cycles"),
+    "sfu_cycles": (8, "inferred: 4 special-function units for 32 lanes, as in Fermi"),
     "division_latency": (40, "inferred: division is a sequence of about ten instructions on Fermi"),
-    "division_cycles": (8, "inferred: as the special-function unit that gives the reciprocal"),
+    "division_cycles": (8, "inferred: as the special-function unit, which computes the reciprocal"),
     "launch_latency": (
         0,
         "inferred: the papers measure kernels, not launches; kernel times start at the first block",
@@ -58,26 +61,26 @@ FERMI: Preset = {
     "placement": ("round_robin", "inferred: as GPGPU-Sim 3, the next block to a core with room"),
     "load_store_queue": (
         8,
-        "inferred: as GPGPU-Sim 3's memory-pipeline input; the papers are silent",
+        "inferred: as GPGPU-Sim 3's memory-pipeline input; not in the papers",
     ),
     "requests_per_core": (
         1024,
-        "inferred: never the limit before the MSHRs (128 entries) and warps (48)",
+        "inferred: large enough that MSHRs (128 entries) and warps (48) limit first",
     ),
     "l1_kib": (32, _BOTH),
     "l1_ways": (4, _BOTH),
     "l1_mshrs": (128, _BOTH),
     "l1_latency": (
         30,
-        "inferred: hit, load to use, order of a Fermi SM's; the papers give round trips beyond it only",
+        "inferred: hit, load to use, about a Fermi SM's; the papers give only round trips beyond the L1",
     ),
     "line_bytes": (128, _BOTH),
     "partitions": (8, _BOTH),
     "interleave_bytes": (
         256,
-        "inferred: GPGPU-Sim's choice for this machine; the papers are silent",
+        "inferred: GPGPU-Sim's choice for this machine; not in the papers",
     ),
-    "l2_kib": (128, _BOTH + " (a partition; 1 MiB in all)"),
+    "l2_kib": (128, _BOTH + " (per partition; 1 MiB in total)"),
     "l2_ways": (8, _BOTH),
     "l2_mshrs": (128, _BOTH),
     "l2_mhz": (700, _TC),
@@ -87,7 +90,7 @@ FERMI: Preset = {
     "noc_mhz": (700, _BOTH),
     "noc_latency": (
         4,
-        "inferred: cycles through one crossbar beside serialisation; part of the 340 either way",
+        "inferred: cycles through one crossbar without serialisation; part of the 340 in each direction",
     ),
     "flit_bytes": (
         32,
@@ -105,7 +108,7 @@ FERMI: Preset = {
         16,
         _TC + ": 8 bytes on both edges; 8 channels give 179 GB/s, printed 175",
     ),
-    "dram_banks": (16, "inferred: GDDR5 has 16 banks a device"),
+    "dram_banks": (16, "inferred: GDDR5 has 16 banks per device"),
     "dram_row_bytes": (2048, "inferred: GDDR5's page of one channel"),
     "dram_burst_bytes": (32, "inferred: tCCD = 2 cycles of 16 bytes"),
     "dram_t_cl": (12, _BOTH),
@@ -128,7 +131,7 @@ _GTX480 = "inferred: as fermi; DeNovo section 5.2: resembles a GTX 480"
 
 
 def _like(base: Preset, source: str, names: tuple[str, ...]) -> Preset:
-    """Numbers taken over from another machine, with the reason."""
+    """Numbers copied from another machine, with the reason."""
     return {name: (base[name][0], source) for name in names}
 
 
@@ -164,32 +167,32 @@ MESH15: Preset = {
     "placement": ("static", _SAME_CORE),
     "l1_kib": (32, _DN),
     "l1_ways": (8, _DN),
-    "l1_mshrs": (64, "inferred: the paper is silent"),
+    "l1_mshrs": (64, "inferred: not in the paper"),
     "l1_latency": (1, _DN),
     "line_bytes": (64, "inferred: the default of GEMS, which section 5.2 names"),
-    "partitions": (16, _DN + ", section 5.1: 16 banks, one a node"),
+    "partitions": (16, _DN + ", section 5.1: 16 banks, one per node"),
     "interleave_bytes": (64, "inferred: consecutive lines in consecutive banks"),
     "l2_kib": (256, _DN + ": 4 MiB in 16 banks"),
-    "l2_ways": (16, "inferred: the paper is silent"),
-    "l2_mshrs": (64, "inferred: the paper is silent"),
-    "l2_mhz": (700, "inferred: one clock for cores, network and L2; the paper is silent"),
+    "l2_ways": (16, "inferred: not in the paper"),
+    "l2_mshrs": (64, "inferred: not in the paper"),
+    "l2_mhz": (700, "inferred: one clock for cores, network and L2; not in the paper"),
     "l2_round_trip": (29, _DN + ": 29 to 61 cycles; the nearest bank"),
     "topology": ("mesh", "DeNovo section 5.2: 4 x 4"),
     "mesh_width": (4, "DeNovo section 5.2"),
-    "noc_mhz": (700, "inferred: one clock for cores, network and L2; the paper is silent"),
+    "noc_mhz": (700, "inferred: one clock for cores, network and L2; not in the paper"),
     "noc_latency": (
         3,
-        "inferred: 8 cycles for 3 hops would give the table's 29 to 61; whole cycles only, so here 29 to 65",
+        "inferred: 8 cycles for 3 hops would give the table's 29 to 61; with whole cycles, 29 to 65",
     ),
     "flit_bytes": (16, "inferred: the default of Garnet, which section 5.2 names"),
-    "vc_flits": (8, "inferred: the paper is silent; as fermi"),
+    "vc_flits": (8, "inferred: not in the paper; as fermi"),
     "dram_model": ("fixed", "inferred: the paper gives latencies only"),
     "dram_mhz": (1400, _GTX480),
     "dram_round_trip": (
         197,
         _DN
-        + ": 197 to 261 cycles; the nearest. Here 197 to 233: each bank has its channel beside it (inferred), "
-        "so that memory is as much farther as its bank",
+        + ": 197 to 261 cycles; the nearest. Here 197 to 233: each bank's channel is at its node (inferred), "
+        "so the distance to memory is the distance to the bank",
     ),
     "dram_queue": (32, _GTX480),
     "dram_bytes_per_cycle": (8, _GTX480 + "; its 179 GB/s over 16 banks"),
@@ -202,16 +205,16 @@ MESH15: Preset = {
 
 _GCN = "inferred: AMD GCN3's architecture"
 _STC = "STC table 3"
-_STC_SILENT = "inferred: STC is silent"
+_NOT_IN_STC = "inferred: not in STC"
 
-# What both machines of GCN-like CUs have; STC section 6 and QR table 1 name the architecture.
+# Common to both machines with GCN-like CUs; STC section 6 and QR table 1 name the architecture.
 _GCN_CORE: Preset = {
     "warps_per_core": (40, "QR table 1; for STC inferred: GCN3, 4 SIMDs of 10"),
     "lanes_per_warp": (64, "STC sections 6 and 7.2; QR table 1"),
     "blocks_per_core": (16, _GCN + ", workgroups of several wavefronts"),
     "registers_per_core": (65536, _GCN + ", 256 KiB of vector registers a CU"),
     "scratchpad_kib": (64, _GCN + ", local data share"),
-    "scratchpad_latency": (32, "inferred: order of GCN's local data share"),
+    "scratchpad_latency": (32, "inferred: about GCN's local data share"),
     "scratchpad_banks": (32, _GCN + ", local data share: 32 banks of 4 bytes"),
     "scheduler": (
         "greedy_then_oldest",
@@ -219,15 +222,15 @@ _GCN_CORE: Preset = {
     ),
     "issue_width": (4, "QR table 1: 4 SIMD units"),
     "issue_cycles": (4, "QR table 1: 64 work-items over 4 cycles on a 16-wide SIMD"),
-    "alu_latency": (4, _GCN + ": results are forwarded to the next instruction, 4 cycles on"),
+    "alu_latency": (4, _GCN + ": results are forwarded to the next instruction, 4 cycles later"),
     "sfu_latency": (16, _GCN + ": quarter rate"),
     "sfu_cycles": (16, _GCN + ": quarter rate"),
     "division_latency": (40, "inferred: division is a sequence of about ten instructions"),
-    "division_cycles": (40, "inferred: each instruction of the sequence holds the SIMD"),
+    "division_cycles": (40, "inferred: each instruction of the sequence occupies the SIMD"),
     "launch_latency": (0, "inferred: kernel times start at the first block"),
     "placement": ("static", _SAME_CORE),
-    "load_store_queue": (8, "inferred: the papers are silent; as fermi"),
-    "requests_per_core": (2048, "inferred: never the limit before MSHRs and wavefronts"),
+    "load_store_queue": (8, "inferred: not in the papers; as fermi"),
+    "requests_per_core": (2048, "inferred: large enough that MSHRs and wavefronts limit first"),
 }
 
 GCN3: Preset = {
@@ -236,36 +239,36 @@ GCN3: Preset = {
     **_GCN_CORE,
     "l1_kib": (64, _STC),
     "l1_ways": (64, _STC),
-    "l1_mshrs": (64, _STC_SILENT),
-    "l1_latency": (5, _STC_SILENT + "; 1 cycle of tag and 4 of data"),
+    "l1_mshrs": (64, _NOT_IN_STC),
+    "l1_latency": (5, _NOT_IN_STC + "; 1 cycle of tag and 4 of data"),
     "line_bytes": (64, "STC section 7.5: 1,024 blocks in 64 KiB"),
     "partitions": (4, "STC section 7.5: 4 banks"),
-    "interleave_bytes": (64, _STC_SILENT + "; consecutive lines in consecutive banks"),
+    "interleave_bytes": (64, _NOT_IN_STC + "; consecutive lines in consecutive banks"),
     "l2_kib": (128, _STC + ": 512 KiB in 4 banks"),
     "l2_ways": (16, _STC),
-    "l2_mshrs": (128, "STC section 7.5: 512 in all, for its TCS comparison"),
-    "l2_mhz": (1000, _STC_SILENT + "; the cores' clock"),
+    "l2_mshrs": (128, "STC section 7.5: 512 in total, for its TCS comparison"),
+    "l2_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
     "l2_round_trip": (160, _STC),
-    "topology": ("crossbar", _STC_SILENT),
+    "topology": ("crossbar", _NOT_IN_STC),
     "mesh_width": (1, "not used by a crossbar"),
-    "noc_mhz": (1000, _STC_SILENT + "; the cores' clock"),
-    "noc_latency": (8, _STC_SILENT + "; part of the 160"),
-    "flit_bytes": (16, _STC_SILENT),
-    "vc_flits": (8, _STC_SILENT),
-    "dram_model": ("fixed", _STC_SILENT + "; a round trip is all it gives"),
-    "dram_mhz": (1000, _STC_SILENT),
-    "dram_round_trip": (260, _STC + ", read as the whole way of an L2 miss"),
-    "dram_queue": (32, _STC_SILENT + "; as fermi"),
-    "dram_bytes_per_cycle": (16, _STC_SILENT + "; 64 GB/s over 4 channels"),
-    "dram_banks": (16, _STC_SILENT + "; as fermi"),
-    "dram_row_bytes": (2048, _STC_SILENT + "; as fermi"),
-    "dram_burst_bytes": (32, _STC_SILENT + "; as fermi"),
-    **_like(FERMI, _STC_SILENT + "; as fermi", _DRAM_TIMING),
+    "noc_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
+    "noc_latency": (8, _NOT_IN_STC + "; part of the 160"),
+    "flit_bytes": (16, _NOT_IN_STC),
+    "vc_flits": (8, _NOT_IN_STC),
+    "dram_model": ("fixed", _NOT_IN_STC + "; it gives only a round trip"),
+    "dram_mhz": (1000, _NOT_IN_STC),
+    "dram_round_trip": (260, _STC + ", read as the total latency of an L2 miss"),
+    "dram_queue": (32, _NOT_IN_STC + "; as fermi"),
+    "dram_bytes_per_cycle": (16, _NOT_IN_STC + "; 64 GB/s over 4 channels"),
+    "dram_banks": (16, _NOT_IN_STC + "; as fermi"),
+    "dram_row_bytes": (2048, _NOT_IN_STC + "; as fermi"),
+    "dram_burst_bytes": (32, _NOT_IN_STC + "; as fermi"),
+    **_like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING),
     "timestamp_bits": (32, "STC section 7.5: 32-bit leases, for its TCS comparison"),
 }
 
 _QR = "QR table 1"
-_QR_SILENT = "inferred: QR is silent"
+_NOT_IN_QR = "inferred: not in QR"
 _DDR3 = "inferred: JEDEC JESD79-3, DDR3-800E (6-6-6); QR table 1 names DDR3 at 400 MHz"
 
 APU: Preset = {
@@ -273,31 +276,34 @@ APU: Preset = {
     "core_mhz": (1000, _QR),
     **_GCN_CORE,
     "l1_kib": (16, _QR),
-    "l1_ways": (4, _QR_SILENT),
-    "l1_mshrs": (128, _QR_SILENT),
+    "l1_ways": (4, _NOT_IN_QR),
+    "l1_mshrs": (128, _NOT_IN_QR),
     "l1_latency": (5, _QR + ": 1 cycle of tag and 4 of data"),
     "line_bytes": (64, "inferred: QR section 1 computes its overhead with 64 bytes"),
     "partitions": (4, _QR + ": 4 memory channels; the L2 is divided among them"),
-    "interleave_bytes": (256, _QR_SILENT),
-    "l2_kib": (64, _QR + ": 256 KiB in all"),
-    "l2_ways": (16, _QR_SILENT),
-    "l2_mshrs": (128, _QR_SILENT),
-    "l2_mhz": (1000, _QR_SILENT + "; the cores' clock"),
+    "interleave_bytes": (256, _NOT_IN_QR),
+    "l2_kib": (64, _QR + ": 256 KiB in total"),
+    "l2_ways": (16, _NOT_IN_QR),
+    "l2_mshrs": (128, _NOT_IN_QR),
+    "l2_mhz": (1000, _NOT_IN_QR + "; the cores' clock"),
     "l2_round_trip": (
         60,
         "inferred: " + _QR + "'s 4 cycles of tag and 16 of data, links of 10 cycles and the L1",
     ),
-    "topology": ("crossbar", _QR_SILENT),
+    "topology": ("crossbar", _NOT_IN_QR),
     "mesh_width": (1, "not used by a crossbar"),
-    "noc_mhz": (1000, _QR_SILENT + "; the cores' clock"),
-    "noc_latency": (10, _QR_SILENT),
-    "flit_bytes": (16, _QR_SILENT),
-    "vc_flits": (8, _QR_SILENT),
+    "noc_mhz": (1000, _NOT_IN_QR + "; the cores' clock"),
+    "noc_latency": (10, _NOT_IN_QR),
+    "flit_bytes": (16, _NOT_IN_QR),
+    "vc_flits": (8, _NOT_IN_QR),
     "dram_model": ("fr_fcfs", _DDR3),
     "dram_mhz": (400, _QR),
-    "dram_round_trip": (200, _QR_SILENT + "; the L2's way, links of 20 cycles, 100 cycles of DRAM"),
-    "dram_queue": (32, _QR_SILENT + "; as fermi"),
-    "dram_bytes_per_cycle": (16, _DDR3 + "; 64 bits on both edges, 25.6 GB/s in all"),
+    "dram_round_trip": (
+        200,
+        _NOT_IN_QR + "; the L2's path, links of 20 cycles, 100 cycles of DRAM",
+    ),
+    "dram_queue": (32, _NOT_IN_QR + "; as fermi"),
+    "dram_bytes_per_cycle": (16, _DDR3 + "; 64 bits on both edges, 25.6 GB/s in total"),
     "dram_banks": (8, _DDR3),
     "dram_row_bytes": (8192, _DDR3 + "; eight devices of 1 KiB pages"),
     "dram_burst_bytes": (64, _DDR3 + "; burst of 8"),

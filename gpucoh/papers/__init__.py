@@ -1,4 +1,4 @@
-"""The papers: their claims as package data, their figures drawn again from runs of this simulator."""
+"""The papers: their claims as package data, and their figures redrawn from simulated runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a paper claims: read from the package's ``claims_<paper>.toml``, whose first lines tell the schema."""
+"""A paper's claims, read from the package's ``claims_<paper>.toml``, whose first lines describe the schema."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Claim:
     Attributes
     ----------
     id, figure, measure : str
-        What it is called, where it is drawn, what is measured.
+        Identifier, the paper's figure, and the measured quantity.
     subject, baseline : str
-        Protocols, options in brackets; empty where there is none.
+        Protocols, with options in brackets; empty if there is none.
     workloads : tuple of str
-        Ids.
+        Workload ids.
     group : str
-        The paper's name of that set, or empty.
+        The paper's name of that set of workloads, or empty.
     mean : str
-        harmonic geometric arithmetic unstated max min single.
+        One of: harmonic geometric arithmetic unstated max min single.
     exact : str
-        stated (a number), qualitative (a direction) or parameter.
+        One of: stated (a number), qualitative (a direction), parameter.
     value : float or None
-        The number, in the measure's own sense.
+        The number, in the unit of the measure.
     direction : str or None
-        above, below or equal, relative to 1.
+        One of: above, below, equal; relative to 1.
     says, where, note : str
-        The claim in words; section; what else is to be known.
+        The claim in words; the section; remarks.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Paper:
 
 
 def papers() -> tuple[str, ...]:
-    """The papers whose claims and figures are here."""
+    """The papers whose claims and figures are included."""
     return _PAPERS
 
 
@@ -78,7 +78,7 @@ def load(paper: str) -> Paper:
     Raises
     ------
     ConfigError
-        If there is no such paper.
+        If the paper is unknown.
     """
     if paper not in _PAPERS:
         raise ConfigError(

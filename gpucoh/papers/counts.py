@@ -1,4 +1,4 @@
-"""Claims of measure ``other`` that runs can answer: what each counts or divides, by the claim's id."""
+"""Measures of the claims whose measure is ``other``: a count or ratio of runs, by the claim's id."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Count:
     Attributes
     ----------
     protocols : tuple of str
-        The runs that it takes, for each of the claim's workloads.
+        The protocols to run, for each of the claim's workloads.
     measure : callable
-        From the claim, the workloads whose runs are right, and the runs to the number, or None when there is none.
-    told : str
-        What the number is.
+        Maps the claim, the workloads whose runs are correct, and the runs to the number, or None.
+    text : str
+        Description of the number.
     """
 
     protocols: tuple[str, ...]
     measure: Callable[[Claim, list[str], Runs], float | None]
-    told: str
+    text: str
 
 
 def _best_speedup(claim: Claim, workloads: list[str], runs: Runs) -> float:
@@ -52,7 +52,7 @@ def _load_requests(claim: Claim, workloads: list[str], runs: Runs) -> float | No
 
 
 def _lifetime_beside_best(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
-    """Predicted over best fixed lifetime; a best one of 0 counts as the shortest that is not."""
+    """Predicted over best fixed lifetime; a best lifetime of 0 counts as the shortest nonzero one."""
     ratios = []
     for name in workloads:
         best = min(range(len(FIXED)), key=lambda place: runs[name, FIXED[place]].cycles)
@@ -64,7 +64,7 @@ def _lifetime_beside_best(claim: Claim, workloads: list[str], runs: Runs) -> flo
 
 
 def _calls(claim: Claim, workloads: list[str], runs: Runs) -> float:
-    """Invalidations and recalls, the most of any workload."""
+    """Invalidations and recalls, maximum over the workloads."""
     return float(
         max(
             sum(
@@ -97,32 +97,32 @@ COUNTS: dict[tuple[str, str], Count] = {
     ("tc", "tc-09"): Count(
         protocols=("tc-weak", *INVALIDATION_PROTOCOLS),
         measure=_best_speedup,
-        told="the greatest of the speedups over mesi, gpu-vi, gpu-vini",
+        text="largest speedup over mesi, gpu-vi and gpu-vini",
     ),
     ("tc", "tc-13"): Count(
         protocols=("tc-weak[lifetime=0]", "no-l1"),
         measure=_load_requests,
-        told="load requests at the L2, over the baseline's",
+        text="load requests at the L2, over the baseline's",
     ),
     ("tc", "tc-17"): Count(
         protocols=("tc-weak", *FIXED),
         measure=_lifetime_beside_best,
-        told="average predicted lifetime over the best fixed one, geometric mean",
+        text="average predicted lifetime over the best fixed one, geometric mean",
     ),
     ("tc", "tc-29"): Count(
-        protocols=("tc-weak",), measure=_calls, told="invalidation and recall messages, the most"
+        protocols=("tc-weak",), measure=_calls, text="invalidation and recall messages, maximum"
     ),
     ("tc", "tc-31"): Count(
         protocols=(_LARGE, _SMALL),
         measure=_class_ratio("RCL"),
-        told="recall flits, over the baseline's",
+        text="recall flits, over the baseline's",
     ),
     ("tc", "tc-31b"): Count(
         protocols=(_LARGE, _SMALL),
         measure=_class_ratio("INV"),
-        told="invalidation flits, over the baseline's",
+        text="invalidation flits, over the baseline's",
     ),
     ("tc", "tc-61"): Count(
-        protocols=("tc-weak",), measure=_rollovers, told="flushes by rollover, the most"
+        protocols=("tc-weak",), measure=_rollovers, text="flushes by rollover, maximum"
     ),
 }

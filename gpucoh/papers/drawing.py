@@ -1,4 +1,4 @@
-"""Figures of the papers that are not plain comparisons: means by group, power beside energy, sweeps of a lifetime."""
+"""Figures of the papers beyond plain comparisons: means by group, power and energy, lifetime sweeps."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Panel:
     Attributes
     ----------
     title : str
-        Of the figure.
+        Title of the figure.
     group : str
-        The paper's name of the set.
+        The paper's name of the set of workloads.
     comparison : Comparison
     """
 
@@ -57,7 +57,7 @@ class Panel:
 
 
 def short(protocol: str) -> str:
-    """The name under a bar: the papers' own where options make it long.
+    """A bar's label: the papers' name where options make the id long.
 
     Examples
     --------
@@ -79,17 +79,17 @@ def _title(panel: Panel) -> str:
 
 
 def speedups(panels: Sequence[Panel]) -> Figure:
-    """Speedup by workload, and its harmonic mean."""
+    """Draw the speedup by workload, and its harmonic mean."""
     return speedup_figure(panels[0].comparison, _title(panels[0]))
 
 
 def traffic(panels: Sequence[Panel]) -> Figure:
-    """Flits by class and workload, and their mean."""
+    """Draw flits by class and workload, and their mean."""
     return traffic_figure(panels[0].comparison, _title(panels[0]), mean=True)
 
 
 def power_and_energy(panels: Sequence[Panel]) -> Figure:
-    """The network's power above its energy, dynamic and static, by workload and their mean."""
+    """Draw the network's power above its energy, dynamic and static, by workload, and their mean."""
     comparison = panels[0].comparison
     texts = {name: PART_NAMES[name] for name in NETWORK}
     columns = len(comparison.workloads) + 1
@@ -109,7 +109,7 @@ def power_and_energy(panels: Sequence[Panel]) -> Figure:
 
 
 def mean_speedups(panels: Sequence[Panel]) -> Figure:
-    """Harmonic means of the speedup, a group of bars a set of workloads."""
+    """Draw harmonic means of the speedup, a group of bars per set of workloads."""
     protocols = panels[0].comparison.protocols
     width = 0.8 / len(protocols)
     figure = Figure(
@@ -155,7 +155,7 @@ def mean_speedups(panels: Sequence[Panel]) -> Figure:
 
 
 def mean_traffic(panels: Sequence[Panel]) -> Figure:
-    """Mean flits by class, a group of bars a set of workloads."""
+    """Draw mean flits by class, a group of bars per set of workloads."""
     groups: dict[str, list[Stack]] = {
         GROUPS[panel.group].replace(" ", "\n", 1): traffic_stacks(panel.comparison, mean=True)[
             "mean"
@@ -172,7 +172,7 @@ def mean_traffic(panels: Sequence[Panel]) -> Figure:
 
 
 def workload_traffic(panels: Sequence[Panel]) -> Figure:
-    """Flits by class of one workload, a bar a protocol."""
+    """Draw flits by class of one workload, a bar per protocol."""
     comparison = panels[0].comparison
     return stacked_figure(
         {name: _shortened(stacks) for name, stacks in traffic_stacks(comparison).items()},
@@ -183,9 +183,9 @@ def workload_traffic(panels: Sequence[Panel]) -> Figure:
 
 
 def lifetimes(panels: Sequence[Panel]) -> Figure:
-    """Speedup over the baseline by fixed lifetime, a line a workload.
+    """Draw the speedup over the baseline by fixed lifetime, a line per workload.
 
-    A triangle stands at the predictor's average lifetime and speedup; the thick line is the harmonic mean.
+    A triangle marks the predictor's average lifetime and speedup; the thick line is the harmonic mean.
     """
     comparison = panels[0].comparison
     figure = Figure(figsize=(8.4, 4.6), layout="constrained")
@@ -233,11 +233,11 @@ def lifetimes(panels: Sequence[Panel]) -> Figure:
 
 
 def _arrow(axes: Axes, x: float, y: float, colour: str) -> None:
-    """A triangle that points down at the predictor's place."""
+    """Draw a downward triangle at the predictor's point."""
     axes.plot([x], [y], "v", color=colour, markersize=9, markeredgecolor="white", zorder=5)
 
 
 def average_lifetime(comparison: Comparison, workload: str) -> float | None:
-    """Mean lifetime, in core cycles, of the leases that the predictor gave; None when it gave none."""
+    """Mean lifetime, in core cycles, of the predictor's leases; None if there are none."""
     l2 = comparison.run(workload, "tc-weak").stats["l2"]
     return float(l2["lease_cycles"]) / float(l2["leases"]) if l2["leases"] else None

@@ -1,4 +1,4 @@
-"""The figures of the papers, drawn again: same groups, same baseline, same kind of mean."""
+"""The figures of the papers, redrawn with the same groups, baselines and means."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class FigureSpec:
     ----------
     id, title : str
     groups : tuple of str
-        The paper's sets of workloads, or single workloads; a panel each.
+        The paper's sets of workloads, or single workloads; one panel each.
     protocols : tuple of str
-        In the order of the bars.
+        The protocols, in the order of the bars.
     baseline : str
-        One of them.
+        One of the protocols.
     draw : callable
-        From the panels' runs to a figure.
+        Maps the panels' runs to a figure.
     """
 
     id: str
@@ -95,12 +95,12 @@ FIGURES: dict[str, tuple[FigureSpec, ...]] = {"tc": _tc()}
 
 
 def chosen(paper: str, figure: str | None) -> tuple[FigureSpec, ...]:
-    """The figures of a paper, or those whose id is, or begins with, ``figure``.
+    """The figures of a paper whose id is ``figure`` or begins with it; by default all.
 
     Raises
     ------
     ConfigError
-        If there is no such paper or figure.
+        If the paper or figure is unknown.
     """
     load(paper)
     specs = FIGURES[paper]
@@ -117,19 +117,19 @@ def chosen(paper: str, figure: str | None) -> tuple[FigureSpec, ...]:
 
 
 def members(paper: Paper, group: str) -> tuple[str, ...]:
-    """The workloads of a paper's set; of a single workload's name, that workload."""
+    """The workloads of a paper's set, or the single workload of that name."""
     return paper.groups.get(group, (group,))
 
 
 def reproduce(
     paper: Paper, specs: Sequence[FigureSpec], bench: Bench, folder: Path
 ) -> list[dict[str, object]]:
-    """Carry out the runs of figures and draw them: each as PNG, SVG, PDF, CSV and JSON in the folder.
+    """Run the runs of figures and draw them, each as PNG, SVG, PDF, CSV and JSON in the folder.
 
     Returns
     -------
     list of dict
-        One a figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
+        One per figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
         built in, and which runs were wrong.
     """
     bench.get(
@@ -157,7 +157,7 @@ def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -
     files = save(spec.draw(panels), folder, stem)
     with whole_file(folder / f"{stem}.csv") as part:
         _table(panels).to_csv(part, index=False)
-    told: dict[str, Any] = {
+    drawn: dict[str, Any] = {
         "paper": paper.id,
         "figure": spec.id,
         "title": spec.title,
@@ -171,11 +171,11 @@ def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -
         ],
     }
     summary = _by_group(panels, lambda panel: panel.comparison.summary)
-    data = told | {"summary": summary}
+    data = drawn | {"summary": summary}
     with whole_file(folder / f"{stem}.json") as part:
         part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
-    return told | {"files": [str(path) for path in files]}
+    return drawn | {"files": [str(path) for path in files]}
 
 
 def _by_group(
@@ -185,8 +185,8 @@ def _by_group(
 
 
 def _table(panels: Sequence[Panel]) -> pd.DataFrame:
-    """Every run of the figure, a row each, with its group in front."""
-    import pandas as pd  # here: it is large
+    """Every run of the figure, one row each, after its group."""
+    import pandas as pd  # deferred: it is large
 
     tables = []
     for panel in panels:

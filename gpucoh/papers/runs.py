@@ -1,4 +1,4 @@
-"""The runs that figures and claims share: each is carried out once."""
+"""The runs that figures and claims share; each runs once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpucoh.suite import workloads as all_workloads
 
 
 def missing_protocol(protocol: str) -> str:
-    """Why a protocol cannot be run here, or nothing when it can."""
+    """Why a protocol cannot run, or an empty text if it can."""
     try:
         resolve(protocol).rule(None)
     except ConfigError as error:
@@ -22,7 +22,7 @@ def missing_protocol(protocol: str) -> str:
 
 
 def present(ids: Iterable[str]) -> list[str]:
-    """The workloads among the ids that are built in."""
+    """The ids that name built-in workloads."""
     known = all_workloads()
     return [name for name in ids if name in known]
 
@@ -34,11 +34,11 @@ class Bench:
     Attributes
     ----------
     machine, scale, seed
-        Of every run.
+        Machine, input size and seed of every run.
     jobs : int
-        Runs at once.
+        Parallel runs.
     progress : bool
-        Show a bar on a terminal.
+        Show a progress bar on a terminal.
     """
 
     machine: str
@@ -49,7 +49,7 @@ class Bench:
     done: dict[tuple[str, str], RunResult] = field(default_factory=dict)
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Carry out those of the (workload, protocol) pairs that are not done yet."""
+        """Run those of the (workload, protocol) pairs that have not run yet."""
         todo = [pair for pair in dict.fromkeys(pairs) if pair not in self.done]
         runs = [
             Run(
@@ -67,7 +67,7 @@ class Bench:
     def comparison(
         self, workloads: Sequence[str], protocols: Sequence[str], baseline: str
     ) -> Comparison:
-        """The matrix of these, from runs that are done or are done now."""
+        """The matrix of these workloads and protocols; missing runs are run first."""
         pairs = [(workload, protocol) for workload in workloads for protocol in protocols]
         self.get(pairs)
         return Comparison(tuple(self.done[pair] for pair in pairs), baseline)

@@ -1,8 +1,8 @@
-"""Every claim of a paper beside what is measured here.
+"""Every claim of a paper with its measured value.
 
-A stated number agrees in ``size`` when ours is within 10 percentage points of it, in ``direction`` when both are on the
-same side of 1 by more than 1%. A direction agrees when ours is on that side by more than 1%; ``equal`` when ours is
-within 10%.
+A measured value agrees with a stated number in ``size`` within 10 percentage points, and in ``direction`` if both lie
+on the same side of 1 by more than 1%. It agrees with a stated direction if it lies on that side by more than 1%, and
+with ``equal`` within 10%.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIDE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """One claim, measured: as ``gpucoh scorecard --json`` prints it."""
+    """One measured claim, as ``gpucoh scorecard --json`` prints it."""
 
     id: str
     paper: str
@@ -40,7 +40,7 @@ class Verdict:
     says: str
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain object."""
+        """The verdict as a plain dictionary."""
         return asdict(self)
 
 
@@ -48,7 +48,7 @@ def _network_energy(run: RunResult) -> float:
     return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
 
 
-# measure -> ratio of a subject's run to its baseline's
+# measure -> ratio of the subject's run to the baseline's
 _RATIOS: dict[str, Callable[[RunResult, RunResult], float]] = {
     "speedup": lambda ours, base: base.cycles / ours.cycles,
     "traffic": lambda ours, base: ours.stats.flits() / base.stats.flits(),
@@ -61,7 +61,7 @@ _RATIOS: dict[str, Callable[[RunResult, RunResult], float]] = {
 
 
 def _mean(kind: str, measure: str, values: list[float]) -> float | None:
-    """The claim's mean; where the paper names none, harmonic for speedups (as its figures), else geometric."""
+    """The claim's mean; if the paper names none, harmonic for speedups (as in its figures), else geometric."""
     if kind in ("max", "min"):
         return max(values) if kind == "max" else min(values)
     if kind == "arithmetic":
@@ -72,9 +72,9 @@ def _mean(kind: str, measure: str, values: list[float]) -> float | None:
 
 
 def agreement(claim: Claim, measured: float) -> str:
-    """``size``, ``direction`` or ``no``."""
+    """The agreement: ``size``, ``direction`` or ``no``."""
     if claim.value is not None:
-        if abs(measured - claim.value) <= SIZE + 1e-9:  # decimal fractions are not exact
+        if abs(measured - claim.value) <= SIZE + 1e-9:  # tolerance for decimal fractions
             return "size"
         same = (measured - 1) * (claim.value - 1) > 0
         return "direction" if same and abs(measured - 1) > SIDE else "no"
@@ -87,7 +87,7 @@ def agreement(claim: Claim, measured: float) -> str:
 
 
 def _states(protocol: str) -> int:
-    """Transient coherence states, L1 and L2."""
+    """Number of transient coherence states, L1 and L2."""
     tables = (
         table
         for controller in protocols()[protocol].json["controllers"]
@@ -99,7 +99,7 @@ def _states(protocol: str) -> int:
 
 
 def _unmeasured(claim: Claim, count: Count | None) -> str:
-    """Why a claim cannot be measured here, or nothing when it can."""
+    """Why a claim cannot be measured, or an empty text if it can."""
     if claim.exact == "parameter":
         return "a parameter of the configuration, not a result"
     if count is None and claim.measure != "states" and claim.measure not in _RATIOS:
@@ -115,18 +115,18 @@ def _unmeasured(claim: Claim, count: Count | None) -> str:
 
 
 def _protocols(claim: Claim, count: Count | None) -> tuple[str, ...]:
-    """The protocols whose runs a claim takes."""
+    """The protocols that a claim needs to run."""
     return count.protocols if count else (claim.subject, claim.baseline)
 
 
 def _measure(
     claim: Claim, count: Count | None, bench: Bench
 ) -> tuple[float | None, list[str], str]:
-    """The measured value, over which workloads, and what is to be said of it."""
+    """The measured value, the workloads used, and remarks."""
     if claim.measure == "states":
         ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
         return float(_states(ours) - _states(base)), [], ""
-    notes = [count.told] if count else []
+    notes = [count.text] if count else []
     absent = [name for name in claim.workloads if name not in present(claim.workloads)]
     if absent:
         notes.append(f"without {' '.join(absent)} (not built in)")
@@ -149,7 +149,7 @@ def _measure(
         ]
         measured = _mean(claim.mean, claim.measure, values)
     if measured is None:
-        notes.append("nothing to divide by in these runs")
+        notes.append("the baseline's value is zero")
     return measured, used, "; ".join(notes)
 
 
@@ -160,7 +160,7 @@ def scorecard(paper: Paper, bench: Bench) -> list[Verdict]:
     ----------
     paper : Paper
     bench : Bench
-        Where runs are carried out, or have been.
+        Runs the runs, or has run them.
     """
     wanted = []
     for claim in paper.claims:

@@ -1,1 +1,1 @@
-"""What people read of results: tables, figures, explanations, progress bars."""
+"""Presentation of results: tables, figures, explanations, progress bars."""

@@ -1,4 +1,4 @@
-"""Progress bars: on a terminal only, on standard error, gone when the work is done."""
+"""Progress bars on standard error: only on a terminal, and removed at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 @contextmanager
 def blocks_bar(text: str, *, enabled: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar over the blocks of each launch; gives the callable that a GPU reports to, or None."""
+    """A bar over the blocks of each launch; yields the progress callback for a GPU, or None."""
     if not (enabled and sys.stderr.isatty()):
         yield None
         return
@@ -27,7 +27,7 @@ def blocks_bar(text: str, *, enabled: bool) -> Iterator[Callable[[int, int], Non
 
 @contextmanager
 def runs_bar(total: int, *, enabled: bool) -> Iterator[Callable[[str], None]]:
-    """A bar over runs; gives a callable to be called with the name of each run that has ended."""
+    """A bar over runs; yields a callback that takes the name of each finished run."""
     if not (enabled and sys.stderr.isatty()):
         yield lambda name: None
         return

@@ -1,4 +1,4 @@
-"""Where the numbers of a run come from: what ``gpucoh run --explain`` tells, as plain data."""
+"""The origin of a run's numbers: what ``gpucoh run --explain`` prints, as plain data."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from gpucoh.protocols import Choice
 
 
 def derived_numbers(machine: Machine) -> dict[str, dict[str, Any]]:
-    """What follows from a machine's fields: name -> value, unit and rule."""
+    """Numbers that follow from a machine's fields: name -> value, unit and rule."""
     return {
         name: {"value": value, "unit": DERIVED[name][0], "rule": DERIVED[name][1]}
         for name, value in machine.derived.items()
     }
 
 
-def explanation(machine: Machine, choice: Choice, asked: str | None) -> dict[str, Any]:
+def explanation(machine: Machine, choice: Choice, given: str | None) -> dict[str, Any]:
     """How the defaults of a run were derived.
 
     Parameters
     ----------
     machine : Machine
-        The machine of the run, its changes included.
+        The machine of the run, with its changes.
     choice : Choice
-        The protocol with the options that were given.
-    asked : str or None
-        The consistency that was asked for beside the protocol.
+        The protocol with its given options.
+    given : str or None
+        The consistency rule that was given besides the protocol.
 
     Returns
     -------
     dict
-        ``machine``; ``changes`` of its preset's fields; ``sources`` of all fields; ``derived`` numbers with unit
-        and rule; ``protocol``; ``consistency`` with whether it was asked for and which ones the protocol keeps;
-        ``options`` of the protocol with value, whether it was asked for, what is allowed and what it is.
+        ``machine``; ``changes`` from its preset; ``sources`` of all fields; ``derived`` numbers with unit and rule;
+        ``protocol``; ``consistency`` with ``asked_for`` (whether it was given) and ``kept`` (the supported rules);
+        ``options`` of the protocol with value, ``asked_for``, allowed values and description.
     """
     return {
         "machine": machine.name,
@@ -42,8 +42,8 @@ def explanation(machine: Machine, choice: Choice, asked: str | None) -> dict[str
         "derived": derived_numbers(machine),
         "protocol": choice.text,
         "consistency": {
-            "value": choice.rule(asked),
-            "asked_for": bool(asked or choice.consistency),
+            "value": choice.rule(given),
+            "asked_for": bool(given or choice.consistency),
             "kept": list(choice.protocol.models),
         },
         "options": {

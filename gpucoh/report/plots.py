@@ -1,4 +1,4 @@
-"""Figures: legible in print without colour, with units, wrong answers marked."""
+"""Figures: legible in print without colour, with units and marked wrong answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
-# Even steps of lightness, with hatches beside them, so that neighbours differ in grey, too.
+# Even steps of lightness, with hatches, so that neighbours differ in grey, too.
 _COLOURS = (
     "#222222",
     "#d9d9d9",
@@ -49,19 +49,19 @@ PART_NAMES = {
     "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
-# A protocol looks the same in every figure.
+# A protocol has the same style in every figure.
 _PLACES = {
     name: place
     for place, name in enumerate(
         ("no-l1", "no-coh", "mesi", "gpu-vi", "gpu-vini", "ideal", "tc-strong", "tc-weak")
     )
 }
-# What stands in a bar group: its name, and for each protocol the heights by part and whether it is wrong.
+# One bar of a group: the protocol, its heights by part, whether the answer is wrong.
 Stack = tuple[str, Mapping[str, float], bool]
 
 
 def style(number: int) -> dict[str, object]:
-    """Colour and hatch of the n-th thing drawn."""
+    """Colour and hatch of number ``number``."""
     return {
         "facecolor": _COLOURS[number % len(_COLOURS)],
         "hatch": _HATCHES[number % len(_HATCHES)],
@@ -71,7 +71,7 @@ def style(number: int) -> dict[str, object]:
 
 
 def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
-    """Colours and hatches of protocols; in order, where one is drawn with several options."""
+    """Colours and hatches of protocols; numbered in order if a protocol occurs with several options."""
     names = [name.partition("[")[0] for name in protocols]
     known = len(set(names)) == len(names) and all(name in _PLACES for name in names)
     return [style(_PLACES[name] if known else number) for number, name in enumerate(names)]
@@ -88,7 +88,7 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
     Raises
     ------
     ConfigError
-        If the directory cannot be written to.
+        If the directory is not writable.
     """
     folder = Path(directory)
     paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
@@ -105,7 +105,7 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
 
 
 def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
-    """A figure wide enough that no label touches its neighbour."""
+    """A new figure, wide enough that labels do not overlap."""
     width = min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
     figure = Figure(figsize=(width, 4.0), layout="constrained")
     return figure, figure.add_subplot()
@@ -132,9 +132,9 @@ def _legend(axes: Axes, handles: list[Patch]) -> None:
 
 
 def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float) -> list[Patch]:
-    """Crosses above the bars, (x, height), of runs whose answers are wrong; what the legend says of them.
+    """Mark wrong runs with crosses above the bars at (x, height); return the legend entry.
 
-    A wrong run may take any time: bars far above the ``tallest`` right one are cut off there and their height is told.
+    The bar of a wrong run is cut off far above the ``tallest`` correct one, and its height is printed.
     """
     limit = 1.25 * max(tallest, 1.0)
     if any(height > limit for _, height in wrong):
@@ -164,13 +164,13 @@ def subtitle(comparison: ComparisonLike) -> str:
 
 
 def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure:
-    """Speedup over the baseline, a group of bars a workload and one of the harmonic means.
+    """Speedup over the baseline: a group of bars per workload and one of the harmonic means.
 
     Parameters
     ----------
     comparison : ComparisonLike
     title : str
-        What stands above it; machine, scale and seed are added.
+        The title, to which machine, scale and seed are added.
 
     Returns
     -------
@@ -213,15 +213,15 @@ def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure
 def traffic_figure(
     comparison: ComparisonLike, title: str = "Traffic by message class", mean: bool = False
 ) -> Figure:
-    """Flits by message class, stacked, relative to the baseline's flits; one bar a protocol and workload.
+    """Flits by message class, stacked, relative to the baseline's flits; one bar per protocol and workload.
 
     Parameters
     ----------
     comparison : ComparisonLike
     title : str
-        What stands above it; machine, scale and seed are added.
+        The title, to which machine, scale and seed are added.
     mean : bool
-        Add a group of the arithmetic means over the workloads.
+        Add a group of arithmetic means over the workloads.
     """
     return stacked_figure(
         traffic_stacks(comparison, mean),
@@ -232,13 +232,13 @@ def traffic_figure(
 
 
 def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
-    """Energy by part, stacked, relative to the baseline's; one bar a protocol and workload.
+    """Energy by part, stacked, relative to the baseline's; one bar per protocol and workload.
 
     Parameters
     ----------
     comparison : ComparisonLike
     parts : sequence of str
-        Which parts: ``("noc_dynamic", "noc_static")`` draws the network's energy.
+        The parts to draw: ``("noc_dynamic", "noc_static")`` draws the network's energy.
 
     Returns
     -------
@@ -254,14 +254,14 @@ def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_
 
 
 def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
-    """Flits by class over the baseline's flits: workload -> stacks of the protocols."""
+    """Flits by class over the baseline's flits: workload -> bars of the protocols."""
     return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
 
 
 def energy_stacks(
     comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
 ) -> dict[str, list[Stack]]:
-    """Joules (``power``: watts) by part over the baseline's: workload -> stacks of the protocols."""
+    """Joules (``power``: watts) by part over the baseline's: workload -> bars of the protocols."""
 
     def amounts(run: RunLike) -> dict[str, float]:
         # A run that ended before its first cycle took no time and no energy: no bar.
@@ -274,7 +274,7 @@ def energy_stacks(
 def _stacks(
     comparison: ComparisonLike, amounts: Callable[[RunLike], Mapping[str, float]], mean: bool
 ) -> dict[str, list[Stack]]:
-    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of right runs."""
+    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of correct runs."""
     out: dict[str, list[Stack]] = {}
     sums: dict[str, list[Mapping[str, float]]] = {name: [] for name in comparison.protocols}
     for name in comparison.workloads:
@@ -315,7 +315,7 @@ def stacked_bars(
     label: str,
     title: str,
 ) -> list[Patch]:
-    """Stacked bars in groups; protocols are named under the bars.
+    """Draw stacked bars in groups, with the protocols' names below the bars.
 
     Parameters
     ----------
@@ -323,14 +323,14 @@ def stacked_bars(
     groups : mapping
         Name -> its bars: protocol, heights by part, whether the answer is wrong.
     texts : mapping
-        Part -> what the legend calls it; parts are stacked in this order.
+        Part -> legend text; parts are stacked in this order.
     label, title : str
-        Beside and above the axes.
+        Text beside and above the axes.
 
     Returns
     -------
     list of Patch
-        For the legend, topmost part first.
+        Legend entries, topmost part first.
     """
     wrong: list[tuple[float, float]] = []
     tallest = 0.0
@@ -379,7 +379,7 @@ def stacked_bars(
 def _stack(
     axes: Axes, x: float, width: float, values: Mapping[str, float], kinds: Iterable[str]
 ) -> float:
-    """One stacked bar; its height."""
+    """Draw one stacked bar and return its height."""
     bottom = 0.0
     for number, kind in enumerate(kinds):
         height = values.get(kind, 0)

@@ -1,4 +1,4 @@
-"""What tables and figures read of a run and of a matrix of runs."""
+"""The parts of a run and of a matrix of runs that tables and figures read."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from gpucoh.stats import Stats
 
 
 class RunLike(Protocol):
-    """The parts of :class:`gpucoh.RunResult` that are shown."""
+    """The parts of :class:`gpucoh.RunResult` that tables and figures read."""
 
     @property
     def workload(self) -> str:
-        """Its id."""
+        """The workload's id."""
         ...
 
     @property
     def protocol(self) -> str:
-        """Its id as asked for."""
+        """The protocol's id, with options in brackets."""
         ...
 
     @property
     def machine(self) -> str:
-        """Its name."""
+        """The machine's name."""
         ...
 
     @property
     def consistency(self) -> str:
-        """The core rule."""
+        """The consistency rule."""
         ...
 
     @property
     def model(self) -> str:
-        """The memory model promised."""
+        """The promised memory model."""
         ...
 
     @property
     def scale(self) -> str:
-        """Size of the input."""
+        """The size of the input."""
         ...
 
     @property
     def seed(self) -> int:
-        """Of input and machine."""
+        """The random seed of input and machine."""
         ...
 
     @property
@@ -53,22 +53,22 @@ class RunLike(Protocol):
 
     @property
     def mismatches(self) -> int:
-        """Words that are wrong."""
+        """Number of wrong words."""
         ...
 
     @property
     def where(self) -> str:
-        """The first wrong place, or the error that ended the run."""
+        """The first wrong word, or the error that ended the run."""
         ...
 
     @property
     def error(self) -> str | None:
-        """The kind of error that ended the run."""
+        """The kind of the error that ended the run."""
         ...
 
     @property
     def wall_s(self) -> float:
-        """Seconds of wall clock."""
+        """Wall-clock time in seconds."""
         ...
 
     @property
@@ -78,7 +78,7 @@ class RunLike(Protocol):
 
     @property
     def occupancy(self) -> Mapping[str, Any]:
-        """Kernel -> blocks and warps a core, and what limits them."""
+        """Blocks and warps per core and the limiting resource, by kernel."""
         ...
 
     @property
@@ -88,41 +88,41 @@ class RunLike(Protocol):
 
     @property
     def verdict(self) -> str:
-        """The verdict in a word."""
+        """The verdict in one word."""
         ...
 
     @property
     def counts_as_failure(self) -> bool:
-        """Whether a matrix of runs must report it."""
+        """Whether a wrong result makes the comparison fail."""
         ...
 
 
 class ComparisonLike(Protocol):
-    """The parts of :class:`gpucoh.Comparison` that are shown."""
+    """The parts of :class:`gpucoh.Comparison` that tables and figures read."""
 
     @property
     def runs(self) -> Sequence[RunLike]:
-        """In order of workload, then protocol."""
+        """The runs, in order of workload, then protocol."""
         ...
 
     @property
     def baseline(self) -> str:
-        """The protocol that ratios are relative to."""
+        """The protocol to which ratios are relative."""
         ...
 
     @property
     def workloads(self) -> list[str]:
-        """In order."""
+        """The workloads, in order."""
         ...
 
     @property
     def protocols(self) -> list[str]:
-        """In order."""
+        """The protocols, in order."""
         ...
 
     @property
     def summary(self) -> list[dict[str, Any]]:
-        """One entry a run: its ratios to the baseline."""
+        """One entry per run: its ratios to the baseline."""
         ...
 
     def run(self, workload: str, protocol: str) -> RunLike:
@@ -130,5 +130,5 @@ class ComparisonLike(Protocol):
         ...
 
     def means(self) -> list[dict[str, Any]]:
-        """One entry a protocol: means of the ratios."""
+        """One entry per protocol: means of the ratios."""
         ...

@@ -21,7 +21,7 @@ from gpucoh.units import format_kib
 def plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
 ) -> Table:
-    """A table with a header line; columns whose numbers stand in ``right`` are aligned to the right."""
+    """A table with a header line; the columns numbered in ``right`` are right-aligned."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number in right else "left", overflow="fold")
@@ -31,7 +31,7 @@ def plain_table(
 
 
 def verdict(run: RunLike) -> Text:
-    """The verdict of a run, coloured on a terminal that has colours."""
+    """The verdict of a run, coloured if the terminal has colours."""
     word = run.verdict
     if run.correct is False and not run.error:
         word = f"WRONG ({run.mismatches:,} words)"
@@ -45,7 +45,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _energy(joules: Mapping[str, float]) -> str:
-    """The total and the network's share; a run that ended before its first cycle took none."""
+    """The total and the network's share; zero for a run that ended before its first cycle."""
     total = f"{joules['total'] * 1e3:.3g} mJ"
     if not joules["total"]:
         return total
@@ -53,7 +53,7 @@ def _energy(joules: Mapping[str, float]) -> str:
 
 
 def checked(counts: Mapping[str, int], model: str) -> str:
-    """What ``--check`` looked at, in one line; a run that checked nothing shows it."""
+    """What ``--check`` checked, in one line, so that a run that checked nothing is visible."""
     others = [
         f"{counts[name]:,} {text}"
         for name, text in (
@@ -64,20 +64,20 @@ def checked(counts: Mapping[str, int], model: str) -> str:
         )
         if counts[name]
     ]
-    told = [
+    counted = [
         f"{counts['steps']:,} steps",
         f"{counts['writes']:,} writes",
-        f"{counts['loads']:,} words of loads",
+        f"{counts['loads']:,} loaded words",
         *others,
     ]
     if model == "none":
-        return ", ".join(told) + "; races: not looked for without a model"
+        return ", ".join(counted) + "; races: not checked, since no model is promised"
     races = f"{counts['race_accesses']:,} plain and {counts['race_synchronising']:,} synchronising accesses to words"
-    return ", ".join(told) + "; races: " + races
+    return ", ".join(counted) + "; races: " + races
 
 
 def print_run(console: Console, run: RunLike, check: bool = False) -> None:
-    """One run for people; with what was checked when it was to be."""
+    """Print one run; with ``check`` also what was checked."""
     stats = run.stats
     loads, hits = stats.l1["loads"], stats.l1["load_hits"]
     console.print(
@@ -103,8 +103,8 @@ def print_run(console: Console, run: RunLike, check: bool = False) -> None:
             (
                 "occupancy",
                 (
-                    f"{kernel}: {fit['blocks']} blocks, {fit['warps']} warps a core (limit: {fit['limit']}), "
-                    f"{fit['registers']} registers a thread, {fit['scratchpad_bytes']} B scratchpad a block"
+                    f"{kernel}: {fit['blocks']} blocks, {fit['warps']} warps per core (limit: {fit['limit']}), "
+                    f"{fit['registers']} registers per thread, {fit['scratchpad_bytes']} B scratchpad per block"
                 ),
             )
         )
@@ -118,7 +118,7 @@ def print_run(console: Console, run: RunLike, check: bool = False) -> None:
 
 
 def print_comparison(console: Console, comparison: ComparisonLike) -> None:
-    """The matrix, the means and what was wrong."""
+    """Print the matrix, the means, and where answers are wrong."""
     rows: list[list[object]] = []
     last = ""
     for run, relative in zip(comparison.runs, comparison.summary, strict=True):
@@ -139,7 +139,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
         last = run.workload
     columns = ["workload", "protocol", "cycles", "speedup", "flits", "traffic", "energy"]
     columns += ["L1 hits", "answer"]
-    # A terminal of 80 columns has no room for all.
+    # The full table does not fit into 80 columns.
     left_out = {"flits", "energy"} if console.width < 100 else set()
     kept = [number for number, column in enumerate(columns) if column not in left_out]
     console.print(
@@ -161,16 +161,16 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
         ]
         for row in comparison.means()
     ]
-    columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "of right answers"]
+    columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
     console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
     console.print(
-        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless told",
+        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless stated",
         markup=False,
         style="dim",
     )
     for run in comparison.runs:
         if run.correct is False:
-            note = "" if run.counts_as_failure else " (its model is none: shown, not counted)"
+            note = "" if run.counts_as_failure else " (not a failure: no model is promised)"
             console.print()
             console.print(
                 f"{run.workload} under {run.protocol}{note}: {run.where}",
@@ -180,7 +180,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
 
 
 def print_protocols(console: Console, protocols: dict[str, Protocol]) -> None:
-    """All protocols, a line each."""
+    """Print all protocols, one line each."""
     rows = [
         [
             item.id,
@@ -197,7 +197,7 @@ def print_protocols(console: Console, protocols: dict[str, Protocol]) -> None:
 
 
 def print_protocol(console: Console, protocol: Protocol) -> None:
-    """One protocol: what it promises, its options, messages and transition tables."""
+    """Print one protocol: its promises, options, messages and transition tables."""
     console.print(
         f"{protocol.id}: {protocol.name} ({protocol.paper}; family {protocol.family})", markup=False
     )
@@ -210,14 +210,14 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         options = [
             [o.name, o.show(o.default), o.allowed(), o.text] for o in protocol.options.values()
         ]
-        console.print(plain_table(["option", "default", "allowed", "what it does"], options))
+        console.print(plain_table(["option", "default", "allowed", "meaning"], options))
     networks = [network["name"] for network in protocol.json.get("networks", ())]
     messages = [
         [m["name"], m["class"], networks[m["network"]], _size(m), m["text"]]
         for m in protocol.json.get("messages", ())
     ]
     console.print()
-    console.print(plain_table(["message", "class", "network", "bytes", "what it is"], messages))
+    console.print(plain_table(["message", "class", "network", "bytes", "meaning"], messages))
     for table in protocol.controllers.values():
         console.print()
         _print_transitions(console, table)
@@ -225,7 +225,7 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
 
 def _size(message: dict[str, object]) -> str:
     words = int(str(message["bytes_per_word"]))
-    return f"{message['fixed_bytes']}" + (f" + {words} a word" if words else "")
+    return f"{message['fixed_bytes']}" + (f" + {words} per word" if words else "")
 
 
 def _print_transitions(console: Console, table: ProtocolTable) -> None:
@@ -244,11 +244,11 @@ def _print_transitions(console: Console, table: ProtocolTable) -> None:
         [cell.state, cell.event, cell.actions, cell.next + (" (hardened)" if cell.hardened else "")]
         for cell in table.cells()
     ]
-    console.print(plain_table(["in", "at", "do", "go to"], cells))
+    console.print(plain_table(["state", "event", "actions", "next state"], cells))
 
 
 def print_machines(console: Console, machines: dict[str, Machine]) -> None:
-    """All machines, a line each."""
+    """Print all machines, one line each."""
     rows = [
         [
             name,
@@ -259,11 +259,11 @@ def print_machines(console: Console, machines: dict[str, Machine]) -> None:
         ]
         for name, item in machines.items()
     ]
-    console.print(plain_table(["id", "what it is", "cores", "L1", "L2 in all"], rows))
+    console.print(plain_table(["id", "description", "cores", "L1", "total L2"], rows))
 
 
 def print_machine(console: Console, item: Machine) -> None:
-    """One machine: every number, its unit, where it comes from; and what follows from them."""
+    """Print one machine: every number with unit and source, and the derived numbers."""
     console.print(f"{item.name}: {description(item.name)}", markup=False)
     rows = [[name, value, unit, source] for name, value, unit, _, source in item.rows()]
     console.print(plain_table(["field", "value", "unit", "source"], rows, right=(1,)))
@@ -273,13 +273,14 @@ def print_machine(console: Console, item: Machine) -> None:
 
 def _print_derived(console: Console, derived: Mapping[str, Mapping[str, Any]]) -> None:
     rows = [
-        [name, f"{told['value']:g}", told["unit"], told["rule"]] for name, told in derived.items()
+        [name, f"{number['value']:g}", number["unit"], number["rule"]]
+        for name, number in derived.items()
     ]
     console.print(plain_table(["derived", "value", "unit", "rule"], rows, right=(1,)))
 
 
 def print_workloads(console: Console, workloads: dict[str, Workload]) -> None:
-    """All workloads, a line each."""
+    """Print all workloads, one line each."""
     rows = [
         [
             item.id,
@@ -290,18 +291,18 @@ def print_workloads(console: Console, workloads: dict[str, Workload]) -> None:
         ]
         for item in workloads.values()
     ]
-    console.print(plain_table(["id", "group", "papers", "needs coherence", "what it is"], rows))
+    console.print(plain_table(["id", "group", "papers", "needs coherence", "description"], rows))
 
 
 def print_workload(console: Console, item: Workload) -> None:
-    """One workload with its parameters."""
+    """Print one workload and its parameters."""
     console.print(f"{item.id}: {item.title}", markup=False, soft_wrap=True)
     console.print(
         f"group {item.group}, papers {' '.join(item.papers)}, checked against {item.check}",
         markup=False,
     )
     if item.aliases:
-        console.print(f"also called {', '.join(item.aliases)}", markup=False)
+        console.print(f"aliases: {', '.join(item.aliases)}", markup=False)
     rows = [
         [
             p.name,
@@ -312,26 +313,24 @@ def print_workload(console: Console, item: Workload) -> None:
         for p in item.parameters
     ]
     if rows:
-        console.print(
-            plain_table(["parameter", "kind", "tiny", "small", "paper", "what it does"], rows)
-        )
+        console.print(plain_table(["parameter", "kind", "tiny", "small", "paper", "meaning"], rows))
 
 
-def print_explanation(console: Console, told: Mapping[str, Any]) -> None:
-    """Where a run's numbers come from: what :func:`gpucoh.report.explanation.explanation` gives."""
+def print_explanation(console: Console, given: Mapping[str, Any]) -> None:
+    """Print where a run's numbers come from, as :func:`gpucoh.report.explanation.explanation` returns it."""
     console.print(
-        f"machine {told['machine']}: every number and its source with 'gpucoh machines {told['machine']}'",
+        f"machine {given['machine']}: 'gpucoh machines {given['machine']}' prints every number and its source",
         markup=False,
     )
-    changes = list(told["changes"].items())
+    changes = list(given["changes"].items())
     if changes and len(changes) < 20:
         console.print(plain_table(["changed field", "value"], changes))
-    _print_derived(console, told["derived"])
-    consistency = told["consistency"]
-    where = "asked for" if consistency["asked_for"] else "the paper's own"
+    _print_derived(console, given["derived"])
+    consistency = given["consistency"]
+    where = "given" if consistency["asked_for"] else "the paper's"
     console.print(
-        f"protocol {told['protocol']}: consistency {consistency['value']}, {where}; "
-        f"keeps {', '.join(consistency['kept'])}",
+        f"protocol {given['protocol']}: consistency {consistency['value']} ({where}); "
+        f"supported: {', '.join(consistency['kept'])}",
         markup=False,
         soft_wrap=True,
     )
@@ -339,11 +338,11 @@ def print_explanation(console: Console, told: Mapping[str, Any]) -> None:
         [
             name,
             option["value"],
-            "asked for" if option["asked_for"] else "default",
+            "given" if option["asked_for"] else "default",
             option["allowed"],
             option["text"],
         ]
-        for name, option in told["options"].items()
+        for name, option in given["options"].items()
     ]
     if rows:
-        console.print(plain_table(["option", "value", "", "allowed", "what it is"], rows))
+        console.print(plain_table(["option", "value", "", "allowed", "meaning"], rows))

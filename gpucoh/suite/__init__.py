@@ -1,4 +1,4 @@
-"""The workloads. Importing this package registers all in :data:`gpucoh.suite.base.REGISTRY`."""
+"""The workloads. Importing this package registers all of them in :data:`gpucoh.suite.base.REGISTRY`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def workloads() -> dict[str, Workload]:
 
 
 def workload(name: str) -> Workload:
-    """The workload called ``name``, by id or alias; ConfigError names the nearest for an unknown
+    """The workload with this id or alias; for an unknown name ConfigError suggests the nearest
     one.
     """
     return REGISTRY.get(name)

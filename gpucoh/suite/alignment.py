@@ -1,4 +1,4 @@
-"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch a diagonal."""
+"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch per diagonal."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gpucoh.suite.buffers import ReadOnlyI32
 TILE = 16
 
 
-# Thread t of a tile's block owns column t. The tile fills along its own diagonals, a barrier
-# between two.
+# Thread t of a tile's block owns column t. The block fills the tile along its diagonals, with a
+# barrier between two.
 @lang.kernel
 def align_diagonal(
     similarity: ReadOnlyI32,
@@ -84,7 +84,7 @@ class Alignment:
         return cls(gains[first[:, None], second], setting.integer("penalty"))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch for each diagonal of tiles."""
+        """One launch per diagonal of tiles."""
         side = self.similarity.shape[0]
         tiles = side // TILE
         start = np.zeros((side + 1, side + 1), np.int32)
@@ -109,7 +109,7 @@ REGISTRY.add(
     Workload(
         id="ndl",
         aliases=("nw",),
-        title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch a diagonal",
+        title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal",
         group="AN",
         papers=("T", "R", "D", "Q"),
         needs_coherence=False,
@@ -121,7 +121,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1024,
                 defaults={"tiny": 4, "small": 28, "paper": 32},
-                text=f"tiles of {TILE} letters a side",
+                text=f"tiles of {TILE} letters per side",
             ),
             Parameter(
                 name="penalty",
@@ -129,7 +129,7 @@ REGISTRY.add(
                 minimum=0,
                 maximum=1000,
                 defaults=10,
-                text="cost of a gap",
+                text="gap penalty",
             ),
         ),
         factory=Alignment.prepare,

@@ -1,11 +1,10 @@
-"""What a workload is: its description, its parameters, one prepared run of it, and the verdict on
-its result.
+"""Base of the workloads: description, parameters, one prepared run, and the verdict on its result.
 
-A workload is described by a :class:`Workload`. ``workload.prepare(scale, seed, params)`` makes the
-input, with ``numpy.random.default_rng(seed)`` where chance is involved, and refuses bad parameters;
-the :class:`Instance` it gives runs on a GPU with ``instance.run(gpu)``, which allocates, launches,
-reads the result back and checks it against an independent reference. An instance may be run on
-several GPUs, one after another or at once.
+A workload is described by a :class:`Workload`. ``workload.prepare(scale, seed, params)`` checks the
+parameters and makes the input, with randomness from ``numpy.random.default_rng(seed)``. The
+resulting :class:`Instance` runs on a GPU with ``instance.run(gpu)``, which allocates, launches,
+reads the result back and checks it against an independent reference. An instance may run on several
+GPUs, one after another or concurrently.
 
 This module imports neither the core nor the kernel language; the modules with kernels import both.
 """
@@ -48,7 +47,7 @@ PAPERS: dict[str, str] = {
 
 
 class MachineLike(Protocol):
-    """The machine fields that workloads size themselves by."""
+    """The machine fields from which workloads derive their sizes."""
 
     @property
     def cores(self) -> int:
@@ -57,7 +56,7 @@ class MachineLike(Protocol):
 
 
 class GpuLike(Protocol):
-    """What a workload uses of :class:`gpucoh.GPU`; tests run workloads on stand-ins."""
+    """The part of :class:`gpucoh.GPU` that a workload uses; tests substitute other machines."""
 
     @property
     def machine(self) -> MachineLike:
@@ -73,7 +72,7 @@ class GpuLike(Protocol):
         ...
 
     def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> Any:
-        """Run a kernel to its end."""
+        """Run a kernel to completion."""
         ...
 
 
@@ -84,13 +83,13 @@ class Outcome:
     Parameters
     ----------
     correct
-        Whether every word of the result is as the reference says.
+        Whether every word of the result equals the reference.
     mismatches
-        Words, or records where the check is of records, that are wrong.
+        Number of wrong words, or wrong records if the check compares records.
     where
-        The first wrong place in words; empty when correct.
+        The first wrong word; empty if correct.
     details
-        Facts about input and run worth showing, such as vertices and levels of a graph.
+        Facts about input and run, such as vertices and levels of a graph.
     """
 
     correct: bool
@@ -100,7 +99,7 @@ class Outcome:
 
 
 class Instance(Protocol):
-    """One prepared input. ``run`` may be called again; it changes nothing in the instance."""
+    """One prepared input. ``run`` may be called repeatedly; it does not change the instance."""
 
     def run(self, gpu: GpuLike) -> Outcome:
         """Allocate, launch, read back and check."""
@@ -114,12 +113,12 @@ class Parameter:
     Parameters
     ----------
     name, kind, text
-        What it is called, its type and what it does. A ``file`` parameter names an input file; None
-        means the built-in input.
+        Name, type and meaning. A ``file`` parameter names an input file; None means the built-in
+        input.
     defaults
         One value per scale, or one value for all.
     minimum, maximum
-        Bounds of a number, both allowed values.
+        Bounds of a number, inclusive.
     choices
         The values of a ``choice``.
     """
@@ -134,23 +133,23 @@ class Parameter:
 
     @property
     def names_file(self) -> bool:
-        """Whether the value is the name of a file."""
+        """Whether the value is a file name."""
         return self.kind == "file"
 
     def default(self, scale: str) -> Value:
-        """The value at ``scale`` unless the user gives one."""
+        """The default at ``scale``."""
         if isinstance(self.defaults, Mapping):
             return self.defaults[scale]
         return self.defaults
 
     def allowed(self) -> str:
-        """What may be given, in words, for messages and ``--help``."""
+        """The allowed values in words, for messages and ``--help``."""
         if self.kind == "choice":
             return "one of " + ", ".join(self.choices)
         if self.kind == "bool":
             return "on or off"
         if self.kind == "file":
-            return "the name of a file"
+            return "a file name"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.minimum is not None and self.maximum is not None:
             return f"{noun} from {self.minimum:.12g} to {self.maximum:.12g}"
@@ -159,13 +158,13 @@ class Parameter:
         return noun
 
     def parse(self, value: object, owner: str) -> Value:
-        """The value as its kind, from what a user or a command line gave.
+        """Convert a value from a user or a command line to the parameter's kind.
 
         Raises
         ------
         ConfigError
-            When it is not of the kind or not allowed; ``owner`` (the workload's id) is named in the
-            message.
+            If the value is not of the kind or not allowed; the message names ``owner`` (the workload's
+            id).
         """
         reader = _reader(self.kind, self.minimum, self.maximum, self.choices)
         try:
@@ -177,7 +176,7 @@ class Parameter:
 
 
 def _plain(value: object) -> object:
-    """A number as Python's own; a switch is none."""
+    """A number of Python's own type; a bool is an error."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool):
         raise ValueError("a switch")
@@ -192,7 +191,7 @@ def _switch(value: object) -> str:
 def _reader(
     kind: Kind, minimum: float | None, maximum: float | None, choices: tuple[str, ...]
 ) -> TypeAdapter[Value]:
-    """What makes a given value one of a kind, or refuses it."""
+    """Conversion of a value to each kind; raises if it is not possible."""
     meant: Any
     match kind:
         case "int":
@@ -211,7 +210,7 @@ def _reader(
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a workload's factory gets: the scale, the seed and the checked parameters, complete with
+    """The arguments of a workload's factory: scale, seed and the checked parameters with
     defaults.
 
     ``given`` names the parameters that the user set.
@@ -224,7 +223,7 @@ class Setting:
     given: frozenset[str] = frozenset()
 
     def rng(self) -> np.random.Generator:
-        """A fresh generator; the same numbers for the same seed."""
+        """A new generator; equal seeds give equal numbers."""
         return np.random.default_rng(self.seed)
 
     def integer(self, name: str) -> int:
@@ -248,30 +247,30 @@ class Setting:
         return str(self.params[name])
 
     def file(self, name: str) -> str | None:
-        """The ``file`` parameter ``name``; None where the built-in input is meant."""
+        """The ``file`` parameter ``name``; None means the built-in input."""
         value = self.params[name]
         return None if value is None else str(value)
 
     def file_instead(self, name: str, *makers: str) -> str | None:
-        """As :meth:`file`, where the file stands instead of an input that the parameters ``makers``
+        """As :meth:`file`, if the file replaces an input that the parameters ``makers``
         describe.
 
         Raises
         ------
         ConfigError
-            When the file and one of ``makers`` are given: it would count for nothing.
+            If both the file and one of ``makers`` are given: the latter would be ignored.
         """
         idle = [maker for maker in makers if maker in self.given]
         path = self.file(name)
         if path is not None and idle:
             raise self.refuse(
-                f"parameter {idle[0]} is of the input that is made without a file; "
-                f"allowed: it or {name}={path}"
+                f"parameter {idle[0]} describes the generated input; "
+                f"allowed: {idle[0]} or {name}={path}, not both"
             )
         return path
 
     def refuse(self, problem: str) -> ConfigError:
-        """The error for parameters that do not fit together; ``problem`` says which and what is
+        """The error for parameters that contradict each other; ``problem`` names them and what is
         allowed.
         """
         return ConfigError(f"workload {self.workload}: {problem}")
@@ -284,16 +283,16 @@ class Workload:
     Parameters
     ----------
     id, aliases
-        Its name, and other names that are accepted and printed as ``id``.
+        The id, and other accepted names, which are printed as ``id``.
     title
-        One line on algorithm and pattern.
+        One line on algorithm and access pattern.
     group
-        Letters of :data:`GROUPS`, one for each use (a workload may be in different groups in
-        different papers).
+        Letters of :data:`GROUPS`, one for each use (papers may place a workload in different
+        groups).
     papers
-        Letters of :data:`PAPERS`: whose evaluation it belongs to.
+        Letters of :data:`PAPERS`: the papers whose evaluation uses it.
     needs_coherence
-        Whether it may give wrong answers where first-level caches are not coherent.
+        Whether incoherent first-level caches may give wrong results.
     check
         What its result is compared with.
     parameters
@@ -322,7 +321,7 @@ class Workload:
         scale
             ``tiny`` (for tests), ``small`` (seconds) or ``paper`` (the paper's input size).
         seed
-            Non-negative; the same seed gives the same input.
+            Non-negative; equal seeds give equal inputs.
         params
             Values for some of :attr:`parameters`, as Python values or as text from a command line.
 
@@ -336,8 +335,8 @@ class Workload:
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:
-        """The checked and completed parameters that :meth:`prepare` would use; raises what it
-        raises.
+        """The checked parameters with defaults that :meth:`prepare` uses; raises the same
+        errors.
         """
         if name_of("scale", scale) not in SCALES:
             raise ConfigError(
@@ -385,10 +384,10 @@ class Workload:
 
 
 def unknown(noun: str, name: str, known: Mapping[str, object]) -> str:
-    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the words every refusal of a
-    name uses.
+    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the form of every error about an
+    unknown name.
     """
-    allowed = ", ".join(known) if known else f"no {noun} at all"
+    allowed = ", ".join(known) if known else f"no {noun}"
     nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
     hint = f"nearest: {nearest[0]}; " if nearest else ""
     return f"unknown {noun} {name!r} ({hint}allowed: {allowed})"
@@ -401,7 +400,7 @@ class Registry:
         self._by_id: dict[str, Workload] = {}
 
     def add(self, workload: Workload) -> Workload:
-        """Add one; its id and aliases must be new."""
+        """Add a workload; its id and aliases must be new."""
         taken = {name for known in self._by_id.values() for name in (known.id, *known.aliases)}
         for name in (workload.id, *workload.aliases):
             if name in taken:
@@ -414,12 +413,12 @@ class Registry:
         return {name: self._by_id[name] for name in sorted(self._by_id)}
 
     def get(self, name: str) -> Workload:
-        """The workload called ``name``, by id or alias.
+        """The workload with this id or alias.
 
         Raises
         ------
         ConfigError
-            For an unknown name; the nearest known one is named.
+            For an unknown name; the message suggests the nearest.
         """
         name_of("workload", name)
         for workload in self._by_id.values():
@@ -444,12 +443,12 @@ def compare(
     Parameters
     ----------
     name
-        What the array holds, for the message.
+        Name of the array in messages.
     got, want
         Result and reference, of one shape.
     tolerance
-        Largest allowed difference relative to ``max(1, |want|)``; 0 demands equality. NaN is never
-        right.
+        Largest allowed difference relative to ``max(1, |want|)``; 0 requires equality. NaN is always
+        wrong.
     """
     result = np.asarray(got)
     reference = np.asarray(want)
@@ -466,14 +465,14 @@ def compare(
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     place = ", ".join(str(i) for i in first)
     where = (
-        f"{name}[{place}] is {result[first]}, should be {reference[first]} "
+        f"{name}[{place}] is {result[first]}, expected {reference[first]} "
         f"({count} of {result.size} words differ)"
     )
     return Outcome(correct=False, mismatches=count, where=where, details=details or {})
 
 
 def combine(*outcomes: Outcome) -> Outcome:
-    """The verdict on a result of several arrays: mismatches add up, the first place is told."""
+    """The verdict on a result of several arrays: the sum of mismatches and the first wrong word."""
     details: dict[str, Any] = {}
     for outcome in outcomes:
         details.update(outcome.details)
@@ -486,5 +485,5 @@ def combine(*outcomes: Outcome) -> Outcome:
 
 
 def blocks_for(items: int, block: int) -> int:
-    """Blocks of ``block`` threads that cover ``items`` threads."""
+    """The number of blocks of ``block`` threads that cover ``items`` threads."""
     return max(1, -(-items // block))

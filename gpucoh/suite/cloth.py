@@ -1,11 +1,10 @@
-"""``cl``: a hanging cloth, distance constraints between neighbouring particles of a mesh.
+"""``cl``: a hanging cloth with distance constraints between neighbouring particles of a mesh.
 
-All iterations run in one launch. An iteration first bends: each inner particle is moved towards the
-mean of its four neighbours as they were before, which takes two passes; then constraints are met.
-The constraints of one colour touch each particle at most once, so the order within a colour does
-not matter; the colours follow one another with a grid barrier between, because particles at the
-edge of a block's share are moved by other blocks. The order is thereby fixed, and the result must
-equal the sequential one.
+All iterations run in one launch. An iteration first bends: it moves each inner particle towards the
+mean of the previous positions of its four neighbours, in two passes; then it applies the
+constraints. The constraints of one colour touch each particle at most once, so their order does not
+matter. A grid barrier separates the colours, because other blocks move the particles at the edge of
+a block's range. The order is thereby fixed, and the result must equal the sequential one.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def relax_cloth(
                 dz = position[b + 2] - position[a + 2]
                 length = lang.sqrt(dx * dx + dy * dy + dz * dz)
                 pull = (length - REST) / length
-                # The share of the first end: half, or nothing where it hangs on the bar.
+                # The first end moves half the correction, or not at all if it hangs on the bar.
                 hold = lang.f32(0.5)
                 if y == 0:
                     hold = lang.f32(0.0)
@@ -141,7 +140,7 @@ def reference_cloth(start: NDArray[np.float32], iterations: int) -> NDArray[np.f
 
 
 def strain(cloth: NDArray[np.float32]) -> float:
-    """Root mean square of the constraints' relative errors; fixed pairs are left out."""
+    """Root mean square of the constraints' relative errors, without fixed pairs."""
     across = np.linalg.norm(np.diff(cloth[1:], axis=1), axis=2).ravel()
     down = np.linalg.norm(np.diff(cloth, axis=0), axis=2).ravel()
     return float(np.sqrt(np.mean((np.concatenate([across, down]) / REST - 1) ** 2)))
@@ -211,13 +210,13 @@ REGISTRY.add(
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="equal to the sequential result to the last bit, and less strained than before",
+        check="bitwise equal to the sequential result, and less strained than the input",
         parameters=(
             _number("rows", 2, 16, 64, 128, "rows of particles; the first is fixed"),
             _number("columns", 2, 32, 64, 128, "columns of particles"),
             _number("iterations", 1, 2, 3, 10, "passes over all constraints"),
             _number(
-                "blocks_per_core", 1, 1, 3, 4, f"blocks a core, of {BLOCK} threads, all resident"
+                "blocks_per_core", 1, 1, 3, 4, f"blocks per core, of {BLOCK} threads, all resident"
             ),
         ),
         factory=Cloth.prepare,

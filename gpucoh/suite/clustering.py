@@ -27,10 +27,10 @@ from gpucoh.suite.buffers import ReadOnlyF32
 BLOCK = 128
 
 
-# Features lie one after another (structure of arrays), so that neighbouring threads read
-# neighbouring words. After the assignment each (cluster, dimension) pair is summed by one thread
-# over the block's points in their order: the sums do not depend on timing, and the second reading
-# of the points is reuse within the block.
+# Features are stored one after another (structure of arrays), so that neighbouring threads read
+# neighbouring words. After the assignment one thread sums each (cluster, dimension) pair over the
+# block's points in their order: the sums do not depend on timing, and the second read of the points
+# is reuse within the block.
 @lang.kernel
 def assign_points(
     points: ReadOnlyF32,
@@ -42,7 +42,7 @@ def assign_points(
     dimensions: lang.i32,
     clusters: lang.i32,
 ) -> None:
-    """Give each point its nearest centroid; sum the block's points of each cluster."""
+    """Assign each point to its nearest centroid; sum the block's points of each cluster."""
     members = lang.shared(lang.i32, BLOCK)
     thread = lang.thread_id()
     first = lang.block_id() * BLOCK
@@ -101,20 +101,20 @@ def update_centroids(
 
 
 def refuse_far_points(path: str, points: NDArray[np.float32]) -> None:
-    """Refuse points between which a squared distance could leave f32.
+    """Reject points whose squared distances could overflow f32.
 
     A centroid is a mean, so a difference is at most twice the largest coordinate, and a squared
     distance at most 4 x dimensions of its squares; twice that must fit, for the rounding of the
-    sums. Sums of coordinates fit then too: they would need more points than there can be.
+    sums. Sums of coordinates then fit as well: overflow would need more points than are allowed.
 
     Raises
     ------
     ConfigError
-        Names the first such point and what is allowed.
+        Names the first such point and the allowed range.
     """
     dimensions = points.shape[1]
     exact = math.sqrt(float(np.finfo(np.float32).max) / (8 * dimensions))
-    largest = float(f"{exact:.3g}")  # so that the message tells the very limit
+    largest = float(f"{exact:.3g}")  # rounded, so that the message gives the exact limit
     far = np.argwhere(np.abs(points) > largest)
     if far.size:
         point, dimension = far[0]
@@ -196,7 +196,7 @@ class KMeans:
         return cls(points, start, setting.integer("iterations"))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """Two launches an iteration."""
+        """Two launches per iteration."""
         count, dimensions = self.points.shape
         clusters = len(self.start)
         blocks = blocks_for(count, BLOCK)
@@ -233,13 +233,13 @@ REGISTRY.add(
         group="A",
         papers=("T", "R", "Q"),
         needs_coherence=False,
-        check="membership and centroids equal NumPy's f32, to the last bit",
+        check="membership and centroids bitwise equal to NumPy's f32",
         parameters=(
             Parameter(
                 name="points",
                 kind="file",
                 defaults=None,
-                text=".csv or .npy of points x dimensions; without it points around random centres",
+                text=".csv or .npy of points x dimensions; default: points around random centres",
             ),
             Parameter(
                 name="count",
@@ -247,7 +247,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 24,
                 defaults={"tiny": 2048, "small": 12000, "paper": 28000},
-                text="points to make",
+                text="generated points",
             ),
             Parameter(
                 name="dimensions",
@@ -255,7 +255,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=4096,
                 defaults={"tiny": 4, "small": 24, "paper": 34},
-                text="dimensions of the points to make",
+                text="dimensions of the generated points",
             ),
             Parameter(
                 name="clusters",

@@ -1,4 +1,4 @@
-"""``vec-cpy``: a vector copy, one word a thread."""
+"""``vec-cpy``: a vector copy, one word per thread."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Copy:
 REGISTRY.add(
     Workload(
         id="vec-cpy",
-        title="vector copy, one word a thread",
+        title="vector copy, one word per thread",
         group="N",
         papers=("S",),
         needs_coherence=False,
-        check="the copy is equal",
+        check="the copy equals the source",
         parameters=(
             Parameter(
                 name="words",
@@ -75,7 +75,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 28,
                 defaults={"tiny": 1 << 14, "small": 1 << 19, "paper": 1 << 22},
-                text="words to copy",
+                text="number of words",
             ),
         ),
         factory=Copy.prepare,

@@ -77,7 +77,7 @@ def diffuse(
     columns: lang.i32,
     rate: lang.f32,
 ) -> None:
-    """One step of the diffusion, with the coefficients of the pixel and its south and east ones."""
+    """One diffusion step, with the coefficients of the pixel and its south and east neighbours."""
     tile = lang.shared(lang.f32, (TILE, TILE))
     x = lang.thread_id(0)
     y = lang.thread_id(1)
@@ -104,7 +104,7 @@ def diffuse(
 
 
 def speckle_scale(image: NDArray[np.float32]) -> np.float32:
-    """Squared coefficient of variation of the upper left quarter, taken as even ground."""
+    """Squared coefficient of variation of the upper left quarter, which serves as homogeneous region."""
     ground = image[: max(1, image.shape[0] // 2), : max(1, image.shape[1] // 2)].astype(np.float64)
     return np.float32(max(ground.var() / ground.mean() ** 2, 1e-6))
 
@@ -150,9 +150,8 @@ class Diffusion:
         return cls(image, setting.integer("iterations"), np.float32(setting.real("rate")))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """Two launches an iteration; the host reads the image for the speckle scale, as the
-        original's does.
-        """
+        """Two launches per iteration; the host reads the image for the speckle scale, as in the
+        original."""
         rows, columns = self.image.shape
         image = gpu.array(self.image.ravel())
         slopes = gpu.zeros(4 * rows * columns, np.float32)
@@ -182,17 +181,17 @@ REGISTRY.add(
     Workload(
         id="sr",
         aliases=("srad",),
-        title="speckle-reducing anisotropic diffusion, scratchpad tiles, two launches an iteration",
+        title="speckle-reducing anisotropic diffusion, scratchpad tiles, two launches per iteration",
         group="AN",
         papers=("T", "R", "D", "Q"),
         needs_coherence=False,
-        check="equal to NumPy's f32 step by step, to the last bit",
+        check="bitwise equal to NumPy's f32, step by step",
         parameters=(
             Parameter(
                 name="image",
                 kind="file",
                 defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; without it matplotlib's photograph",
+                text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
             ),
             Parameter(
                 name="rows",
@@ -200,7 +199,7 @@ REGISTRY.add(
                 minimum=2,
                 maximum=16384,
                 defaults={"tiny": 64, "small": 224, "paper": 256},
-                text="rows; the image is resampled to it",
+                text="rows, to which the image is resampled",
             ),
             Parameter(
                 name="columns",

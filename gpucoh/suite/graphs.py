@@ -1,5 +1,5 @@
-"""Breadth-first search: ``bfs`` (one launch a level, QuickRelease) and ``bfs-mask`` (one launch in
-all, RCC).
+"""Breadth-first search: ``bfs`` (one launch per level, QuickRelease) and ``bfs-mask`` (a single
+launch, RCC).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 UNREACHED = -1
 
 
-# Two threads may give one vertex the same distance at once, and a third may read it then: relaxed
-# on both sides.
+# Two threads may write the same distance to one vertex concurrently while a third reads it: relaxed
+# accesses on both sides.
 @lang.kernel
 def bfs_level(
     offsets: ReadOnlyI32,
@@ -40,7 +40,7 @@ def bfs_level(
     level: lang.i32,
     vertices: lang.i32,
 ) -> None:
-    """Visit the neighbours of every vertex of one level; ``more`` says that some were new."""
+    """Visit the neighbours of every vertex of one level; ``more`` is set if some were new."""
     vertex = lang.global_id()
     if vertex < vertices and lang.load(distance, vertex, order="relaxed") == level:
         for edge in range(offsets[vertex], offsets[vertex + 1]):
@@ -50,11 +50,11 @@ def bfs_level(
                 lang.store(more, 0, 1, order="relaxed", scope="gpu")
 
 
-# `visited` is written by the vertex's own thread in the second phase and read by others in the
-# first; `updating` the other way round; the grid barriers order both, so plain accesses do where
-# one thread writes. Several threads may set one word of `updating`, `distance` and `more` at once:
-# relaxed. `more` has two slots: that of the next level is cleared in the second phase, when every
-# block has read it for the level before.
+# A vertex's own thread writes `visited` in the second phase and others read it in the first;
+# `updating` is the other way round. Grid barriers order both, so plain accesses suffice where one
+# thread writes. Several threads may set one word of `updating`, `distance` and `more` concurrently:
+# relaxed. `more` has two slots: the second phase clears that of the next level, after every block
+# has read it for the previous level.
 @lang.kernel
 def bfs_masked(
     offsets: ReadOnlyI32,
@@ -68,7 +68,7 @@ def bfs_masked(
     vertices: lang.i32,
     limit: lang.i32,
 ) -> None:
-    """Breadth-first search by shared vectors; all blocks meet twice a level; at most ``limit``
+    """Breadth-first search by shared vectors with two grid barriers per level; at most ``limit``
     levels.
     """
     again = lang.shared(lang.i32, 1)
@@ -98,7 +98,7 @@ def bfs_masked(
                 lang.store(more, level % 2, 1, order="relaxed", scope="gpu")
         target += lang.grid_dim()
         grid_barrier(arrived, target)
-        # An atomic, so that all blocks see one value and leave together even where loads may be
+        # An atomic, so that all blocks read one value and leave together even if loads may be
         # stale.
         if lang.thread_id() == 0:
             again[0] = lang.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
@@ -111,7 +111,7 @@ def bfs_masked(
 
 
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
-    """Levels by scipy; int32, shape ``(vertices,)``, -1 where ``source`` does not reach."""
+    """Levels by scipy; int32, shape ``(vertices,)``, -1 if not reachable from ``source``."""
     distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=[source], unweighted=True)[0]
     return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(
         np.int32
@@ -119,19 +119,19 @@ def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
 
 
 def graph_parameters() -> tuple[Parameter, ...]:
-    """The parameters of every workload on a graph."""
+    """The parameters of every graph workload."""
     return (
         Parameter(
             name="graph",
             kind="file",
             defaults=None,
-            text="Matrix Market file or edge list; without it the graph is made by `generator`",
+            text="Matrix Market file or edge list; default: `generator` makes the graph",
         ),
         Parameter(
             name="directed",
             kind="bool",
             defaults=False,
-            text="whether an edge of the file goes one way only",
+            text="whether the file's edges are directed",
         ),
         Parameter(
             name="generator",
@@ -146,7 +146,7 @@ def graph_parameters() -> tuple[Parameter, ...]:
             minimum=1,
             maximum=24,
             defaults={"tiny": 9, "small": 13, "paper": 17},
-            text="log2 of the vertices that the generator makes",
+            text="log2 of the number of generated vertices",
         ),
         Parameter(
             name="edge_factor",
@@ -161,18 +161,20 @@ def graph_parameters() -> tuple[Parameter, ...]:
             kind="int",
             minimum=-1,
             defaults=-1,
-            text="vertex to begin at; -1: the first of those with most neighbours",
+            text="start vertex; -1: the first vertex with the most neighbours",
         ),
     )
 
 
 def make_graph(setting: Setting) -> inputs.Graph:
-    """The graph that the parameters of :func:`graph_parameters` ask for."""
+    """The graph that the parameters of :func:`graph_parameters` describe."""
     path = setting.file_instead("graph", "generator", "levels", "edge_factor")
     if path is not None:
         return inputs.read_graph(path, directed=setting.flag("directed"))
     if setting.flag("directed"):
-        raise setting.refuse("parameter directed is of a file's edges; allowed: with graph=FILE")
+        raise setting.refuse(
+            "parameter directed applies to a file's edges; allowed: with graph=FILE"
+        )
     levels = setting.integer("levels")
     if setting.choice("generator") == "grid":
         return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
@@ -181,7 +183,7 @@ def make_graph(setting: Setting) -> inputs.Graph:
 
 @dataclass(frozen=True)
 class Search:
-    """A graph, where to begin, and the distances that must come out."""
+    """A graph, the start vertex, and the expected distances."""
 
     graph: inputs.Graph
     source: int
@@ -207,7 +209,7 @@ class Search:
         return int(self.expected.max())
 
     def start(self) -> NDArray[np.int32]:
-        """Distances before the first level."""
+        """Initial distances."""
         distances = np.full(self.graph.vertices, UNREACHED, np.int32)
         distances[self.source] = 0
         return distances
@@ -232,14 +234,14 @@ class LevelSearch:
     block: int
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch a level until the flag that the host clears stays clear."""
+        """One launch per level until the flag that the host clears stays clear."""
         graph = self.search.graph
         offsets = gpu.array(graph.offsets)
         columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
         distance = gpu.array(self.search.start())
         more = gpu.zeros(1, np.int32)
         level = 0
-        # One level past the deepest finds nothing new; a run that goes on is wrong and is stopped
+        # A level beyond the deepest finds nothing new; a wrong run that continues is stopped
         # there.
         while level <= self.search.depth + 1:
             more[:] = 0
@@ -264,7 +266,7 @@ class MaskedSearch:
     blocks_per_core: int
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; a grid that is resident as a whole."""
+        """One launch of a grid that is resident as a whole."""
         graph = self.search.graph
         frontier = np.zeros(graph.vertices, np.int32)
         frontier[self.search.source] = 1
@@ -293,7 +295,7 @@ class MaskedSearch:
 REGISTRY.add(
     Workload(
         id="bfs",
-        title="level-synchronous breadth-first search, a launch and a host flag a level",
+        title="level-synchronous breadth-first search, one launch and host flag per level",
         group="I",
         papers=("Q",),
         needs_coherence=True,
@@ -306,7 +308,7 @@ REGISTRY.add(
 REGISTRY.add(
     Workload(
         id="bfs-mask",
-        title="breadth-first search in one launch, two grid barriers a level",
+        title="breadth-first search in one launch, two grid barriers per level",
         group="I",
         papers=("R",),
         needs_coherence=True,
@@ -319,7 +321,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 4},
-                text="blocks a core, of 128 threads; all must be resident at once",
+                text="blocks per core, of 128 threads; all must be resident",
             ),
         ),
         factory=lambda setting: MaskedSearch(

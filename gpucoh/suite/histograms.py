@@ -31,7 +31,7 @@ def count_globally(
     bins: lang.Buffer[lang.i32],
     count: lang.i32,
 ) -> None:
-    """Every value is one atomic on the bins in memory."""
+    """One atomic in memory per value."""
     for i in range(lang.global_id(), count, lang.grid_dim() * lang.block_dim()):
         lang.atomic_add(bins, values[i], 1, order="relaxed", scope="gpu")
 
@@ -74,7 +74,7 @@ class Histogram:
         return cls(values.astype(np.int32), setting.flag("by_block"))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch, about four values a thread."""
+        """One launch, about four values per thread."""
         bins = gpu.zeros(BINS, np.int32)
         gpu.launch(
             count_by_block if self.by_block else count_globally,
@@ -99,7 +99,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text=f"its grey values are counted: {inputs.IMAGE_KINDS}; without it matplotlib's photograph",
+                text=f"image with the grey values: {inputs.IMAGE_KINDS}; default: matplotlib's photograph",
             ),
             Parameter(
                 name="count",
@@ -107,13 +107,13 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 28,
                 defaults={"tiny": 1 << 14, "small": 1 << 17, "paper": 1 << 20},
-                text="values to count",
+                text="number of values",
             ),
             Parameter(
                 name="by_block",
                 kind="bool",
                 defaults=False,
-                text="count in scratchpads first; off: every value is an atomic in memory",
+                text="count in scratchpads first; off: one atomic in memory per value",
             ),
         ),
         factory=Histogram.prepare,

@@ -58,7 +58,7 @@ def filter_columns(
     columns: lang.i32,
     radius: lang.i32,
 ) -> None:
-    """The other dimension, along the columns."""
+    """The filter along the columns."""
     tile = lang.shared(lang.f32, (HIGH + 2 * MAX_RADIUS, WIDE))
     taps = lang.shared(lang.f32, 2 * MAX_RADIUS + 1)
     x = lang.thread_id(0)
@@ -98,8 +98,8 @@ class GaussianFilter:
 
     @classmethod
     def prepare(cls, setting: Setting) -> GaussianFilter:
-        """The image resampled to the size asked for, values 0 to 255; a little noise gives every
-        seed its own.
+        """The image resampled to the requested size, values 0 to 255; a little noise makes every seed
+        different.
         """
         rows, columns = setting.integer("rows"), setting.integer("columns")
         image = inputs.resample(
@@ -113,7 +113,7 @@ class GaussianFilter:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """Two launches a pass: each pass writes again what the one before has read."""
+        """Two launches per pass: each pass overwrites what the previous one read."""
         rows, columns = self.image.shape
         radius = self.weights.size // 2
         source = gpu.array(self.image.ravel())
@@ -158,7 +158,7 @@ REGISTRY.add(
                 name="image",
                 kind="file",
                 defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; without it matplotlib's photograph",
+                text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
             ),
             Parameter(
                 name="rows",
@@ -166,7 +166,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=16384,
                 defaults={"tiny": 64, "small": 384, "paper": 512},
-                text="rows; the image is resampled to it",
+                text="rows, to which the image is resampled",
             ),
             Parameter(
                 name="columns",
@@ -182,7 +182,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=MAX_RADIUS,
                 defaults={"tiny": 3, "small": 5, "paper": 8},
-                text="pixels that the filter reaches on each side",
+                text="radius of the filter in pixels",
             ),
             Parameter(
                 name="passes",
@@ -190,7 +190,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1000,
                 defaults={"tiny": 1, "small": 2, "paper": 2},
-                text="times the filter is run over the image, as the sample's timing loop does",
+                text="repetitions of the filter, as in the sample's timing loop",
             ),
         ),
         factory=GaussianFilter.prepare,

@@ -1,9 +1,9 @@
-"""Inputs of the workloads: readers of files that users name, the bundled real input, and
+"""Inputs of the workloads: readers of user files, the bundled real input, and
 generators.
 
-Every reader checks what it reads and raises :class:`gpucoh.errors.ConfigError` with one line that
-names the file, the place in it and what is allowed. Nothing here is random except through the
-generator it is given.
+Every reader checks its input and raises :class:`gpucoh.errors.ConfigError` with one line that names
+the file, the place in it and what is allowed. Randomness comes only from the generator that is
+passed in.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-# Here and not in the functions that use them: two threads that import matplotlib at the same moment see it half made.
+# Imported here, not in functions: concurrent imports in two threads would see a half-initialised matplotlib.
 from matplotlib.cbook import get_sample_data
 from numpy.typing import NDArray
 from PIL import Image
 
 from gpucoh.errors import ConfigError
 
-# What a parameter that names an image takes. Of our dependencies Pillow reads the most kinds, and no more than 8 bits a
-# colour of a PNG that has 16.
+# The files that an image parameter accepts. Among our dependencies Pillow reads the most formats, but only 8 bits per
+# colour of a 16-bit PNG.
 IMAGE_KINDS = (
-    "any image (of a 16-bit PNG with colours or alpha the upper 8 bits, of grey all) or .npy"
+    "image file (of a 16-bit PNG with colour or alpha the upper 8 bits, of grey all) or .npy"
 )
 
 MAX_VERTICES = 1 << 27
@@ -47,10 +47,10 @@ class Graph:
     offsets
         int32, shape ``(vertices + 1,)``: where the neighbours of each vertex begin.
     columns
-        int32, shape ``(edges,)``: the neighbours, ascending within a row, none twice, no self
+        int32, shape ``(edges,)``: the neighbours, ascending in each row, without repeats and self
         loops.
     name
-        Where it came from.
+        Origin of the graph.
     """
 
     offsets: NDArray[np.int32]
@@ -87,7 +87,7 @@ def graph_from_edges(
     directed: bool,
     name: str,
 ) -> Graph:
-    """A graph from pairs; unless ``directed``, each pair counts both ways. Repeated pairs and self
+    """A graph from pairs; unless ``directed``, each pair counts in both directions. Repeats and self
     loops are dropped.
     """
     if not 1 <= vertices <= MAX_VERTICES:
@@ -108,13 +108,13 @@ def graph_from_edges(
 
 
 def _read_bytes(path: str, what: str) -> bytes:
-    """The file's bytes, unpacked if gzipped."""
+    """The file's bytes, decompressed if gzipped."""
     place = Path(path)
     if not place.exists():
         raise ConfigError(f"{what} {path}: no such file")
     if place.is_dir():
-        raise ConfigError(f"{what} {path}: is a folder; a file is needed")
-    if not place.is_file():  # reading a pipe or a terminal could wait for ever
+        raise ConfigError(f"{what} {path}: is a folder, not a file")
+    if not place.is_file():  # reading a pipe or a terminal could block forever
         raise ConfigError(f"{what} {path}: is not a regular file")
     try:
         data = place.read_bytes()
@@ -124,16 +124,16 @@ def _read_bytes(path: str, what: str) -> bytes:
 
 
 def read_graph(path: str, *, directed: bool = False) -> Graph:
-    """Read a Matrix Market file (``.mtx``) or an edge list, either may be gzipped.
+    """Read a Matrix Market file (``.mtx``) or an edge list, possibly gzipped.
 
-    An edge list has one edge a line, two whole numbers from 0 separated by blanks or a comma;
+    An edge list has one edge per line, two whole numbers from 0 separated by blanks or a comma;
     further columns (weights, times) must be numbers, too, and are ignored; lines that begin with
     ``#`` or ``%`` are comments.
 
     Raises
     ------
     ConfigError
-        When the file is missing, truncated, not square, empty or holds text where numbers belong.
+        If the file is missing, truncated, not square, empty, or holds text instead of numbers.
     """
     data = _read_bytes(path, "graph")
     if not data.strip():
@@ -146,7 +146,7 @@ def read_graph(path: str, *, directed: bool = False) -> Graph:
         (".mtx", ".mtx.gz")
     ):  # its vertices count from 1, an edge list's from 0
         raise ConfigError(
-            f"graph {path}: line 1 does not begin with %%MatrixMarket, as that of a .mtx file must"
+            f"graph {path}: line 1 does not begin with %%MatrixMarket, as a .mtx file must"
         )
     return _edge_list(path, data, directed)
 
@@ -158,7 +158,7 @@ def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
             matrix = scipy.io.mmread(io.BytesIO(data))
     except Exception as error:  # the parsers behind mmread raise many types
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ConfigError(f"graph {path}: not a whole Matrix Market file ({reason})") from None
+        raise ConfigError(f"graph {path}: not a complete Matrix Market file ({reason})") from None
     entries = scipy.sparse.coo_matrix(matrix)
     rows, columns = entries.shape
     if rows != columns:
@@ -171,7 +171,7 @@ def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
 
 
 def _number(text: str) -> float:
-    """A number as files have it; Python's own reader takes ``1_0`` and the digits of every script, too."""
+    """A number as files spell it; Python's parser also accepts ``1_0`` and the digits of every script."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
@@ -203,7 +203,7 @@ def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
             shown = line.strip()[:40]
             raise ConfigError(
                 f"graph {path}: line {number} is {shown!r}; "
-                "allowed: two vertex numbers from 0, perhaps more numbers, or a # comment"
+                "allowed: two vertex numbers from 0, optionally more numbers, or a # comment"
             ) from None
         if min(pair) < 0 or max(pair) >= MAX_VERTICES:
             raise ConfigError(
@@ -226,8 +226,8 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     Parameters
     ----------
     path
-        Anything Pillow reads, or a ``.npy`` array; None gives a bundled image. Of a 16-bit PNG with
-        colours or alpha Pillow gives the upper 8 bits; of grey, and of arrays, all count.
+        Any format that Pillow reads, or a ``.npy`` array; None gives a bundled image. Of a 16-bit
+        PNG with colour or alpha Pillow gives the upper 8 bits; of grey and of arrays all bits.
     bundled
         ``elevation``: the elevation model of the Jacksboro fault; ``photograph``: the portrait of
         Grace Hopper; both are matplotlib's sample data.
@@ -239,7 +239,7 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     Raises
     ------
     ConfigError
-        When the file is missing, no image, or an array of a shape or type that is none.
+        If the file is missing, not an image, or an array of a wrong shape or type.
     """
     pixels: NDArray[Any]
     if path is None:
@@ -263,7 +263,7 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
     grey = pixels.astype(np.float64)
     if not np.all(np.isfinite(grey)):
         raise ConfigError(f"{name}: holds values that are not finite; allowed: finite numbers")
-    grey = grey / 2  # so that the range of the largest floating-point numbers is one too
+    grey = grey / 2  # so that the range of the largest floating-point numbers does not overflow
     low, high = float(grey.min()), float(grey.max())
     return ((grey - low) / (high - low if high > low else 1.0)).astype(np.float32)
 
@@ -287,18 +287,18 @@ def _load_picture(path: str) -> NDArray[Any]:
                 return np.asarray(picture.convert(mode) if mode != picture.mode else picture)
     except Exception as error:  # Pillow's decoders raise many types
         raise ConfigError(
-            f"image {path}: not an image that can be read ({type(error).__name__}); "
+            f"image {path}: not a readable image ({type(error).__name__}); "
             "allowed: an image file or a .npy array"
         ) from None
 
 
 def _load_npy(path: str, what: str) -> NDArray[Any]:
-    _read_bytes(path, what)  # names a missing file or a folder
+    _read_bytes(path, what)  # reports a missing file or a folder
     try:
         return np.asarray(np.load(path, allow_pickle=False))
-    except Exception as error:  # ValueError, EOFError, OSError by kind of damage
+    except Exception as error:  # ValueError, EOFError, OSError, depending on the damage
         reason = " ".join(str(error).split())
-        raise ConfigError(f"{what} {path}: not a whole .npy array ({reason})") from None
+        raise ConfigError(f"{what} {path}: not a complete .npy array ({reason})") from None
 
 
 def resample(image: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.float32]:
@@ -322,8 +322,8 @@ def resample(image: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.
 
 
 def read_points(path: str) -> NDArray[np.float32]:
-    """Read points: a ``.npy`` array, or comma-separated text with one point a line and perhaps one
-    line of headings.
+    """Read points: a ``.npy`` array, or comma-separated text with one point per line and optionally
+    one line of headings.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def read_points(path: str) -> NDArray[np.float32]:
     Raises
     ------
     ConfigError
-        When the file is missing, ragged, empty, holds text, or an array of a wrong shape or type.
+        If the file is missing, ragged, empty, holds text, or an array of a wrong shape or type.
     """
     if path.lower().endswith(".npy"):
         points = _load_npy(path, "points")
@@ -385,7 +385,7 @@ def _read_table(path: str) -> NDArray[Any]:
             shown = ",".join(cells)[:40]
             raise ConfigError(
                 f"points {path}: line {number} is {shown!r}; allowed: numbers separated by commas, "
-                "below one line of headings or none"
+                "optionally after one line of headings"
             ) from None
         if rows and len(row) != len(rows[0]):
             raise ConfigError(
@@ -409,14 +409,14 @@ def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
     levels
         log2 of the number of vertices.
     edge_factor
-        Undirected edges drawn per vertex, before repeats and self loops go.
+        Undirected edges drawn per vertex, before removal of repeats and self loops.
     rng
-        Where chance comes from.
+        Random generator.
 
     References
     ----------
-    Graph500 specification, section 3: initiator probabilities A = 0.57, B = C = 0.19, vertex
-    numbers permuted.
+    Graph500 specification, section 3: initiator probabilities A = 0.57, B = C = 0.19, permuted
+    vertex numbers.
     """
     edges = edge_factor << levels
     probability_a, probability_b, probability_c = 0.57, 0.19, 0.19
@@ -441,7 +441,7 @@ def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
 
 
 def grid_graph(rows: int, columns: int) -> Graph:
-    """A 2-D grid: each vertex is joined with its four neighbours."""
+    """A 2-D grid: each vertex has edges to its four neighbours."""
     numbers = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
     sources = np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()])
     targets = np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()])

@@ -1,12 +1,12 @@
-"""``fg-share``: all blocks keep one ledger under one lock.
+"""``fg-share``: all blocks update one ledger under one lock.
 
-The ledger has an index line and several pages of balances, a word a lane in each. In a turn a block
-reads the index and all pages with plain loads, records their sum (the audit), and writes one line:
-on some turns the index, which says to which page entries go, on others the page that the index
-names. Its own store takes that line out of an incoherent first-level cache, but the copies of the
-other lines stay, are stale by its next turn, and show in audit and ledger. Between two of its turns
-a block pauses, as if it had work of its own, so that another one is sure to write in between.
-Nothing is looped on plain data, so a run ends whatever the loads give.
+The ledger has an index line and several pages of balances, one word per lane in each. In a turn a
+block reads the index and all pages with plain loads, records their sum (the audit), and writes one
+line: on some turns the index, which gives the page for entries, on others the page that the index
+gives. The store drops that line from an incoherent first-level cache, but the copies of the other
+lines stay, are stale by its next turn, and show in audit and ledger. Between two turns a block
+pauses, so that another block writes in between. No loop depends on plain data, so a run ends
+whatever the loads return.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gpucoh.suite.synchronisation import lock_acquire, lock_release
 LANES = 32  # words of a ledger line: 128 bytes
 
 
-# The ticket is an atomic, so the true order of the turns is known even where plain loads are stale.
+# The ticket is an atomic, so the order of the turns is exact even where plain loads are stale.
 @lang.kernel
 def keep_ledger(
     lock: lang.Buffer[lang.i32],
@@ -47,7 +47,7 @@ def keep_ledger(
     pages: lang.i32,
     pause: lang.i32,
 ) -> None:
-    """``turns`` turns of every block at the ledger; see the module."""
+    """``turns`` turns of every block; see the module."""
     lane = lang.thread_id()
     block = lang.block_id()
     for turn in range(turns):
@@ -76,7 +76,7 @@ def keep_ledger(
 def replay(
     start: NDArray[np.int32], amounts: NDArray[np.int32], order: NDArray[np.int64], turns: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Keep the ledger one turn after another.
+    """Apply the turns to the ledger in order.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ def replay(
     order
         int64, shape ``(entries,)``: the entries in the order of their turns.
     turns
-        Turns a block; entry ``e`` is turn ``e % turns`` of block ``e // turns``.
+        Turns per block; entry ``e`` is turn ``e % turns`` of block ``e // turns``.
 
     Returns
     -------
-    The ledger at the end and the audits, int32, shapes as ``start`` and ``(entries, LANES)``.
+    The final ledger and the audits, int32, shapes as ``start`` and ``(entries, LANES)``.
     """
     ledger = start.copy()
     audits = np.zeros((amounts.size, LANES), np.int32)
@@ -129,7 +129,7 @@ class Ledger:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the turns are then replayed in the order of their tickets."""
+        """One launch; the reference then replays the turns in the order of their tickets."""
         blocks = gpu.machine.cores * self.blocks_per_core
         rng = np.random.default_rng(self.seed)
         amounts = rng.integers(1, 1000, blocks * self.turns, dtype=np.int32)
@@ -170,7 +170,7 @@ class Ledger:
         ledger: NDArray[Any],
         audits: NDArray[Any],
     ) -> Outcome:
-        """Tickets are 0, 1, 2 .. once each; ledger and audits are those of that order."""
+        """Check that tickets are 0, 1, 2 .. once each, and ledger and audits follow from that order."""
         details = {"turns": int(amounts.size), "lines": 1 + self.pages}
         order = np.argsort(tickets, kind="stable")
         counted = compare(
@@ -200,7 +200,7 @@ class Ledger:
         where = (
             f"audit of ledger turn {int(tickets[entry])} (block {block}, its turn {turn}), "
             f"lane {lane}, "
-            f"is {audits[entry, lane]}, should be {expected[entry, lane]}: it read a stale line "
+            f"is {audits[entry, lane]}, expected {expected[entry, lane]}: it read a stale line "
             f"({int(wrong.any(axis=1).sum())} of {wrong.shape[0]} turns are wrong)"
         )
         return Outcome(correct=False, mismatches=int(wrong.sum()), where=where)
@@ -221,7 +221,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 2, "paper": 3},
-                text="blocks a core, of 32 threads",
+                text="blocks per core, of 32 threads",
             ),
             Parameter(
                 name="turns",
@@ -229,7 +229,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=100000,
                 defaults={"tiny": 3, "small": 12, "paper": 100},
-                text="turns a block",
+                text="turns per block",
             ),
             Parameter(
                 name="pages",
@@ -237,7 +237,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1024,
                 defaults=4,
-                text="pages of the ledger beside its index, one line each",
+                text="pages of the ledger besides its index, one line each",
             ),
             Parameter(
                 name="pause",

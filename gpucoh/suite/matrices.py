@@ -23,7 +23,7 @@ def multiply_tiles(
     inner: lang.i32,
     columns: lang.i32,
 ) -> None:
-    """``c = a @ b``; each block makes one tile of ``c`` from pairs of tiles in the scratchpad."""
+    """``c = a @ b``; each block computes one tile of ``c`` from pairs of tiles in the scratchpad."""
     tile_a = lang.shared(lang.f32, (TILE, TILE))
     tile_b = lang.shared(lang.f32, (TILE, TILE))
     x = lang.thread_id(0)
@@ -118,7 +118,7 @@ REGISTRY.add(
         group="N",
         papers=("D", "S", "Q"),
         needs_coherence=False,
-        check="equal to NumPy's f32 sum by sum, to the last bit",
+        check="bitwise equal to NumPy's f32, sum by sum",
         parameters=(
             _size("rows", 64, 128, 1024, "rows of the first matrix"),
             _size("inner", 32, 128, 992, "columns of the first matrix, rows of the second"),

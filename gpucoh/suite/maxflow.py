@@ -1,12 +1,12 @@
 """``cc``: minimum cut of an image by push and relabel, after CudaCuts (Vineet and Narayanan 2008).
 
-A pixel is joined to its four neighbours, the more alike they are the stronger, and to the source or
-the sink, as it is bright or dark. Push, pull and relabel are one kernel: between two grid barriers
-a pixel reads what its neighbours have pushed to it, and their heights, as they stand in memory;
-neighbours at the edge of a block's share belong to another block. Between launches the host sets
-every height to the distance from the sink (global relabelling, as in Hong and He, IPDPS 2011), and
-ends when no excess can reach the sink. Within a launch all pixels act at once on the state before,
-so that the result does not depend on timing.
+A pixel has edges to its four neighbours, with larger capacity the more similar they are, and to the
+source if it is bright or the sink if it is dark. Push, pull and relabel are one kernel: between two
+grid barriers a pixel reads its neighbours' pushes and heights from memory; neighbours at the edge
+of a block's range belong to another block. Between launches the host sets every height to the
+distance from the sink (global relabelling, as in Hong and He, IPDPS 2011), and ends when no excess
+can reach the sink. Within a launch all pixels use the state of the previous round, so that the
+result does not depend on timing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SIDES = 4  # right, left, down, up: side ^ 1 is the opposite one
 
 @lang.device
 def neighbour(side: lang.i32, columns: lang.i32) -> lang.i32:
-    """How far away, in pixels, the neighbour on that side is."""
+    """Distance in pixels to the neighbour on that side."""
     step = 1
     if side >= 2:
         step = columns
@@ -63,9 +63,9 @@ def inside(side: lang.i32, x: lang.i32, y: lang.i32, columns: lang.i32, rows: la
     return there
 
 
-# `height` holds two arrays: heights before and after a round; `pushed[side]` is what a pixel pushed
-# over that side in this round, which the neighbour takes. Every word is written by its own pixel's
-# thread alone; neighbours read heights and pushes.
+# `height` holds two arrays: heights before and after a round. `pushed[side]` is the amount that a
+# pixel pushed over that side in this round; the neighbour takes it. Only its own pixel's thread
+# writes a word; neighbours read heights and pushes.
 @lang.kernel
 def push_relabel(
     excess: lang.Buffer[lang.i32],
@@ -158,7 +158,7 @@ class Cut:
 
     @classmethod
     def of(cls, image: NDArray[np.float32], smoothness: int) -> Cut:
-        """Bright is joined to the source, dark to the sink; ``image`` is between 0 and 1."""
+        """Connect bright pixels to the source, dark ones to the sink; ``image`` is between 0 and 1."""
         terminal = np.rint(100 * (image.astype(np.float64) - np.median(image))).astype(np.int32)
         sides = np.zeros((SIDES, *image.shape), np.int32)
         for axis, side in ((1, 0), (0, 2)):
@@ -169,7 +169,7 @@ class Cut:
         return cls(np.maximum(terminal, 0), np.maximum(-terminal, 0), sides)
 
     def flow(self) -> int:
-        """The greatest flow, by scipy."""
+        """The maximum flow, by scipy."""
         pixels = self.source.size
         number = np.arange(pixels).reshape(self.source.shape)
         rows, columns = [np.full(pixels, pixels), number.ravel()], [number.ravel()]
@@ -180,7 +180,7 @@ class Cut:
         values = np.concatenate([self.source.ravel(), self.sink.ravel(), self.sides.ravel()])
         shape = (pixels + 2, pixels + 2)
         edges = np.concatenate(rows), np.concatenate(columns)
-        # Any: scipy's stubs know no int32 here
+        # Any: scipy's stubs do not know int32 here
         graph: Any = scipy.sparse.csr_matrix((values, edges), shape, np.int32)
         graph.sum_duplicates()
         graph.eliminate_zeros()
@@ -188,8 +188,8 @@ class Cut:
 
 
 def distances(residual: NDArray[np.int32], sink: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Edges from each pixel to the sink where capacity is left; more than there are pixels if none
-    leads.
+    """Edges from each pixel to the sink where capacity is left; more than the number of pixels if the
+    sink is unreachable.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Segmentation:
 
     @classmethod
     def prepare(cls, setting: Setting) -> Segmentation:
-        """The image resampled to the size asked for, with a little noise for every seed."""
+        """The image resampled to the requested size, with a little noise that depends on the seed."""
         rows, columns = setting.integer("rows"), setting.integer("columns")
         image = inputs.resample(
             inputs.read_image(setting.file("image"), "photograph"), rows, columns
@@ -234,7 +234,7 @@ class Segmentation:
         return cls(cut, setting.integer("rounds"), setting.integer("blocks_per_core"))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """Launches until no excess can reach the sink, or until one has not changed any of it."""
+        """Launches until no excess can reach the sink, or until a launch changes nothing."""
         rows, columns = self.cut.source.shape
         pixels = rows * columns
         tiles = -(-rows // HIGH) * -(-columns // WIDE)
@@ -246,7 +246,7 @@ class Segmentation:
             state = excess.numpy(), sink.numpy(), residual.numpy()
             reach = distances(state[2].reshape(SIDES, rows, columns), state[1].reshape(rows, -1))
             settled = not np.any((state[0] > 0) & (reach.ravel() <= pixels))
-            # The state after a launch tells what the next one does: the same twice is for ever.
+            # The next launch depends only on the state: an unchanged state would repeat forever.
             if settled or (before and all(map(np.array_equal, before, state))):
                 break
             before = state
@@ -264,7 +264,7 @@ class Segmentation:
     def check(
         self, excess: NDArray[Any], sink: NDArray[Any], settled: bool, launches: int
     ) -> Outcome:
-        """The flow into the sink is the greatest there is, and what did not arrive is still there."""
+        """Check that the flow is maximal, and that flow and remaining excess equal the input."""
         details = {"pixels": sink.size, "launches": launches}
         flow = int(self.cut.sink.sum()) - int(sink.sum(dtype=np.int64))
         details["flow"] = flow
@@ -272,7 +272,7 @@ class Segmentation:
         stopped = Outcome(
             correct=settled,
             mismatches=int(not settled),
-            where="a launch changed nothing though excess could still reach the sink",
+            where="a launch changed nothing although excess could still reach the sink",
         )
         return combine(
             compare("flow", [flow], [self.cut.flow()], details=details),
@@ -301,20 +301,26 @@ REGISTRY.add(
         group="I",
         papers=("T",),
         needs_coherence=True,
-        check="flow equal to scipy's maximum flow; no excess is lost",
+        check="flow equals scipy's maximum flow; no excess is lost",
         parameters=(
             Parameter(
                 name="image",
                 kind="file",
                 defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; without it a bundled photograph",
+                text=f"{inputs.IMAGE_KINDS}; default: a bundled photograph",
             ),
-            _number("rows", 2, 2048, 24, 60, 225, "rows of pixels the image is resampled to"),
+            _number("rows", 2, 2048, 24, 60, 225, "rows, to which the image is resampled"),
             _number("columns", 2, 2048, 48, 80, 300, "columns of pixels"),
-            _number("smoothness", 0, 10000, 30, 30, 30, "capacity between pixels that are alike"),
-            _number("rounds", 1, 10000, 8, 12, 32, "rounds a launch"),
+            _number("smoothness", 0, 10000, 30, 30, 30, "capacity between similar pixels"),
+            _number("rounds", 1, 10000, 8, 12, 32, "rounds per launch"),
             _number(
-                "blocks_per_core", 1, 6, 1, 4, 4, f"most blocks a core, of {WIDE * HIGH} threads"
+                "blocks_per_core",
+                1,
+                6,
+                1,
+                4,
+                4,
+                f"largest number of blocks per core, of {WIDE * HIGH} threads",
             ),
         ),
         factory=Segmentation.prepare,

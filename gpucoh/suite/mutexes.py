@@ -1,7 +1,7 @@
 """The mutex microbenchmarks after HeteroSync: ``spm_g``, one spin mutex for the whole GPU.
 
-The original shifts data by one line a critical section, which hides lost updates once every line is
-equal; here each access is new = old + 1, so the exact count must come out.
+The original shifts data by one line per critical section, which hides lost updates once every line
+is equal; here each access is new = old + 1, so the exact count is expected.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def spin_mutex_global(
     iterations: lang.i32,
     accesses: lang.i32,
 ) -> None:
-    """Every block: take the one lock, add 1 to ``accesses`` words a thread, give the lock back;
-    ``iterations`` times.
+    """Every block: lock, add 1 to ``accesses`` words per thread, unlock; ``iterations``
+    times.
     """
     thread = lang.thread_id()
     base = (thread // HALF) * accesses * HALF + thread % HALF
@@ -54,7 +54,7 @@ class SpinMutex:
 
     @classmethod
     def prepare(cls, setting: Setting) -> SpinMutex:
-        """Random words to count up from."""
+        """Random initial words."""
         accesses = setting.integer("accesses")
         initial = setting.rng().integers(0, 1 << 20, 2 * HALF * accesses, dtype=np.int32)
         return cls(
@@ -62,7 +62,7 @@ class SpinMutex:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of ``blocks_per_core`` blocks a core."""
+        """One launch of ``blocks_per_core`` blocks per core."""
         blocks = gpu.machine.cores * self.blocks_per_core
         data = gpu.array(self.initial)
         gpu.launch(
@@ -84,7 +84,7 @@ REGISTRY.add(
         group="G",
         papers=("D",),
         needs_coherence=True,
-        check="every word counts every critical section",
+        check="every word equals the number of critical sections plus its initial value",
         parameters=(
             Parameter(
                 name="blocks_per_core",
@@ -92,7 +92,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 3},
-                text="blocks a core, of 32 threads",
+                text="blocks per core, of 32 threads",
             ),
             Parameter(
                 name="iterations",
@@ -100,7 +100,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=100000,
                 defaults={"tiny": 2, "small": 8, "paper": 100},
-                text="critical sections a block",
+                text="critical sections per block",
             ),
             Parameter(
                 name="accesses",
@@ -108,7 +108,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1024,
                 defaults=10,
-                text="loads and stores a thread and critical section",
+                text="loads and stores per thread and critical section",
             ),
         ),
         factory=SpinMutex.prepare,

@@ -14,7 +14,7 @@ from gpucoh.suite.buffers import ReadOnlyI32
 BLOCK = 64
 BITS = 20  # coordinates are whole numbers below 1 << BITS: octants are exact
 EMPTY, LOCKED = -1, -2
-# Failed tries after which a body is given up, so that a run ends whatever its loads give.
+# Failed tries after which a body is given up, so that a run ends whatever its loads return.
 PATIENCE = 2000
 
 
@@ -24,10 +24,10 @@ def octant(x: lang.i32, y: lang.i32, z: lang.i32, level: lang.i32) -> lang.i32:
     return ((x >> level) & 1) + 2 * ((y >> level) & 1) + 4 * ((z >> level) & 1)
 
 
-# An entry of `children` is EMPTY, LOCKED, a body's number, or `bodies` + a cell's number. A thread
-# locks the entry that it wants to change by compare-and-swap and lets go of it before it tries
-# anything else, so lanes of a warp cannot wait for one another. A new subtree is private until the
-# releasing store of its topmost cell.
+# An entry of `children` is EMPTY, LOCKED, a body's number, or `bodies` + a cell's number. To
+# change an entry a thread locks it by compare-and-swap, and it unlocks it before it tries anything
+# else, so lanes of a warp cannot wait for one another. A new subtree is private until the releasing
+# store of its topmost cell.
 @lang.kernel
 def insert_bodies(
     places: ReadOnlyI32,
@@ -80,7 +80,7 @@ def insert_bodies(
 
 
 def check_tree(children: NDArray[np.int32], places: NDArray[np.int32], cells: int) -> Outcome:
-    """Every body reachable from the root exactly once, and at its own octant at each level.
+    """Check that every body is reachable from the root exactly once, in its octant at each level.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def check_tree(children: NDArray[np.int32], places: NDArray[np.int32], cells: in
     places
         int32, shape ``(3, bodies)``.
     cells
-        Cells that were given out, the root included.
+        Number of allocated cells, with the root.
     """
     bodies = places.shape[1]
     seen = np.zeros(bodies, np.int64)
@@ -110,7 +110,7 @@ def check_tree(children: NDArray[np.int32], places: NDArray[np.int32], cells: in
         leaf = valid & (entry < bodies)
         np.add.at(seen, entry[leaf], 1)
         astray = np.any(places[:, entry[leaf]] >> level != corner[:, leaf] >> level, axis=0)
-        wrong += [f"body {body} is in an octant not its own" for body in entry[leaf][astray]]
+        wrong += [f"body {body} is in a wrong octant" for body in entry[leaf][astray]]
         inner = valid & ~leaf
         level_cells, corners = entry[inner] - bodies, corner[:, inner]
         if level_cells.size == 0:
@@ -135,7 +135,7 @@ class TreeBuild:
 
     @classmethod
     def prepare(cls, setting: Setting) -> TreeBuild:
-        """Bodies of a Plummer-like ball, no two at one place."""
+        """Bodies of a Plummer-like ball at distinct positions."""
         rng = setting.rng()
         bodies = setting.integer("bodies")
         wanted = bodies + bodies // 4 + 64
@@ -168,7 +168,7 @@ REGISTRY.add(
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="every body reachable once, at its own octant",
+        check="every body reachable once, in its octant",
         parameters=(
             Parameter(
                 name="bodies",
@@ -176,7 +176,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 22,
                 defaults={"tiny": 1024, "small": 6000, "paper": 30000},
-                text="bodies to insert",
+                text="number of bodies",
             ),
             Parameter(
                 name="blocks_per_core",
@@ -184,7 +184,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks a core, of {BLOCK} threads",
+                text=f"blocks per core, of {BLOCK} threads",
             ),
         ),
         factory=TreeBuild.prepare,

@@ -1,11 +1,12 @@
 """``vpr``: placement of a netlist by simulated annealing, concurrent swaps under locks.
 
-One temperature of the annealing of VPR (Betz and Rose, FPL 1997): cells stand on the sites of a
-square, a net costs half the perimeter of the box around its cells times a factor for its size, and
-a move swaps the cells of two sites, or takes a cell to an empty one, if the Metropolis rule allows
-it. Every block makes moves of its own, one at a time, a net a thread. A move first locks the two
-sites and then all nets of their cells; who holds a net is the only one to move its cells, and so
-every difference in cost is exact. Whoever finds a lock taken gives up the move: nobody waits.
+One temperature of the annealing of VPR (Betz and Rose, FPL 1997): cells are on the sites of a
+square, a net costs half the perimeter of the bounding box of its cells times a factor for its size,
+and a move swaps the cells of two sites, or moves a cell to an empty one, if the Metropolis rule
+accepts it. Every block makes moves of its own, one at a time, with one thread per net. A move first
+locks the two sites and then all nets of their cells; only the owner of a net moves its cells, so
+every difference in cost is exact. If a lock is taken, the block gives up the move; blocks never
+wait.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gpucoh.suite.base import (
 from gpucoh.suite.buffers import ReadOnlyI32
 
 BLOCK = 32
-NETS = BLOCK // 2  # most nets of a cell: a move has a thread for each net of two cells
+NETS = BLOCK // 2  # largest number of nets of a cell: a move has a thread for each net of two cells
 INPUTS = 6  # of a cell, a lookup table
 NONE = -1
 COST, ACCEPTED, REFUSED, GIVEN_UP = 0, 1, 2, 3  # words of `totals`
@@ -42,7 +43,7 @@ MOST_CELLS = len(CROSSING)  # of a net
 
 @lang.device
 def draw(random: lang.u32) -> lang.u32:
-    """The number after ``random``: a linear congruential generator."""
+    """The next number of a linear congruential generator."""
     return lang.u32(random * 1664525 + 1013904223)
 
 
@@ -56,7 +57,7 @@ def box_cost(
     side: lang.i32,
     swapped: lang.Buffer[lang.i32],
 ) -> lang.i32:
-    """Cost of a net when the cells ``swapped[0]`` and ``swapped[1]`` stand on ``swapped[3]`` and
+    """Cost of a net when the cells ``swapped[0]`` and ``swapped[1]`` are on ``swapped[3]`` and
     ``swapped[2]``.
     """
     left = side
@@ -193,7 +194,7 @@ class Netlist:
     cells
         Number of cells.
     first
-        int32, shape ``(nets + 1,)``: where the cells of each net begin in ``pins``.
+        int32, shape ``(nets + 1,)``: the index of each net's first cell in ``pins``.
     pins
         int32: the cells of the nets, one net after another, none twice in a net.
     """
@@ -229,7 +230,7 @@ class Netlist:
 
 def make_netlist(cells: int, side: int, rng: np.random.Generator) -> Netlist:
     """A netlist with locality: every cell drives one net, whose other cells are near the driver in
-    a placement that is then forgotten; few of them are far.
+    a placement that is then discarded; a few of them are far.
     """
     home = rng.permutation(side * side)[:cells]
     cell_at = np.full(side * side, NONE)
@@ -327,7 +328,7 @@ class Placement:
         net_cost: NDArray[Any],
         totals: NDArray[Any],
     ) -> Outcome:
-        """Every cell on one site of its own, and every cost that was kept is the one counted anew."""
+        """Check that every cell is on one site of its own, and every stored cost equals the recomputed one."""
         details = {
             "cells": self.netlist.cells,
             "nets": len(self.netlist.first) - 1,
@@ -375,13 +376,15 @@ REGISTRY.add(
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="a valid placement; the cost kept move by move equals the cost counted anew",
+        check="a valid placement; the incremental cost equals the recomputed cost",
         parameters=(
             _number("cells", 65536, 200, 4000, 32384, "cells of the netlist"),
             _number("side", 256, 16, 68, 190, "sites along each side of the square"),
-            _number("reach", 256, 8, 20, 60, "how far a move goes, in sites along each side"),
-            _number("moves", 1 << 20, 12, 24, 256, "moves a block"),
-            _number("blocks_per_core", 8, 1, 8, 8, f"blocks a core, of {BLOCK} threads"),
+            _number(
+                "reach", 256, 8, 20, 60, "largest distance of a move, in sites along each side"
+            ),
+            _number("moves", 1 << 20, 12, 24, 256, "moves per block"),
+            _number("blocks_per_core", 8, 1, 8, 8, f"blocks per core, of {BLOCK} threads"),
             Parameter(
                 name="temperature",
                 kind="float",

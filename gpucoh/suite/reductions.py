@@ -81,7 +81,7 @@ class Reduction:
 REGISTRY.add(
     Workload(
         id="reduction",
-        title="tree reduction: sum of words in the scratchpad, one launch a level of blocks",
+        title="tree reduction: sum of words in the scratchpad, one launch per level of blocks",
         group="N",
         papers=("Q",),
         needs_coherence=False,
@@ -93,7 +93,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 28,
                 defaults={"tiny": 1 << 14, "small": 1 << 19, "paper": 1 << 22},
-                text="words to sum",
+                text="number of words",
             ),
         ),
         factory=Reduction.prepare,

@@ -1,11 +1,11 @@
-"""``dlb``: dynamic load balancing, an octree partition whose tasks are stolen between blocks.
+"""``dlb``: dynamic load balancing, an octree partition whose tasks blocks steal from each other.
 
 After Cederman and Tsigas (Graphics Hardware 2008): a task is a cell of the octree with its
-particles; a block sorts them by octant into the other of two record arrays and makes a task of
-every octant that still holds too many. Each block keeps its tasks in a non-blocking deque of its
-own (Arora, Blumofe and Plaxton, SPAA 1998), takes the newest of them, and steals the oldest of
-other blocks' when it has none. There is one task at the start, so the first levels run in few
-blocks, as in the original.
+particles. A block sorts the particles by octant into the other of two record arrays and makes a
+task of every octant with more than ``leaf`` particles. Each block keeps its tasks in its own
+non-blocking deque (Arora, Blumofe and Plaxton, SPAA 1998), takes the newest task, and steals the
+oldest task of another block if its deque is empty. The run starts with one task, so few blocks
+process the first levels, as in the original.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from gpucoh.suite.base import (
 )
 
 BLOCK = 64
-LEVELS = 10  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is not cut
-FIELDS = 4  # words of a particle's record, as of a float4: x, y, z, number
+LEVELS = 10  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
+FIELDS = 4  # words of a particle's record, as a float4: x, y, z, number
 WORDS = 4  # words of a task: begin, count, level, code
-# A task of level l stands in a slot of at most 7 l, wherever it was stolen from: depth first.
+# A task of level l is in a slot of at most 7 l, even if it was stolen: depth first.
 SLOTS = 7 * LEVELS + 8
 TOPS = 256  # an age is a tag times TOPS, plus the slot of the oldest task
-NOTHING, FINISHED, GAVE_UP = 0, -1, -2  # what stands for a task's count where there is no task
+NOTHING, FINISHED, GAVE_UP = 0, -1, -2  # count values if there is no task
 
 
 @lang.device
 def copy_task(tasks: lang.Buffer[lang.i32], slot: lang.i32, task: lang.Buffer[lang.i32]) -> None:
-    """Copy a slot's words to the block's scratchpad; a slot may be written meanwhile, then the
-    compare-and-swap after it fails.
+    """Copy a slot's words to the block's scratchpad. If another block writes the slot meanwhile, the
+    compare-and-swap that follows fails.
     """
     for word in range(WORDS):
         task[word] = lang.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
 
 
-# The age is read by an atomic: it must be at least as new as any that a thief has acted on, which
-# a load after a fence is not where writes are not atomic (TC-Weak).
+# An atomic reads the age: it must be at least as new as any that a thief has acted on, and a load
+# after a fence is not if writes are not atomic (TC-Weak).
 @lang.device
 def take_own(
     ages: lang.Buffer[lang.i32],
@@ -56,7 +56,7 @@ def take_own(
     tasks: lang.Buffer[lang.i32],
     task: lang.Buffer[lang.i32],
 ) -> lang.i32:
-    """Take the newest task of the block's own deque; 1 when there was one."""
+    """Take the newest task of the block's own deque; 1 on success."""
     block = lang.block_id()
     found = 0
     slot = lang.load(bottoms, block, order="relaxed", scope="gpu") - 1
@@ -87,7 +87,7 @@ def steal(
     task: lang.Buffer[lang.i32],
     victim: lang.i32,
 ) -> lang.i32:
-    """Take the oldest task of another block's deque; 1 when that succeeded."""
+    """Take the oldest task of another block's deque; 1 on success."""
     found = 0
     age = lang.load(ages, victim, order="acquire", scope="gpu")
     top = age % TOPS
@@ -112,8 +112,8 @@ def octant_of(
     return x + 2 * y + 4 * z
 
 
-# `records` holds two arrays of records, FIELDS x particles each; a cell of level l lies in array
-# l % 2. `progress` counts the particles that have come to a leaf, and the cells that were cut.
+# `records` holds two arrays of records, FIELDS x particles each; a cell of level l is in array
+# l % 2. `progress` counts the particles in leaves, and the divided cells.
 @lang.kernel
 def partition_octree(
     records: lang.Buffer[lang.i32],
@@ -128,7 +128,7 @@ def partition_octree(
     capacity: lang.i32,
     patience: lang.i32,
 ) -> None:
-    """Take tasks and cut their cells until every particle is in a leaf."""
+    """Take tasks and divide their cells until every particle is in a leaf."""
     task = lang.shared(lang.i32, WORDS)
     counts = lang.shared(lang.i32, 8)
     begins = lang.shared(lang.i32, 8)
@@ -159,7 +159,7 @@ def partition_octree(
         begin = task[0]
         count = task[1]
         level = task[2]
-        # Words of different tasks, seen where copies are stale, may not make a task.
+        # With stale copies, words of different tasks may not combine to a task.
         sane = begin >= 0 and count <= particles - begin and level >= 0 and level < LEVELS
         if count > 0 and sane:
             source = FIELDS * particles * (level % 2) + begin
@@ -213,12 +213,12 @@ def partition_octree(
 
 @dataclass(frozen=True)
 class Partition:
-    """An octree, cell by cell, as it must come out.
+    """The reference octree, cell by cell.
 
     Parameters
     ----------
     cut
-        int32, shape ``(cells, 4)``: begin, count, level and code of every cell that is cut, sorted.
+        int32, shape ``(cells, 4)``: begin, count, level and code of every divided cell, sorted.
     order
         int64, shape ``(particles,)``: the particles by code.
     leaves
@@ -234,7 +234,7 @@ class Partition:
 
 
 def reference_partition(places: NDArray[np.int32], leaf: int) -> Partition:
-    """Cut cells of more than ``leaf`` particles; ``places`` is int32 of shape ``(3, particles)``."""
+    """Divide cells of more than ``leaf`` particles; ``places`` is int32 of shape ``(3, particles)``."""
     codes = np.zeros(places.shape[1], np.int64)
     for level in range(LEVELS):
         bits = (places >> (LEVELS - 1 - level)) & 1
@@ -273,7 +273,7 @@ class Stealing:
 
     @classmethod
     def prepare(cls, setting: Setting) -> Stealing:
-        """Particles in clusters of different sizes: branches of different depths."""
+        """Particles in clusters of different sizes, so that branches have different depths."""
         rng = setting.rng()
         count = setting.integer("particles")
         middles = rng.uniform(0.2, 0.8, (3, 8))
@@ -289,7 +289,7 @@ class Stealing:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the first block has the root's task."""
+        """One launch; the first block starts with the root's task."""
         particles = self.places.shape[1]
         blocks = gpu.machine.cores * self.blocks_per_core
         expected = reference_partition(self.places, self.leaf)
@@ -324,7 +324,7 @@ class Stealing:
         waited = Outcome(
             correct=stuck == 0,
             mismatches=stuck,
-            where=f"{stuck} of {blocks} blocks gave up waiting, after {self.patience} looks each",
+            where=f"{stuck} of {blocks} blocks gave up waiting after {self.patience} polls each",
         )
         done = int(progress.numpy()[1])
         return combine(
@@ -334,14 +334,14 @@ class Stealing:
     def check(
         self, expected: Partition, records: NDArray[Any], cells: NDArray[Any], done: int
     ) -> Outcome:
-        """Each cell cut exactly once, and each particle in its leaf."""
+        """Check that each cell is divided exactly once, and each particle is in its leaf."""
         details = {
             "particles": len(expected.order),
             "tasks": len(expected.cut),
             "depth": int(expected.levels.max()),
         }
         if done != len(expected.cut):
-            where = f"{done} tasks were done, should be {len(expected.cut)}"
+            where = f"{done} tasks were executed, expected {len(expected.cut)}"
             wrong = abs(done - len(expected.cut))
             return Outcome(correct=False, mismatches=wrong, where=where, details=details)
         table = cells[: WORDS * done].reshape(-1, WORDS)
@@ -359,11 +359,11 @@ class Stealing:
 REGISTRY.add(
     Workload(
         id="dlb",
-        title="octree partition, a non-blocking task queue a block, with work stealing",
+        title="octree partition, one non-blocking task queue per block, with work stealing",
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="each task done exactly once, each particle in its leaf",
+        check="each task executed exactly once, each particle in its leaf",
         parameters=(
             Parameter(
                 name="particles",
@@ -371,7 +371,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 22,
                 defaults={"tiny": 600, "small": 12000, "paper": 100000},
-                text="particles to partition",
+                text="number of particles",
             ),
             Parameter(
                 name="leaf",
@@ -379,7 +379,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=1 << 20,
                 defaults={"tiny": 16, "small": 20, "paper": 20},
-                text="most particles of a cell that is not cut",
+                text="largest number of particles of a leaf",
             ),
             Parameter(
                 name="blocks_per_core",
@@ -387,7 +387,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks a core, of {BLOCK} threads",
+                text=f"blocks per core, of {BLOCK} threads",
             ),
             Parameter(
                 name="patience",
@@ -395,7 +395,7 @@ REGISTRY.add(
                 minimum=100,
                 maximum=1 << 30,
                 defaults={"tiny": 4096, "small": 1 << 16, "paper": 1 << 20},
-                text="looks for a task after which a block gives up, where copies stay stale",
+                text="polls for a task after which a block gives up, since copies may stay stale",
             ),
         ),
         factory=Stealing.prepare,

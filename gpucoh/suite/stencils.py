@@ -16,9 +16,9 @@ TILE = 16
 AMBIENT = 80.0
 
 
-# Each block loads a tile with a halo of `steps` cells, makes `steps` time steps in the scratchpad,
-# each valid one cell further in, and writes the inner cells. At the border of the chip a missing
-# neighbour is the cell itself.
+# Each block loads a tile with a halo of `steps` cells, computes `steps` time steps in the scratchpad,
+# each valid one cell further in, and writes the inner cells. At the border of the chip the cell
+# itself replaces a missing neighbour.
 @lang.kernel
 def hotspot(
     power: ReadOnlyF32,
@@ -67,7 +67,7 @@ def hotspot(
 
 @dataclass(frozen=True)
 class Chip:
-    """The coefficients of one chip, in f32 as the kernel gets them."""
+    """The coefficients of one chip, in f32 as passed to the kernel."""
 
     rate: np.float32
     across: np.float32
@@ -98,8 +98,8 @@ class Chip:
 def reference_hotspot(
     temperature: NDArray[np.float32], power: NDArray[np.float32], chip: Chip, steps: int
 ) -> NDArray[np.float32]:
-    """The same simulation over whole arrays in f32, each operation in the kernel's order: equal to
-    the last bit.
+    """The same simulation over whole arrays in f32, each operation in the kernel's order: bitwise
+    equal.
     """
     field = temperature.astype(np.float32)
     ambient = np.float32(AMBIENT)
@@ -125,8 +125,8 @@ class HotSpot:
 
     @classmethod
     def prepare(cls, setting: Setting) -> HotSpot:
-        """Temperature from the image (50 to 70 degrees), power by chance up to the largest the die
-        may have.
+        """Temperature from the image (50 to 70 degrees), random power up to the die's
+        maximum.
         """
         rows, columns = setting.integer("rows"), setting.integer("columns")
         chip = Chip.of_grid(rows, columns)
@@ -138,7 +138,7 @@ class HotSpot:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """Ping-pong between two arrays, ``steps_per_launch`` steps a launch."""
+        """Ping-pong between two arrays, ``steps_per_launch`` steps per launch."""
         rows, columns = self.temperature.shape
         power = gpu.array(self.power.ravel())
         source = gpu.array(self.temperature.ravel())
@@ -175,17 +175,17 @@ REGISTRY.add(
     Workload(
         id="hsp",
         aliases=("hs",),
-        title="HotSpot 2-D thermal stencil with scratchpad tiles, several time steps a launch",
+        title="HotSpot 2-D thermal stencil with scratchpad tiles, several time steps per launch",
         group="AN",
         papers=("T", "R", "D"),
         needs_coherence=False,
-        check="equal to NumPy's f32 step by step, to the last bit",
+        check="bitwise equal to NumPy's f32, step by step",
         parameters=(
             Parameter(
                 name="image",
                 kind="file",
                 defaults=None,
-                text=f"starting temperature: {inputs.IMAGE_KINDS}; else matplotlib's elevation model",
+                text=f"initial temperature: {inputs.IMAGE_KINDS}; default: matplotlib's elevation model",
             ),
             Parameter(
                 name="rows",
@@ -193,7 +193,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=16384,
                 defaults={"tiny": 64, "small": 384, "paper": 512},
-                text="rows of the grid; the image is resampled to it",
+                text="rows of the grid, to which the image is resampled",
             ),
             Parameter(
                 name="columns",
@@ -217,7 +217,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=TILE // 2 - 1,
                 defaults=2,
-                text="time steps in the scratchpad before the grid is written back",
+                text="time steps in the scratchpad per launch",
             ),
         ),
         factory=HotSpot.prepare,

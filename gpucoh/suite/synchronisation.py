@@ -1,23 +1,23 @@
 """Device functions for synchronisation that several workloads share.
 
-Locks spin with atomics: an atomic is performed at the coherence point under every protocol, so they
-end even where first-level caches are not coherent. The counter barrier looks at its flag with
-loads, as code for coherent caches does, and with an atomic now and then, so that it ends where copies
-stay stale. The flag barrier spins with loads alone and gives up after a number of tries instead.
+Locks spin with atomics: every protocol performs an atomic at the coherence point, so they make
+progress even if first-level caches are not coherent. The counter barrier polls its flag with loads,
+as code for coherent caches does, and periodically with an atomic, so that it ends even if copies
+stay stale. The flag barrier polls with loads alone and gives up after a number of tries.
 """
 
 from __future__ import annotations
 
 from gpucoh import lang
 
-LOOKS = 64  # at the counter barrier's flag: every so many is an atomic
-FLAG = 32  # its word: not in the counter's line
+LOOKS = 64  # every LOOKS-th poll of the counter barrier's flag is an atomic
+FLAG = 32  # the flag's word: not in the counter's line
 BARRIER_WORDS = 64
 
 
 @lang.device
 def lock_acquire(lock: lang.Buffer[lang.i32], index: lang.i32) -> None:
-    """Take the lock word ``lock[index]`` for one lane; the other lanes of its warp must not want
+    """Take the lock word ``lock[index]`` for one lane; the other lanes of its warp must not request
     it.
     """
     while lang.atomic_cas(lock, index, 0, 1, order="acquire", scope="gpu") != 0:
@@ -26,17 +26,17 @@ def lock_acquire(lock: lang.Buffer[lang.i32], index: lang.i32) -> None:
 
 @lang.device
 def lock_release(lock: lang.Buffer[lang.i32], index: lang.i32) -> None:
-    """Give the lock word ``lock[index]`` back."""
+    """Release the lock word ``lock[index]``."""
     lang.atomic_exch(lock, index, 0, order="release", scope="gpu")
 
 
 @lang.device
 def grid_barrier(joined: lang.Buffer[lang.i32], target: lang.i32) -> None:
-    """Join all blocks of the grid, which must all be resident and have one axis of threads.
+    """Barrier of all blocks of the grid, which must be resident and have one axis of threads.
 
-    ``joined`` has :data:`BARRIER_WORDS` words, 0 at first: the blocks' count, which only grows, and
-    in another line the flag that the last of them sets. ``target`` is the count once every block
-    has come: blocks x joins so far, this included.
+    ``joined`` has :data:`BARRIER_WORDS` words, initially 0: the count of arrived blocks, which only
+    grows, and in another line the flag that the last block sets. ``target`` is the count when every
+    block has arrived: blocks x barriers so far, including this one.
     """
     lang.barrier()
     if lang.thread_id() == 0:
@@ -61,11 +61,11 @@ def flag_barrier(
     turn: lang.i32,
     patience: lang.i32,
 ) -> lang.i32:
-    """Join all blocks of the grid, which must all be resident, without read-modify-writes.
+    """Barrier of all blocks of the grid, which must be resident, without read-modify-writes.
 
-    The fast barrier of Xiao and Feng (IPDPS 2010): each block sets its flag in ``arrive``, the
-    threads of block 0 watch all of them and then set those in ``leave``. ``turn`` counts the joins
-    from 1. Returns the thread's tries; one that reaches ``patience`` has given up.
+    The fast barrier of Xiao and Feng (IPDPS 2010): each block sets its flag in ``arrive``; the
+    threads of block 0 poll all of them and then set those in ``leave``. ``turn`` counts the barriers
+    from 1. Returns the thread's tries; a thread that reaches ``patience`` has given up.
     """
     thread = lang.thread_id()
     block = lang.block_id()

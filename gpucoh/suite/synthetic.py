@@ -1,13 +1,13 @@
 """``synthetic``: a parametric generator of memory traffic, for sweeps.
 
 Blocks form groups of ``sharing`` blocks that share a region of memory. The region has two halves of
-lines; in each phase the warps of a group write into one half, each warp its own words, and read
-what the group wrote into the other half in the phase before; a barrier of the group (`scope`:
-within the block, of the blocks of a core, or across cores) ends the phase. So all plain accesses
-are free of races and every value read can be foretold. Atomics count in words of their own. Which
-line comes next, and whether it is read, written or counted, is drawn by NumPy into a table that
-each block keeps in its scratchpad, so that any skew and any reuse distance can be had at no cost in
-global memory accesses.
+lines. In each phase the warps of a group write one half, each warp its own words, and read what the
+group wrote to the other half in the previous phase; a barrier of the group (`scope`: within the
+block, of the blocks of a core, or across cores) ends the phase. So all plain accesses are free of
+races, and every value read is predictable. Atomics count in words of their own. NumPy draws the
+sequence of lines, and whether each is read, written or counted, into a table that each block keeps
+in its scratchpad; so any skew and reuse distance is possible without additional global memory
+accesses.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ from gpucoh.suite.base import (
 from gpucoh.suite.buffers import ReadOnlyI32
 
 LANES = 32  # words of a line
-TABLE = 512  # entries a block draws
-WARP_STRIDE = 101  # how far apart in the table the warps of a block begin
+TABLE = 512  # table entries per block
+WARP_STRIDE = 101  # distance in the table between the starts of a block's warps
 COUNTER_LINES = 8
 READ, WRITE, COUNT = 0, 1, 2
-# Per-core first-level caches of tens of KiB and a second level of about 1 MiB are what the presets
-# reckon with.
+# The presets assume first-level caches of tens of KiB per core and a second level of about 1 MiB.
 PRESETS: dict[str, dict[str, float]] = {
     "none": {},
     "l1": {"working_set": 1, "sharing": 1, "reads": 0.95, "atomics": 0.0, "period": 0},
@@ -73,9 +72,9 @@ def place(line: lang.i32, lane: lang.i32, mixed: lang.i32) -> lang.i32:
     return (first + lane // each) * LANES + ((lane % each) << mixed) + line - first
 
 
-# `table` entries are line * 4 + kind. `barrier_kind` 0: none but the block's own, 1: of the core's
-# blocks, 2: of blocks that follow one another, which are on different cores. The three kinds of
-# barrier differ in the scope of their atomics.
+# `table` entries are line * 4 + kind. `barrier_kind` 0: only the block's own, 1: the blocks of the
+# core, 2: consecutive blocks, which are on different cores. The three kinds of barrier differ in
+# the scope of their atomics.
 @lang.kernel
 def run_phases(
     table: ReadOnlyI32,
@@ -92,7 +91,7 @@ def run_phases(
     mixed: lang.i32,
     barrier_kind: lang.i32,
 ) -> None:
-    """``phases`` phases of ``period`` accesses a warp; see the module."""
+    """``phases`` phases of ``period`` accesses per warp; see the module."""
     entries = lang.shared(lang.i32, TABLE)
     thread = lang.thread_id()
     lane = thread % LANES
@@ -146,7 +145,7 @@ def run_phases(
 
 @dataclass(frozen=True)
 class Shape:
-    """How the grid is laid out on a machine: all in blocks, warps and lines.
+    """The layout of the grid on a machine, in blocks, warps and lines.
 
     ``lines`` is the lines of one half of a group's region, a multiple of the group's warps.
     """
@@ -159,16 +158,16 @@ class Shape:
 
     @property
     def groups(self) -> int:
-        """Groups of blocks that share a region."""
+        """Number of groups of blocks that share a region."""
         return self.blocks // self.sharing
 
     @property
     def warps_per_group(self) -> int:
-        """Warps that share a region."""
+        """Number of warps that share a region."""
         return self.sharing * self.warps_per_block
 
     def group_and_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Group of each warp of the grid and its rank there, shapes ``(blocks *
+        """Group and rank in the group of each warp of the grid, shapes ``(blocks *
         warps_per_block,)``.
         """
         block = np.repeat(np.arange(self.blocks), self.warps_per_block)
@@ -180,7 +179,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The parameters of ``synthetic``; texts with the workload's description below."""
+    """The parameters of ``synthetic``; the workload's description below documents them."""
 
     seed: int
     working_set_lines: int
@@ -201,7 +200,7 @@ class Traffic:
 
     @classmethod
     def prepare(cls, setting: Setting) -> Traffic:
-        """From checked parameters; a preset gives those that the user did not."""
+        """From checked parameters; a preset gives those that the user did not set."""
         preset = {
             k: v for k, v in PRESETS[setting.choice("preset")].items() if k not in setting.given
         }
@@ -209,7 +208,7 @@ class Traffic:
         reads, atomics = setting.real("reads"), setting.real("atomics")
         if reads + atomics > 1:
             raise setting.refuse(
-                f"reads + atomics is {reads + atomics:g}; allowed: at most 1, the rest are writes"
+                f"reads + atomics is {reads + atomics:g}; allowed: at most 1 (the rest are writes)"
             )
         sharing, scope = setting.integer("sharing"), setting.choice("scope")
         blocks, warps = setting.integer("blocks_per_core"), setting.integer("warps_per_block")
@@ -247,7 +246,7 @@ class Traffic:
         )
 
     def shape(self, cores: int) -> Shape:
-        """The grid on a machine of ``cores`` cores; blocks that fill no group are left out."""
+        """The grid on a machine of ``cores`` cores, without blocks that do not fill a group."""
         wanted = cores * self.blocks_per_core
         sharing = min(self.sharing, wanted)
         warps = sharing * self.warps_per_block
@@ -321,7 +320,7 @@ class Traffic:
         )
 
     def places(self, shape: Shape) -> NDArray[np.int64]:
-        """Where word ``line * LANES + lane`` of a warp's line lies in a half, as the device
+        """Position of word ``line * LANES + lane`` of a warp's line in a half, as in the device
         function `place` has it.
         """
         line, lane = np.divmod(np.arange(shape.lines * LANES), LANES)
@@ -341,7 +340,7 @@ def foretell(
     spread: int,
     shift: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """What the kernel must leave, by NumPy over all warps at once.
+    """The expected result, by NumPy over all warps at once.
 
     Returns
     -------
@@ -384,25 +383,25 @@ def _number(
 REGISTRY.add(
     Workload(
         id="synthetic",
-        title="parametric traffic: groups of blocks read what they wrote in the phase before",
+        title="parametric traffic: groups of blocks read what they wrote in the previous phase",
         group="I",
         papers=(),
         needs_coherence=True,
-        check="sums of all values read, data and counters as foretold by NumPy",
+        check="sums of all values read, data and counters as computed by NumPy",
         parameters=(
             Parameter(
                 name="preset",
                 kind="choice",
                 choices=tuple(PRESETS),
                 defaults="none",
-                text="where most accesses end: sets sizes and mix unless they are given",
+                text="where most accesses hit: sets sizes and mix unless they are given",
             ),
             _number(
                 "working_set",
                 1,
                 65536,
                 {"tiny": 4, "small": 16, "paper": 64},
-                "KiB a half, per group of blocks",
+                "KiB per half and group of blocks",
             ),
             _number(
                 "sharing",
@@ -416,57 +415,57 @@ REGISTRY.add(
                 kind="choice",
                 choices=("cta", "cu", "gpu"),
                 defaults="gpu",
-                text="who shares: a block, the blocks of a core, blocks on different cores",
+                text="who shares: one block, the blocks of a core, blocks on different cores",
             ),
             _number(
                 "blocks_per_core",
                 1,
                 8,
                 {"tiny": 1, "small": 3, "paper": 4},
-                "blocks a core, all resident",
+                "blocks per core, all resident",
             ),
             _number(
                 "warps_per_block",
                 1,
                 16,
                 {"tiny": 2, "small": 4, "paper": 6},
-                "units of 32 threads a block",
+                "units of 32 threads per block",
             ),
             _number(
                 "operations",
                 1,
                 1 << 20,
                 {"tiny": 32, "small": 256, "paper": 4096},
-                "accesses a thread",
+                "accesses per thread",
             ),
             _number(
                 "period",
                 0,
                 1 << 20,
                 {"tiny": 8, "small": 32, "paper": 64},
-                "accesses a phase; 0: one phase",
+                "accesses per phase; 0: one phase",
             ),
-            _number("reads", 0, 1, 0.7, "share of accesses that are loads", "float"),
-            _number("atomics", 0, 1, 0.05, "share that are atomics; the rest are stores", "float"),
+            _number("reads", 0, 1, 0.7, "fraction of accesses that are loads", "float"),
+            _number(
+                "atomics", 0, 1, 0.05, "fraction that are atomics; the rest are stores", "float"
+            ),
             _number(
                 "reuse",
                 0,
                 1,
                 0.3,
-                "chance that an access takes the line used `distance` accesses ago",
+                "probability that an access takes the line used `distance` accesses ago",
                 "float",
             ),
             _number("distance", 1, TABLE - 1, 4, "reuse distance in accesses"),
-            _number("zipf", 0, 4, 0.6, "skew of the lines drawn: 0 uniform", "float"),
-            _number(
-                "spread", 1, LANES, 1, "lines that the lanes of one load touch: 1 is coalesced"
-            ),
+            _number("zipf", 0, 4, 0.6, "skew of the lines drawn; 0: uniform", "float"),
+            _number("spread", 1, LANES, 1, "lines that the lanes of one load touch; 1: coalesced"),
             _number(
                 "shift",
                 0,
                 1 << 16,
                 0,
-                "lines by which each warp of a group moves its accesses from the one before",
+                "lines by which each warp of a group shifts its accesses from the previous warp's",
             ),
             _number(
                 "false_sharing", 1, LANES, 1, "warps that own words of one line, a power of two"

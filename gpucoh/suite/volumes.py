@@ -25,7 +25,7 @@ from gpucoh.suite.synchronisation import flag_barrier
 WIDE, HIGH = 32, 4  # a block's tile of lps
 REACH = 4  # neighbours of stn on each side of each axis: 24 in all
 STN_BLOCK = 128
-# Eighth-order second derivative: centre, then distances 1 to 4; divided by 4 to leave room for the
+# Eighth-order second derivative: centre, then distances 1 to 4; divided by 4 for a stable
 # time step.
 WEIGHTS = tuple(np.float32(w) for w in (-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560))
 W0, W1, W2, W3, W4 = (float(w) for w in WEIGHTS)
@@ -39,7 +39,7 @@ def laplace_step(
     ny: lang.i32,
     nz: lang.i32,
 ) -> None:
-    """One Jacobi step. A block keeps a tile of the plane in the scratchpad and goes up plane by
+    """One Jacobi step. A block keeps a tile of the plane in the scratchpad and moves up plane by
     plane.
     """
     plane = lang.shared(lang.f32, (HIGH + 2, WIDE + 2))
@@ -82,7 +82,7 @@ def laplace_step(
 
 def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.float32]:
     """Jacobi steps over the whole grid ``(nz, ny, nx)`` in f32, in the kernel's order; borders
-    stay.
+    are constant.
     """
     for _ in range(steps):
         after = field.copy()
@@ -108,7 +108,7 @@ class Laplace:
         return cls(setting.rng().random(shape, dtype=np.float32), setting.integer("steps"))
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch a step."""
+        """One launch per step."""
         nz, ny, nx = self.field.shape
         source, target = gpu.array(self.field.ravel()), gpu.array(self.field.ravel())
         for _ in range(self.steps):
@@ -124,10 +124,10 @@ class Laplace:
         return compare("value", result, expected, details={"cells": self.field.size})
 
 
-# The grid has a border of REACH cells on each side, which stays 0. Two fields: `now` is read with
-# its neighbours, `before` is read and replaced by the next one, each cell by its own thread; then
-# they change roles. Cells at the edge of a block's range are read by other blocks in the step
-# after: the grid barrier orders that.
+# The grid has a border of REACH cells on each side, which is constantly 0. Two fields: threads read
+# `now` with its neighbours, and read and replace `before`, each its own cell; then the fields swap
+# roles. Other blocks read the cells at the edge of a block's range in the next step: the grid
+# barrier orders that.
 @lang.kernel
 def wave_steps(
     fields: lang.Buffer[lang.f32],
@@ -140,7 +140,7 @@ def wave_steps(
     courant: lang.f32,
     patience: lang.i32,
 ) -> None:
-    """All time steps; the blocks divide the cells and meet after each."""
+    """All time steps; the blocks share the cells, with a grid barrier after each step."""
     wide = nx + 2 * REACH
     area = wide * (ny + 2 * REACH)
     size = area * (nz + 2 * REACH)
@@ -223,7 +223,7 @@ class Wave:
 
     @classmethod
     def prepare(cls, setting: Setting) -> Wave:
-        """A random field at rest."""
+        """A random field with zero velocity."""
         nz, ny, nx = (setting.integer(name) for name in ("nz", "ny", "nx"))
         start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
         inner = slice(REACH, -REACH)
@@ -292,7 +292,7 @@ REGISTRY.add(
         group="A",
         papers=("T", "R"),
         needs_coherence=False,
-        check="equal to NumPy's f32 step by step, to the last bit",
+        check="bitwise equal to NumPy's f32, step by step",
         parameters=(*_grid((32, 32, 10), (100, 100, 34), (100, 100, 100)), _steps(1, 2, 4)),
         factory=Laplace.prepare,
     )
@@ -305,7 +305,7 @@ REGISTRY.add(
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="equal to NumPy's f32 step by step, to the last bit",
+        check="bitwise equal to NumPy's f32, step by step",
         parameters=(
             *_grid((32, 8, 8), (64, 32, 16), (128, 128, 64)),
             _steps(4, 4, 8),
@@ -315,7 +315,7 @@ REGISTRY.add(
                 minimum=1,
                 maximum=8,
                 defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks a core, of {STN_BLOCK} threads; all must be resident at once",
+                text=f"blocks per core, of {STN_BLOCK} threads; all must be resident",
             ),
             Parameter(
                 name="patience",
@@ -323,7 +323,7 @@ REGISTRY.add(
                 minimum=100,
                 maximum=1 << 30,
                 defaults={"tiny": 8192, "small": 65536, "paper": 1 << 20},
-                text="looks at a flag after which a block gives up, where copies stay stale",
+                text="polls of a flag after which a block gives up, since copies may stay stale",
             ),
         ),
         factory=Wave.prepare,

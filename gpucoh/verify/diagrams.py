@@ -1,4 +1,4 @@
-"""The explorer's way to a violation as a diagram: cores, L2 and memory as columns, messages as arrows."""
+"""A violation's execution as a diagram: cores, L2 and memory as columns, messages as arrows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from gpucoh.verify.programs import VARIABLES, Program
 
-WIDTH = 22  # of a column
+WIDTH = 22  # characters of a column
 
 
 def _line(program: Program, number: int) -> str:
-    """What a line is called: its variables."""
+    """The name of a line: its variables."""
     return VARIABLES[2 * number : 2 * number + 2] if program.packed else VARIABLES[number]
 
 
 def _detail(program: Program, text: str) -> str:
-    """``"timestamp=3 gwct=0 data=1,0"`` as ``"ts 3 =1"``: what is not zero, and the words."""
+    """``"timestamp=3 gwct=0 data=1,0"`` as ``"ts 3 =1"``: nonzero fields, and the words."""
     parts = []
     for item in text.split():
         key, _, value = item.partition("=")
@@ -30,7 +30,7 @@ def _detail(program: Program, text: str) -> str:
 
 
 class _Canvas:
-    """One row of the diagram: lifelines, with something over them."""
+    """One row of the diagram: lifelines, overwritten by boxes and arrows."""
 
     def __init__(self, columns: int) -> None:
         self.centres = [WIDTH // 2 + WIDTH * column for column in range(columns)]
@@ -91,7 +91,7 @@ class _Drawing:
         return notes
 
     def completed(self, step: Mapping[str, Any], before: list[list[int]]) -> list[str]:
-        """What the loads and atomics read that this step completes: a hit at once, or values that have come."""
+        """The values of the loads and atomics that this step completes."""
         notes = []
         for thread in step["completed"]:
             operations = self.program.threads[thread].operations
@@ -135,7 +135,7 @@ class _Drawing:
 
 
 def draw(program: Program, nodes: Sequence[str], trace: Sequence[Mapping[str, Any]]) -> str:
-    """The way as text, one step a row: what happens, and at the right what it changes.
+    """The execution as text, one step per row: the step, and at the right what it changes.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def draw(program: Program, nodes: Sequence[str], trace: Sequence[Mapping[str, An
     nodes : sequence of str
         Names of cores and L2 banks, in the order of the explorer's node numbers.
     trace : sequence of dict
-        Steps as the core's ``explore`` tells them.
+        Steps as the core's ``explore`` returns them.
     """
     drawing = _Drawing(program, nodes)
     drawing.head()

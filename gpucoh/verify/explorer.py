@@ -1,8 +1,8 @@
-"""Proof on a small machine: every interleaving of small programs, by the tables and the memory order that simulate.
+"""Proof on a small machine: every interleaving of small programs, with the simulator's tables and memory order.
 
-The explorer of the core runs a protocol's own tables on two to four cores, with messages delivered in every order that
-the declared networks permit, and checks values, invariants, impossible transitions, and that every state can come to
-rest again.
+The explorer of the core runs a protocol's own tables on two to four cores, delivers messages in every order that the
+declared networks permit, and checks values, invariants, impossible transitions, and that every state can reach
+completion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-# Leases and the like as short as the small machine needs them: what matters is that they end.
+# Leases and similar times are as short as possible: it matters only that they expire.
 SMALL_OPTIONS = {"lifetime": 2}
 _KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
 
@@ -43,35 +43,35 @@ def explore(
     allowed: Sequence[tuple[int, ...]] | None = None,
     invariants: bool = True,
 ) -> dict[str, Any]:
-    """Every interleaving of one program.
+    """Explore every interleaving of one program.
 
     Parameters
     ----------
     protocol : str or Choice
-        Options in brackets.
+        The protocol, with options in brackets.
     program : Program
     consistency : str, optional
-        Core rule; the protocol's own by default.
+        Consistency rule; the protocol's own by default.
     evictions : int
-        How many evictions by whim, of any cache at any time, at most.
+        Largest number of spontaneous evictions in a run, by any cache at any time.
     max_states : int
-        The exploration is bounded (``complete`` is false) by so many.
+        Largest number of states; beyond it the exploration is bounded (``complete`` is false).
     allowed : sequence of tuple, optional
-        Outcomes that may be; another one is a violation.
+        Allowed outcomes; any other one is a violation.
     invariants : bool
-        Whether the protocol's own are looked at after every step.
+        Whether to check the protocol's own invariants after every step.
 
     Returns
     -------
     dict
-        ``{states, transitions, depth, complete, outcomes, cells, violations, limits}``, as ``gpc_explore`` tells them.
+        ``{states, transitions, depth, complete, outcomes, cells, violations, limits}``, from ``gpc_explore``.
 
     Raises
     ------
     ConfigError
         For an unknown protocol, option or rule.
     SimulationError
-        If the explorer's own limits are reached.
+        If the explorer's own limits are exceeded.
     """
     choice = resolve(protocol) if isinstance(protocol, str) else protocol
     orders, scopes = binding.isa()["orders"], binding.isa()["scopes"]
@@ -112,7 +112,7 @@ def explore(
 
 
 def node_names(protocol: Protocol, program: Program) -> list[str]:
-    """What the explorer's nodes are called: cores, then banks."""
+    """The names of the explorer's nodes: cores, then banks."""
     cores = [f"core {number}" for number in range(program.cores)]
     if program.tight:
         return [*cores, "L2"]
@@ -122,7 +122,7 @@ def node_names(protocol: Protocol, program: Program) -> list[str]:
 
 
 def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:
-    """The program on the machines that it is to run on, the quick ones and the others."""
+    """The program in the settings of its machine, the quick ones and the others."""
     several = program.variables > 1
     whole, kept = replace(program, warm=True), replace(program, warm=True, evictions=not several)
     quick, others = [program], []
@@ -140,10 +140,11 @@ def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Progr
 def programs_of(
     protocol: Protocol, rule: str, cores: int, lines: int, operations: int
 ) -> list[Program]:
-    """What a verification runs: shapes that fit, smallest first, then every program of the bound.
+    """The programs of a verification: shapes that fit, smallest first, then every program of the bound.
 
-    Under the core rule ``sc`` nothing has fences; else every program of the bound runs without and with fences between
-    its operations. Both run on the quick settings first: tight; cold with evictions by whim; warm without.
+    Under the consistency rule ``sc`` no program has fences; otherwise every program of the bound runs without and with
+    fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
+    without.
     """
     fitting = [p for p in shapes() if p.cores <= cores and p.variables <= lines]
     bound = list(every_program(min(cores, 2), lines, operations))
@@ -181,7 +182,7 @@ def _check_bounds(cores: int, lines: int, operations: int, evictions: int, max_s
 
 
 def small_choice(protocol: str) -> Choice:
-    """The protocol with options as a small machine wants them, where none were given.
+    """The protocol with small values for the options that are not given.
 
     Raises
     ------
@@ -217,17 +218,17 @@ def _values_seen(program: Program, outcome: Sequence[int]) -> str:
 
 
 class _Verifier:
-    """Explores programs of one protocol until there is a violation.
+    """Explores programs of one protocol until a violation.
 
     Parameters
     ----------
     choice : Choice
     result : Verification
-        Where everything is noted.
+        The result, to which the sweep adds.
     tests : sequence of (Exploration, Explored)
-        Litmus tests that were asked for, and what is known of them.
+        The given litmus tests and their results.
     max_states : int
-        States in all programs after which the result is bounded.
+        Largest number of states in all programs; beyond it the result is bounded.
     """
 
     def __init__(
@@ -241,7 +242,7 @@ class _Verifier:
         self.max_states = max_states
 
     def run(self, program: Program, evictions: int, program_states: int, invariants: bool) -> None:
-        """Explores one program and notes what came of it."""
+        """Explore one program and note its results."""
         result, left = self.result, self.max_states - self.result.states
         try:
             allowed = allowed_outcomes(program, result.model)
@@ -269,22 +270,22 @@ class _Verifier:
                 result.note_limit(limit, program)
         for table, cells in found["cells"].items():
             result.cells.setdefault(table, set()).update(cells)
-        for item, told in self.tests:
+        for item, entry in self.tests:
             if _under(item.program, result.consistency).threads == program.threads:
-                _tell(item, told, found)
+                _note(item, entry, found)
         if found["violations"]:
             self._violated(program, found)
 
     def no_states_left(self, program: Program) -> None:
-        """Notes that the states of all programs together have run out."""
+        """Note that the limit on the states of all programs is reached."""
         self.result.note_limit(f"more than {self.max_states} states in all programs", program)
 
     def finish(self, left: Sequence[Program]) -> None:
-        """Notes which tests have settings left that were not explored."""
+        """Note the tests that have unexplored settings left."""
         bodies = {program.threads for program in left}
-        for item, told in self.tests:
+        for item, entry in self.tests:
             if _under(item.program, self.result.consistency).threads in bodies:
-                told.complete = False
+                entry.complete = False
 
     def _violated(self, program: Program, found: dict[str, Any]) -> None:
         last = found["outcomes"][-1] if found["outcomes"] else []
@@ -295,30 +296,30 @@ class _Verifier:
 
 
 def _under(program: Program, rule: str) -> Program:
-    """The program as it runs under a core rule: ``sc`` needs no fences."""
+    """The program under a consistency rule: ``sc`` needs no fences."""
     return without_fences(program) if rule == "sc" else program
 
 
-def _tell(item: Exploration, told: Explored, found: dict[str, Any]) -> None:
-    """Notes what an exploration says of a litmus test."""
+def _note(item: Exploration, entry: Explored, found: dict[str, Any]) -> None:
+    """Note the result of an exploration for a litmus test."""
     condition = item.test.condition
-    told.complete = found["complete"] and (told.complete or told.status == "pending")
-    told.status = "explored"
-    told.observed |= any(condition.matches(item.final(row)) for row in found["outcomes"])
+    entry.complete = found["complete"] and (entry.complete or entry.status == "pending")
+    entry.status = "explored"
+    entry.observed |= any(condition.matches(item.final(row)) for row in found["outcomes"])
 
 
 def _translated(tests: Sequence[Test], result: Verification) -> list[tuple[Exploration, Explored]]:
-    """The tests that can be explored; the result says of each what it is."""
+    """The tests that can be explored; the result has an entry for every test."""
     found = []
     for test in tests:
-        told = Explored(test=test.name, condition=str(test.condition))
-        result.tests.append(told)
+        entry = Explored(test=test.name, condition=str(test.condition))
+        result.tests.append(entry)
         try:
-            found.append((translate(test), told))
+            found.append((translate(test), entry))
         except UnsupportedError as error:
-            told.status, told.reason = "unsupported", str(error)
+            entry.status, entry.reason = "unsupported", str(error)
             continue
-        told.allowed = Verdicts(test, result.model).allowed()
+        entry.allowed = Verdicts(test, result.model).allowed()
     return found
 
 
@@ -342,29 +343,29 @@ def verify(
     Parameters
     ----------
     protocol : str
-        Options in brackets; leases are two cycles long unless given.
+        Protocol id, with options in brackets; leases last two cycles unless given.
     consistency : str, optional
-        Core rule; the protocol's own by default.
+        Consistency rule; the protocol's own by default.
     cores, lines, operations : int
-        The shapes that fit on so many cores and lines; and every program of two warps, on cores of their own, over so
-        many lines and of so many operations each.
+        Largest numbers of cores and lines of the shapes; and the lines, and operations per thread, of the generated
+        programs of two warps on two cores.
     evictions : int
-        At most so many in a run, by any cache at any time.
+        Largest number of spontaneous evictions in a run, by any cache at any time.
     max_states, program_states : int
-        States in all and in one program after which the result is bounded.
+        Largest number of states in all programs and in one; beyond it the result is bounded.
     invariants : bool
-        Whether the protocol's own are looked at after every step.
+        Whether to check the protocol's own invariants after every step.
     tests : sequence of Test, optional
         Litmus tests to explore, in place of the shapes and programs of the bound.
     progress : callable, optional
-        Called with programs explored and programs in all.
+        Called with the number of explored programs and of all programs.
     stop : threading.Event, optional
-        Ends the work from another thread, between two programs.
+        Setting it from another thread ends the work, between two programs.
 
     Raises
     ------
     ConfigError
-        For an unknown protocol, option or rule, or a bound that is none.
+        For an unknown protocol, option or rule, or a bound out of range.
 
     Examples
     --------

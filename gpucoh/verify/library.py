@@ -27,7 +27,7 @@ class Exploration:
     test : Test
     program : Program
     registers : dict
-        Register of the test -> place of its last value in an outcome, or the value itself where no access gives it.
+        Register of the test -> index of its last value in an outcome, or the value itself if no access gives it.
     """
 
     test: Test
@@ -35,7 +35,7 @@ class Exploration:
     registers: Mapping[str, tuple[int | None, int]]
 
     def final(self, outcome: Sequence[int]) -> State:
-        """The final state of the test that an outcome of the program is."""
+        """The final state of the test that corresponds to an outcome of the program."""
         state = {
             name: value if place is None else signed(outcome[place])
             for name, (place, value) in self.registers.items()
@@ -51,7 +51,7 @@ def _locations(test: Test) -> tuple[str, ...]:
 
 
 def _cores(test: Test) -> list[int]:
-    """The core of each thread: one for each block."""
+    """The core of each thread: one core per block."""
     blocks = list(test.blocks)
     shared = [(thread.gpu, thread.cu) for thread in test.threads if thread.cu is not None]
     if len(set(shared)) < len({thread.block for thread in test.threads if thread.cu is not None}):
@@ -66,7 +66,7 @@ def _check_size(test: Test) -> None:
         ("locations", len(test.locations), len(VARIABLES)),
     ):
         if number > most:
-            raise UnsupportedError(f"{number} {what}; the explorer has at most {most}")
+            raise UnsupportedError(f"{number} {what}: the explorer supports up to {most}")
     for name, value in test.initial.items():
         if value:
             raise UnsupportedError(f"{name} = {value}: in the explorer, locations start at 0")
@@ -79,11 +79,11 @@ class _Translator:
     ----------
     thread : LitmusThread
     locations : sequence of str
-        In the order of the program's variables.
+        The locations, in the order of the program's variables.
     places : iterator of int
-        Places in an outcome, for the values read.
+        Indices in an outcome, for the values read.
     members : int
-        Threads of its block.
+        Number of threads of its block.
     """
 
     def __init__(
@@ -165,12 +165,12 @@ class _Translator:
 
 
 def translate(test: Test) -> Exploration:
-    """The program that a litmus test is.
+    """Translate a litmus test to a program.
 
     Raises
     ------
     UnsupportedError
-        If the test has what the explorer has not; the text names it and its line.
+        If the explorer does not support the test; the text names the part and its line.
     """
     _check_size(test)
     locations, places = _locations(test), itertools.count()
@@ -189,7 +189,7 @@ def translate(test: Test) -> Exploration:
 
 @functools.cache
 def shape_tests() -> Mapping[str, Test]:
-    """The shapes as litmus tests, by name: those that tell memory models apart, and those that break a misreading."""
+    """The shapes as litmus tests, by name: some distinguish memory models, some break a misreading of a paper."""
     folder = importlib.resources.files("gpucoh.verify") / "shapes"
     names = sorted(
         (item.name.removesuffix(".litmus") for item in folder.iterdir()
@@ -208,12 +208,12 @@ def shapes() -> list[Program]:
 
 
 def find(name: str | Path) -> Test:
-    """The litmus test of a name: a shape, else a built-in litmus test, else a file.
+    """Find a litmus test by name: a shape, else a built-in litmus test, else a file.
 
     Raises
     ------
     UnsupportedError
-        If there is none, or it cannot be read.
+        If the name is unknown, or the file cannot be read.
     """
     known = shape_tests().get(str(name))
     return litmus.find(name) if known is None else known

@@ -1,4 +1,4 @@
-"""The outcomes that a memory model allows a program of the explorer: those of the litmus test that it is."""
+"""The outcomes that a memory model allows a program of the explorer, by way of the equivalent litmus test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpucoh.verify.programs import VARIABLES, Operation, Program, Thread
 
 _OPS = {"ld": "ld", "st": "st", "add": "atom"}
 _WORD = 0xFFFFFFFF
-#: Barrier of all threads; those of a core have the core's number behind it.
+#: Barrier of all threads; that of a core has this number plus one plus the core's number.
 _ALL = 0
 _FENCE = Instruction(op="fence", line=0, order="SC")
 
@@ -90,12 +90,12 @@ def _allowed(
 def allowed_outcomes(program: Program, model: str) -> tuple[tuple[int, ...], ...] | None:
     """Every outcome that the model allows: values of loads and atomics in order of threads, then the final values.
 
-    None if the model promises the program nothing: ``none``, or one for race-free programs and the program has a race.
+    None if the model promises the program nothing: ``none``, or a model for race-free programs if it has races.
 
     Raises
     ------
     UndecidedError
-        If there are too many candidate executions to look at.
+        If there are too many candidate executions.
 
     Examples
     --------

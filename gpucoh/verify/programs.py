@@ -1,7 +1,7 @@
 """Programs of a few operations that the explorer runs, and every program of a given size.
 
-A program is printed as one line: threads are parted by ``|``, operations by ``;``, and a thread begins with ``N:``, the
-core that it runs on::
+A program is printed as one line: ``|`` separates threads, ``;`` separates operations, and a thread begins with ``N:``,
+the core that it runs on::
 
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 VARIABLES = "xyzw"
-#: Order that an operation has unless another one is given.
+#: Default order of each kind of operation.
 DEFAULT_ORDERS = {
     "ld": "WEAK",
     "st": "WEAK",
@@ -42,7 +42,7 @@ class Operation:
     variable : int
         Number of its variable.
     value : int
-        Stored or added.
+        The value stored or added.
     order, scope : str
         As the instruction set names them; an empty order becomes the kind's default.
     """
@@ -59,7 +59,7 @@ class Operation:
 
     @property
     def reads(self) -> bool:
-        """Whether it gives a value."""
+        """Whether it returns a value."""
         return self.kind in ("ld", "add")
 
     @property
@@ -92,7 +92,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Program:
-    """Threads, and how the machine is that they run on.
+    """Threads, and the setting of the machine that they run on.
 
     Attributes
     ----------
@@ -100,15 +100,15 @@ class Program:
         A shape's name, or the program itself.
     threads : tuple of Thread
     variables : int
-        They are called x, y, z, w and begin as 0.
+        Number of variables, which are called x, y, z, w and begin as 0.
     warm : bool
         Every L1 begins with a copy of every variable.
     packed : bool
-        Variables lie two on a line.
+        Two variables share a line.
     tight : bool
-        L1s and the one L2 bank have room for one line and one transaction; else for all.
+        L1s and the one L2 bank hold one line and one MSHR; else enough for all.
     evictions : bool
-        Lines may be evicted at any time, beyond what lack of room asks for.
+        Lines may be evicted spontaneously, besides evictions for lack of space.
     """
 
     name: str
@@ -121,12 +121,12 @@ class Program:
 
     @property
     def cores(self) -> int:
-        """So many are needed."""
+        """Number of cores needed."""
         return 1 + max(thread.core for thread in self.threads)
 
     @property
     def size(self) -> int:
-        """Operations, fences included."""
+        """Number of operations, with fences."""
         return sum(len(thread.operations) for thread in self.threads)
 
     def __str__(self) -> str:
@@ -134,9 +134,9 @@ class Program:
 
     @property
     def setting(self) -> str:
-        """``"warm, packed, no whims"``; empty when nothing is special."""
+        """``"warm, packed, no evictions"``; empty when nothing is special."""
         words = [word for word in ("warm", "packed", "tight") if getattr(self, word)]
-        return ", ".join(words if self.evictions or self.tight else [*words, "no whims"])
+        return ", ".join(words if self.evictions or self.tight else [*words, "no evictions"])
 
 
 def _operation(text: str) -> Operation:
@@ -153,7 +153,7 @@ def _operation(text: str) -> Operation:
 
 
 def parse(text: str, name: str = "") -> Program:
-    """A program from its line; see the module's text.
+    """Parse a program from its line; see the module's text.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def parse(text: str, name: str = "") -> Program:
 
 
 def without_fences(program: Program) -> Program:
-    """The program under a core rule that needs no fences."""
+    """The program without fences, for a consistency rule that needs none."""
     threads = tuple(
         Thread(thread.core, tuple(item for item in thread.operations if item.kind != "F"))
         for thread in program.threads
@@ -190,7 +190,7 @@ def fenced(program: Program) -> Program:
 
 
 def _communicates(threads: tuple[tuple[Operation, ...], ...], variables: int) -> bool:
-    """Whether every variable is shared, and something that one thread writes is another's business."""
+    """Whether threads share every variable, and another thread uses what one writes."""
     written = False
     for variable in range(variables):
         users = [ops for ops in threads if any(op.variable == variable for op in ops)]
@@ -207,10 +207,10 @@ def _renamed(
 
 
 def every_program(cores: int, lines: int, operations: int) -> Iterator[Program]:
-    """Every program of one warp a core, of 1 to ``operations`` operations each, over 1 to ``lines`` variables.
+    """Every program of one warp per core, of 1 to ``operations`` operations each, over 1 to ``lines`` variables.
 
-    Two that differ in the order of threads or the names of variables are one. Left out: programs with a variable that
-    fewer than two threads use, and those that write nothing. Values stored are told apart.
+    Programs that differ only in the order of threads or the names of variables count once. Omitted: programs with a
+    variable that fewer than two threads use, and those that write nothing. Stored values are distinct.
     """
     for variables in range(1, lines + 1):
         alphabet = [
@@ -238,7 +238,7 @@ def _with_values(bodies: tuple[tuple[Operation, ...], ...], variables: int) -> P
         Thread(
             core,
             tuple(
-                # additions are of powers of ten, so that a sum tells what is in it
+                # additions are of powers of ten, so that a sum identifies its terms
                 replace(op, value=next(numbers) if op.kind == "st" else 10 ** (core + 1) if op.kind == "add" else 0)
                 for op in body
             ),

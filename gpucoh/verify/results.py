@@ -1,4 +1,4 @@
-"""What came of an exploration: states, violations, limits."""
+"""Results of an exploration: states, violations, limits."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gpucoh.verify.programs import Program
 
 @dataclass(frozen=True, kw_only=True)
 class Violation:
-    """Something that must not be, and a shortest way to it.
+    """A violation, and a shortest execution that leads to it.
 
     Attributes
     ----------
     program : Program
-        What ran.
+        The program.
     kind : str
         ``outcome``, ``invariant``, ``protocol error``, ``deadlock`` or ``livelock``.
     what : str
-        What is wrong.
+        Description of the violation.
     trace : list of dict
-        Steps as the core tells them.
+        Steps as the core returns them.
     diagram : str
-        The same, drawn.
+        The trace as a diagram.
     """
 
     program: Program
@@ -48,14 +48,14 @@ class Violation:
 
 @dataclass(kw_only=True)
 class Limit:
-    """A limit that an exploration has met.
+    """A limit that an exploration has reached.
 
     Attributes
     ----------
     what : str
         The limit.
     programs : int
-        Programs that met it.
+        Number of programs that reached it.
     first : str
         The first of them, with its setting.
     """
@@ -74,16 +74,16 @@ class Explored:
     test : str
         Its name.
     status : str
-        ``explored``; ``unsupported``: not explored, see ``reason``; ``pending``: a violation was found before.
+        ``explored``; ``unsupported``: not explored, see ``reason``; ``pending``: a violation ended the exploration.
     reason : str
         Why it was not explored; empty otherwise.
     condition : str
     observed : bool
-        Whether a final state was reached that the condition is about (``forall``: one that violates it).
+        Whether an execution reached a final state that the condition describes (``forall``: one that violates it).
     allowed : bool
         Whether the promised model allows such a state.
     complete : bool
-        Every state was explored in every setting.
+        Whether every state was explored in every setting.
     """
 
     test: str
@@ -101,28 +101,28 @@ class Explored:
 
 @dataclass(kw_only=True)
 class Verification:
-    """What was explored of one protocol, and what was found.
+    """The exploration of one protocol and its results.
 
     Attributes
     ----------
     protocol, consistency, model : str
-        The id as asked for, the core rule, the memory model promised under it.
+        Protocol id, consistency rule, and the memory model promised under it.
     states, transitions : int
-        In all programs together.
+        Sum over all programs.
     depth : int
-        Steps to the farthest state of any program.
+        Distance of the farthest state of any program.
     complete : bool
-        Every program of the bound was explored to its end.
+        Whether every program of the bound was explored completely.
     explored, programs : int
-        Programs explored, and how many there are in the bound.
+        Programs explored, and programs in the bound.
     violations : list of Violation
         Empty, or the first one.
     limits : list of Limit
-        Why the exploration of some programs ended early, or their values were not checked.
+        Reasons why the exploration of some programs ended early, or their values were not checked.
     tests : list of Explored
-        Of the litmus tests that were given, in order; empty if none were.
+        Results of the given litmus tests, in order.
     cells : dict
-        Table -> numbers of the cells that were entered.
+        Table -> numbers of the entered cells.
     """
 
     protocol: str
@@ -140,7 +140,7 @@ class Verification:
     cells: dict[str, set[int]] = field(default_factory=dict)
 
     def note_limit(self, what: str, program: Program) -> None:
-        """Notes a limit that a program has met; the result is bounded."""
+        """Note a limit that a program has reached; the result is bounded."""
         self.complete = False
         for limit in self.limits:
             if limit.what == what:

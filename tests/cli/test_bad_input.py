@@ -1,4 +1,4 @@
-"""Is whatever is wrong on a command line or in a file that it names told in one plain line, with status 2?"""
+"""Does every error of a command line or of a named file give one plain line and status 2?"""
 
 import json
 import os
@@ -51,14 +51,14 @@ def refused(capsys, tmp_path, monkeypatch):
         ("l2_ways=0", "l2_ways = 0 is out of range"),
         ("line_bytes=96", "line_bytes = 96 is not a power of two"),
         ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),
-        ("scratchpad_banks=3", "neither 0 nor a power of two"),
-        ("lanes_per_warp=48", "lanes_per_warp = 48: 32 or 64"),
+        ("scratchpad_banks=3", "is not 0 or a power of two"),
+        ("lanes_per_warp=48", "lanes_per_warp = 48 is not 32 or 64"),
         ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
         ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
         ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed or fr_fcfs"),
-        ("dram_round_trip=300", "dram_round_trip = 300 is not more than l2_round_trip = 340"),
+        ("dram_round_trip=300", "dram_round_trip = 300 is not greater than l2_round_trip = 340"),
         ("l2_round_trip=10", "the network alone needs"),
-        ("name=mine", "the name of a machine is no number"),
+        ("name=mine", "set cannot change a machine's name"),
         ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
         ("budget=1.5", "budget = '1.5' is not a whole number"),
         ("budget=0", "budget = 0 is out of range"),
@@ -76,7 +76,7 @@ def test_a_change_that_makes_no_machine_is_refused(refused, change, told):
 MACHINES = {
     'base = "femi"': "did you mean 'fermi'",
     "base = 3": "base = 3 is not the name of a machine",
-    'base = "mine.toml"': "leads back to this file",
+    'base = "mine.toml"': "is circular: it leads back to this file",
     'base = "none.toml"': "none.toml: No such file",
     "": "field 'cores' is missing",
     'base = "fermi"\ncors = 3': "did you mean 'cores'",
@@ -92,7 +92,7 @@ MACHINES = {
     'base = "fermi"\nname = "a\\nb"': "is not a name of printable characters",
     'base = "fermi"\nname = "a\\u0000b"': "is not a name of printable characters",
     'base = "fermi"\nname = " "': "is not a name of printable characters",
-    'base = "fermi"\nname = "' + "x" * 5000 + '"': "5000 characters; at most 64",
+    'base = "fermi"\nname = "' + "x" * 5000 + '"': "5000 characters (allowed: up to 64)",
     'base = "a\\u0000.toml"': "is not the name of a machine",
     "cores = 1\ncores = 2": "not TOML",
     "cores =": "not TOML",
@@ -144,7 +144,7 @@ SWEEPS = {
     'workloads = ["bfs"]\nscale = 1': "scale 1 is not a name",
     'workloads = ["bfs"]\nmachines = [true]': "machine True is not a name",
     'workloads = ["bfs"]\nseeds = [1' + "0" * 30 + "]": "seed is 1000",
-    'workloads = ["bfs"]\nset = {name = "x"}': "the name of a machine",
+    'workloads = ["bfs"]\nset = {name = "x"}': "set cannot change a machine's name",
     'workloads = ["bfs"]\nset = {cores = [1, 0]}': "cores = 0 is out of range",
     'workloads = ["bfs"]\nparams = {levels = 1.5}': "levels is 1.5",
     'workloads = ["bfs"]\njobs = 3': "unknown entry 'jobs'",

@@ -1,4 +1,4 @@
-"""Does Ctrl-C bring the prompt back at once, without a traceback and with nothing half-written?"""
+"""Does Ctrl-C return to the prompt at once, without a traceback and without partial files?"""
 
 import os
 import signal

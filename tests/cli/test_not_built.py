@@ -1,4 +1,4 @@
-"""Does a tree of sources whose core is not built, or cannot be loaded, say so in one line?"""
+"""Does a source tree whose core is not built, or cannot be loaded, report that in one line?"""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def run_in(folder, *arguments):
 def test_sources_without_the_core_tell_what_to_do(tree, arguments):
     done = run_in(tree, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("gpucoh: the simulator's core is not built in ")
+    assert done.stderr.startswith("gpucoh: the simulator core is not built in ")
     assert "pip install ." in done.stderr
     assert done.stderr.count("\n") == 1
     assert [place.name for place in tree.iterdir()] == ["gpucoh"]
@@ -44,7 +44,7 @@ def test_a_core_that_cannot_be_loaded_is_not_called_missing(tree):
     (tree / "gpucoh" / f"_core{suffix}").write_bytes(b"no library")
     done = run_in(tree, "protocols")
     assert done.returncode == 2
-    assert "cannot be loaded" in done.stderr
+    assert "cannot load the simulator core" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

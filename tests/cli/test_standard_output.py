@@ -1,4 +1,4 @@
-"""Does a command whose output nobody can take end as a Unix tool does: with its status, and without a traceback?"""
+"""Does a command whose output cannot be written end as a Unix tool does: with its status, without a traceback?"""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Programs and machines for the tests of ``gpucoh._core``, made by hand: nothing here knows the kernel language."""
+"""Hand-written programs and machines for the tests of ``gpucoh._core``, independent of the kernel language."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Assembler:
         c: int = NONE,
         **rest: int,
     ) -> int:
-        """Adds an instruction and tells its number. Rest: type order width flags immediate target reconverge."""
+        """Adds an instruction and returns its number. Rest: type order width flags immediate target reconverge."""
         code = struct.pack(
             ISA["format"],
             ISA["opcodes"][opcode],

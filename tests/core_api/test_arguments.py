@@ -34,7 +34,7 @@ from gpucoh.errors import BudgetError, ConfigError, KernelError, SimulationError
         ({"machine": small_machine(l1_bytes=100)}, "l1"),
         (
             {"machine": small_machine(scratchpad_banks=3)},
-            "scratchpad_banks is 3: 0 or a power of two",
+            "scratchpad_banks = 3: must be 0 or a power of two",
         ),
         (
             {"machine": small_machine(core_mhz=99991, noc_mhz=99989, l2_mhz=99971, dram_mhz=99961)},

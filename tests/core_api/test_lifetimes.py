@@ -1,4 +1,4 @@
-"""What belongs to whom: objects die in any order, snapshots outlive their GPU, nothing leaks."""
+"""Ownership: objects die in any order, snapshots outlive their GPU, nothing leaks."""
 
 import gc
 import sys

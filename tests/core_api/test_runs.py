@@ -1,4 +1,4 @@
-"""Runs and threads: the same seed gives the same numbers however a run is cut up and whatever runs beside it."""
+"""Runs and threads: equal seeds give equal numbers for any division into chunks and any concurrent runs."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Hostile sequences of calls: asked anything in any order, a GPU answers or refuses, and keeps its data."""
+"""Hostile sequences of calls: in any order a GPU answers or raises an error, and keeps its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads on one GPU and on GPUs of their own: refused cleanly or carried out, never a race."""
+"""Threads on one GPU and on separate GPUs: calls run or raise an error, and never race."""
 
 from __future__ import annotations
 

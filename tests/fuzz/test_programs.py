@@ -1,4 +1,4 @@
-"""Is what the random tester generates free of races, and what it expects right? Told by a slow second opinion."""
+"""Are generated programs free of races, and the expected values right? A slow independent oracle decides."""
 
 from __future__ import annotations
 

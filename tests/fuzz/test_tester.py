@@ -1,4 +1,4 @@
-"""Does the random tester pass right protocols, find wrong ones, and tell what it found?"""
+"""Does the random tester pass correct protocols, find wrong ones, and report what it found?"""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys
     ("arguments", "told"),
     [
         (["-p", "tc-wek"], "did you mean 'tc-weak'"),
-        (["-p", "tc-weak", "-c", "sc"], "cannot keep consistency 'sc'"),
+        (["-p", "tc-weak", "-c", "sc"], "does not support consistency 'sc'"),
         (["-p", "ideal", "--ops", "0"], "ops = 0"),
         (["-p", "ideal", "--seconds", "-1"], "seconds = -1"),
         (["-p", "ideal", "--seed", "-1"], "seed = -1"),

@@ -1,4 +1,4 @@
-"""Does gpucoh litmus print what it promises, and end with 0, 1 or 2 as told?"""
+"""Does gpucoh litmus print what it promises, and end with the documented status 0, 1 or 2?"""
 
 import json
 
@@ -86,7 +86,7 @@ def test_an_unknown_name_says_what_is_near(cli):
     ("arguments", "what"),
     [
         (("-p", "mesy"), "unknown protocol 'mesy'"),
-        (("-p", "tc-weak", "-c", "sc"), "cannot keep consistency 'sc'"),
+        (("-p", "tc-weak", "-c", "sc"), "does not support consistency 'sc'"),
         (("-m", "femi"), "unknown machine"),
         (("--runs", "0"), "runs = 0"),
         (("--seed", "-1"), "seed = -1"),

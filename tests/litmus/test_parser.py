@@ -124,10 +124,10 @@ def test_a_condition_without_names_shows_everything():
         ("P0@cta 0,gpu 0 ;\n st.weak r1, 1 ;", 5, "addresses in registers"),
         ("P0@cta 0,gpu 0 ;\n bar.sync 1, 64 ;", 5, "number of threads"),
         ("P0@cta 0,gpu 0 ;\n\n goto LC7 ;", 6, "no label 'LC7'"),
-        ("P0@cta 0,gpu 0 ;\n frobnicate r0 ;", 5, "not an instruction"),
+        ("P0@cta 0,gpu 0 ;\n frobnicate r0 ;", 5, "unsupported instruction"),
         ("P0@cta 0,gpu 0 ;\n cp.async x, y ;", 5, "asynchronous"),
         ("P0@cta 0,gpu 0 ;\n st.weak x, 1 | st.weak y, 1 ;", 5, "2 columns, but 1 threads"),
-        ("P0@block 0 ;\n st.weak x, 1 ;", 4, "is no thread"),
+        ("P0@block 0 ;\n st.weak x, 1 ;", 4, "is not a thread"),
     ],
 )
 def test_what_is_not_modelled_is_refused_with_its_line(program, line, what):
@@ -148,7 +148,10 @@ def test_what_is_not_modelled_is_refused_with_its_line(program, line, what):
         ("PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\nexists (" + "(" * 5000, "nested too deeply"),
         ("PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\nexists (q == 1)", "no location 'q'"),
         ("PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\nexists (P4:r0 == 1)", "no thread P4"),
-        ("PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\nfilter (x=1) exists (x=1)", "'filter' is not read"),
+        (
+            "PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\nfilter (x=1) exists (x=1)",
+            "'filter' is not supported",
+        ),
         ("PTX a\n{ y @ constant aliases x; }\n P0@cta 0,gpu 0 ;\nexists (0=0)", "aliases"),
         ("PTX a\n{ P0:r0=x; }\n P0@cta 0,gpu 0 ;\nexists (0=0)", "only numbers"),
         ("PTX a\n{ P3:r0=1; }\n P0@cta 0,gpu 0 ;\nexists (0=0)", "P3"),

@@ -1,4 +1,4 @@
-"""Does the harness run tests as written: the same by seed, all outcomes met, hung runs told, wrong ones caught?"""
+"""Does the harness run tests as written: repeatable, all outcomes met, hung runs reported, wrong ones caught?"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Are arguments of a wrong kind refused by their name, and not met somewhere deep inside?"""
+"""Are arguments of a wrong kind rejected by name, before they cause an error deep inside?"""
 
 import numpy as np
 import pytest

@@ -78,7 +78,7 @@ def test_a_wrong_answer_is_counted_and_has_a_place():
     result = gpucoh.run("fg-share", protocol="no-coh", scale="tiny")
     assert result.correct is False
     assert result.mismatches > 0
-    assert "should be" in result.where
+    assert ", expected " in result.where
     assert result.verdict == "wrong"
 
 
@@ -96,7 +96,7 @@ def test_a_budget_ends_a_run():
         ({"params": {"grpah": "x"}}, "unknown parameter 'grpah'"),
         ({"set": {"l1_kb": 16}}, "did you mean 'l1_kib'"),
         ({"set": {"budget": "plenty"}}, "budget = 'plenty'"),
-        ({"consistency": "drf"}, "cannot keep consistency 'drf'"),
+        ({"consistency": "drf"}, "does not support consistency 'drf'"),
     ],
 )
 def test_what_cannot_be_run_is_refused(arguments, told):

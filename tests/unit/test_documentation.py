@@ -1,4 +1,4 @@
-"""Does the documentation say what is so?"""
+"""Does the documentation agree with the program?"""
 
 import doctest
 import importlib

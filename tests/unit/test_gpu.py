@@ -189,9 +189,9 @@ def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_static
     ("changes", "told"),
     [
         ({"grid": 0}, "grid = 0 is out of range"),
-        ({"block": (8, 8, 8, 8)}, "up to three numbers"),
+        ({"block": (8, 8, 8, 8)}, "one to three numbers"),
         ({"block": "32"}, "is not a whole number"),
-        ({"block": 1537}, "has 1537 threads; a core of this machine holds 1536"),
+        ({"block": 1537}, "has 1537 threads \\(allowed: up to 1536"),
         ({"placement": "random"}, "is not one of round_robin, first_free, static"),
         ({"args": (3, 4)}, "argument 'x' of kernel 'add_one'"),
         ({"args": ()}, "takes 2 arguments"),
@@ -497,7 +497,7 @@ def test_a_value_of_a_wrong_shape_is_told() -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
     array = gpu.zeros(64, np.float32)
     with pytest.raises(
-        gpucoh.ConfigError, match=r"shape \(3,\) does not fit where the shape is \(64,\)"
+        gpucoh.ConfigError, match=r"shape \(3,\) cannot be broadcast to shape \(64,\)"
     ):
         array[:] = np.zeros(3, np.float32)
 

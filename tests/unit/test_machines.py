@@ -1,4 +1,4 @@
-"""Is a machine what its papers say, and is one that cannot be refused in one clear line?"""
+"""Does a machine agree with its papers, and does an invalid one give one clear error line?"""
 
 import re
 from pathlib import Path
@@ -127,7 +127,7 @@ def test_toml_may_name_a_base(tmp_path):
         ({"line_bytes": 96}, "line_bytes = 96 is not a power of two"),
         ({"interleave_bytes": 64}, "interleave_bytes = 64 is less than line_bytes = 128"),
         ({"lanes_per_warp": 48}, "32 or 64"),
-        ({"dram_round_trip": 340}, "is not more than l2_round_trip"),
+        ({"dram_round_trip": 340}, "is not greater than l2_round_trip"),
         ({"dram_banks": 3}, "dram_banks = 3 is not a power of two"),
         ({"dram_t_ras": 41}, "is less than dram_t_ras"),
         (

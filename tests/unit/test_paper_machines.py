@@ -4,7 +4,7 @@ import pytest
 
 import gpucoh
 
-# What the papers tell: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
+# The papers' numbers: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
 # sections 6 and 7; QR table 1. Totals over banks are as printed, divided by their number.
 TOLD = {
     "fermi": {
@@ -91,7 +91,7 @@ TOLD = {
         "dram_mhz": 400,
     },
 }
-# GCN3's wavefronts and SIMDs stand in the QuickRelease paper's table; STC names the architecture only.
+# GCN3's wavefronts and SIMDs are in the QuickRelease paper's table; STC names the architecture only.
 ALSO = {"gcn3": {"warps_per_core", "issue_width", "issue_cycles"}}
 
 

@@ -103,7 +103,7 @@ def test_numbers_switches_and_words_are_read():
         ("tc-weak[lifetime=10000]", "option lifetime = 10000 is not"),
         ("tc-weak[private=maybe]", "is not on or off"),
         ("tc-weak[l2=sideways]", "is not one of back, through"),
-        ("tc-weak[consistency=drf]", "cannot keep consistency 'drf'; it keeps sc, rc"),
+        ("tc-weak[consistency=drf]", "does not support consistency 'drf' (allowed: sc, rc)"),
         ("tc-weak[consistency=xc]", "unknown consistency 'xc'"),
     ],
 )
@@ -117,7 +117,7 @@ def test_the_rule_is_the_one_asked_for_else_the_brackets_else_the_papers():
     assert choose("tc-weak", KNOWN).rule(None) == "rc"
     assert choose("tc-weak", KNOWN).rule("sc") == "sc"
     assert choose("tc-weak[consistency=wo]", KNOWN).rule(None) == "rc"
-    with pytest.raises(ConfigError, match="but rc asked for"):
+    with pytest.raises(ConfigError, match="contradicts consistency rc"):
         choose("tc-weak[consistency=sc]", KNOWN).rule("wo")
 
 

@@ -220,9 +220,9 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
         (
             [{"workload": "bfs", "protcol": "ideal"}],
             {},
-            "no field 'protcol'.*did you mean 'protocol'",
+            "unknown field 'protcol'.*did you mean 'protocol'",
         ),
-        ([{"protocol": "ideal"}], {}, "needs a workload"),
+        ([{"protocol": "ideal"}], {}, "needs the field workload"),
         ([{"workload": "bfs", "protocol": "mesy"}], {}, "unknown protocol"),
         ([{"workload": "bfs", "set": {"core": 3}}], {}, "unknown field 'core'"),
         ([*RUNS, RUNS[0] | {"set": {"budget": -5}}], {}, "budget = -5 is out of range"),
@@ -230,7 +230,7 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
         ([RUNS[0] | {"check": "rases"}], {}, "check = 'rases'"),
         ([RUNS[0] | {"check": []}], {}, r"check = \[\]"),
         (RUNS, {"jobs": 0}, "jobs = 0"),
-        (RUNS, {"resume": True}, "resume needs the file"),
+        (RUNS, {"resume": True}, "resume needs a result file"),
         (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_pipe_keeps_no_results(tmp_path, resume):
 
 def test_a_file_that_holds_no_results_is_refused(tmp_path):
     (tmp_path / "x.parquet").write_text("no parquet")
-    with pytest.raises(gpucoh.ConfigError, match="is not a file of results"):
+    with pytest.raises(gpucoh.ConfigError, match="is not a result file"):
         gpucoh.sweep(RUNS, out=tmp_path / "x.parquet", resume=True)
 
 
@@ -273,7 +273,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         (lambda rows: rows.assign(key=[1, 2]), "column 'key' holds int64, not text"),
         (lambda rows: rows.assign(key=["a", None]), "column 'key' has rows without a value"),
         (lambda rows: rows.assign(key=None), "column 'key' holds null, not text"),
-        (lambda rows: rows.assign(key="a"), "column 'key' has a value twice"),
+        (lambda rows: rows.assign(key="a"), "column 'key' has duplicates"),
         (lambda rows: rows.assign(seed=["zero", "1"]), "'seed' holds (large_)?string, not whole numbers"),
         (lambda rows: rows.assign(seed=[0, None]), "column 'seed' holds double"),
         (lambda rows: rows.assign(cycles="x"), "'cycles' holds (large_)?string, not whole numbers"),
@@ -287,7 +287,7 @@ def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted,
     gpucoh.sweep(RUNS[:2], out=out)
     change(pd.read_parquet(out)).to_parquet(out, index=False)
     before = out.read_bytes()
-    with pytest.raises(gpucoh.ConfigError, match=f"is not a file of results: .*{told}"):
+    with pytest.raises(gpucoh.ConfigError, match=f"is not a result file: .*{told}"):
         gpucoh.sweep(RUNS, out=out, resume=True)
     assert out.read_bytes() == before
     assert len(counted) == 2
@@ -376,11 +376,11 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
     ("text", "told"),
     [
         ("workloads = [", "not TOML"),
-        ('protocols = ["ideal"]', "names no workloads"),
+        ('protocols = ["ideal"]', "the entry workloads is missing"),
         ('worklods = ["bfs"]', "unknown entry 'worklods'.*did you mean 'workloads'"),
         ('workloads = ["bsf"]', "unknown workload"),
         ("workloads = [3]", "workload 3 is not a name"),
-        ('workloads = [["bfs"]]', "not a plain value"),
+        ('workloads = [["bfs"]]', "is not a number, text or boolean"),
         ('workload = "bfs"\nworkloads = ["hsp"]', "given twice"),
         ('workload = "bfs"\nseeds = []', "seeds is an empty list"),
         ('workload = "bfs"\nseeds = [-1]', "seed is -1"),
@@ -390,7 +390,7 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
         ('workload = "bfs"\nset = 3', "set = 3 is not a table"),
         ('workload = "bfs"\nset = {cores = ["x"]}', "'x' is not a whole number"),
         ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
-        ('workload = "bfs"\ncheck = "yes"', "neither true nor false"),
+        ('workload = "bfs"\ncheck = "yes"', "is not true or false"),
     ],
 )
 def test_a_bad_file_is_told_by_its_name(tmp_path, text, told):

@@ -1,4 +1,4 @@
-"""What several threads may do at the same moment."""
+"""Concurrent use by several threads."""
 
 import subprocess
 import sys

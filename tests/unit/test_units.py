@@ -1,4 +1,4 @@
-"""Are sizes, clocks and switches read as written, and refused when they are none?"""
+"""Are sizes, clocks and switches read as written, and other texts rejected?"""
 
 import pytest
 

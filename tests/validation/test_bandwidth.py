@@ -1,4 +1,4 @@
-"""Streaming reads reach the bandwidth of what binds them, computed from the machine's numbers."""
+"""Streaming reads reach the bandwidth of the limiting resource, computed from the machine's numbers."""
 
 from __future__ import annotations
 

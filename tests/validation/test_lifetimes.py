@@ -1,4 +1,4 @@
-"""Lifetimes of leases: fixed ones are what was asked for, predicted ones follow the rules of section 6.4."""
+"""Lifetimes of leases: fixed ones are as given, predicted ones follow the rules of section 6.4."""
 
 from __future__ import annotations
 

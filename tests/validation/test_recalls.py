@@ -1,4 +1,4 @@
-"""Recalls, of an L2 that is too small: they cost traffic, not a turn of the bank, and need no room in the queue."""
+"""Recalls by an L2 that is too small cost traffic, but neither bank cycles nor queue entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timestamps of few bits begin again many times in a run: results stay right, and the run tells how often it was."""
+"""Timestamps of few bits roll over many times in a run: results stay right, and the run counts the rollovers."""
 
 from __future__ import annotations
 

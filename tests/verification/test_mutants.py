@@ -1,4 +1,4 @@
-"""Planted bugs: are they there for tests, and for nobody else?"""
+"""Planted bugs: are they available to tests, and only there?"""
 
 import gpucoh
 

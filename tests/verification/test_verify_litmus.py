@@ -58,7 +58,7 @@ def test_threads_of_one_block_are_on_one_core():
         ({"left": "add r0, r0, 1"}, "line 4: the explorer has no arithmetic"),
         ({"left": "ld.weak r0, x ; st.weak x, r0"}, "line 4: r0 is read from memory"),
         ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
-        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations; the explorer has at most 4"),
+        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
         ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
     ],
 )

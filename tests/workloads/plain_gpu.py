@@ -1,4 +1,4 @@
-"""A stand-in for gpucoh.GPU that runs the Python source of kernels thread by thread, with no
+"""A replacement of gpucoh.GPU that runs the Python source of kernels thread by thread, with no
 compiler and no core.
 
 An oracle for the kernels themselves: each thread is a generator that gives way at barriers and in
@@ -155,7 +155,7 @@ def spread(function: Any, fake: Any) -> Any:
 
 
 class PlainGPU:
-    """The stand-in: ``array``, ``zeros``, ``launch`` and ``machine.cores``."""
+    """The replacement: ``array``, ``zeros``, ``launch`` and ``machine.cores``."""
 
     def __init__(self, cores: int = 4, coherent: bool = True) -> None:
         self.machine = SimpleNamespace(cores=cores, lanes_per_warp=32, line_bytes=128)

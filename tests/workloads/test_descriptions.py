@@ -114,7 +114,7 @@ def test_compare_names_the_first_wrong_word() -> None:
     outcome = compare("grid", np.array([[1, 2], [3, 5]]), np.array([[1, 2], [3, 4]]))
     assert not outcome.correct
     assert outcome.mismatches == 1
-    assert outcome.where == "grid[1, 1] is 5, should be 4 (1 of 4 words differ)"
+    assert outcome.where == "grid[1, 1] is 5, expected 4 (1 of 4 words differ)"
 
 
 def test_compare_never_takes_nan_for_right() -> None:

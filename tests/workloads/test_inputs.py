@@ -1,4 +1,4 @@
-"""Readers and generators: what they read, and what they say of input that is none."""
+"""Readers and generators: what they read, and their errors for other input."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class TestImages:
 
     def test_text_is_no_image(self, tmp_path: Path) -> None:
         path = write(tmp_path, "p.png", "not a picture")
-        assert "not an image" in refusal(inputs.read_image, path)
+        assert "not a readable image" in refusal(inputs.read_image, path)
 
     def test_truncated_image_is_refused(self, tmp_path: Path) -> None:
         from PIL import Image
@@ -180,7 +180,7 @@ class TestImages:
         rng = np.random.default_rng(0)
         Image.fromarray(rng.integers(0, 255, (64, 64), dtype=np.uint8)).save(tmp_path / "p.png")
         whole = (tmp_path / "p.png").read_bytes()
-        assert "not an image" in refusal(
+        assert "not a readable image" in refusal(
             inputs.read_image, write(tmp_path, "q.png", whole[: len(whole) // 2])
         )
 
@@ -206,7 +206,7 @@ class TestImages:
         assert "o.npy" in refusal(inputs.read_image, str(tmp_path / "o.npy"))
         np.save(tmp_path / "p.npy", np.zeros((9, 9)))
         path = write(tmp_path, "q.npy", (tmp_path / "p.npy").read_bytes()[:200])
-        assert "not a whole .npy" in refusal(inputs.read_image, path)
+        assert "not a complete .npy" in refusal(inputs.read_image, path)
 
     def test_resample_keeps_a_ramp(self) -> None:
         ramp = np.tile(np.arange(8, dtype=np.float32), (4, 1))

@@ -1,4 +1,4 @@
-"""Checks of the workloads whose blocks work on one structure: they accept the right and name the wrong."""
+"""Checks of the workloads whose blocks share one structure: they accept right results and name wrong ones."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_a_wrong_distance_is_named() -> None:
     right = np.add.outer(np.arange(4), np.arange(4)).ravel()
     assert search.check(right, 7).correct
     assert search.check(np.where(right == 6, 7, right), 7).where.startswith(
-        "distance[15] is 7, should be 6"
+        "distance[15] is 7, expected 6"
     )
 
 

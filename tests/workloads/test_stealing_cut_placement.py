@@ -1,4 +1,4 @@
-"""``dlb``, ``cc`` and ``vpr``: references against plain ones, and checks that name what is wrong."""
+"""``dlb``, ``cc`` and ``vpr``: references against simple ones, and checks that name the error."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_a_task_done_twice_is_found() -> None:
     assert "task[1" in instance.check(expected, records, cells, len(expected.cut)).where
     outcome = instance.check(expected, records, cells, len(expected.cut) + 1)
     assert (
-        outcome.where == f"{len(expected.cut) + 1} tasks were done, should be {len(expected.cut)}"
+        outcome.where
+        == f"{len(expected.cut) + 1} tasks were executed, expected {len(expected.cut)}"
     )
 
 

@@ -85,7 +85,7 @@ def test_16_bits_are_kept_of_grey_and_told_to_be_lost_of_colours(
     assert np.allclose(read, (grey >> (16 - kept)) / (2**kept - 1), atol=1e-7)
     for workload in gpucoh.workloads().values():
         told = [p.text for p in workload.parameters if p.name == "image"]
-        assert all("16-bit PNG with colours or alpha the upper 8 bits" in text for text in told)
+        assert all("16-bit PNG with colour or alpha the upper 8 bits" in text for text in told)
 
 
 def test_the_range_of_the_largest_numbers_is_one_too(tmp_path: Path) -> None:
@@ -186,12 +186,16 @@ def test_the_farthest_points_that_are_allowed_have_right_answers(
 @pytest.mark.parametrize(
     ("workload", "params", "told"),
     [
-        ("kmn", {"points": "F", "count": 4}, "parameter count is of the input that is made"),
-        ("kmn", {"points": "F", "dimensions": 2}, "allowed: it or points="),
-        ("bfs", {"graph": "F", "levels": 5}, "parameter levels is of the input that is made"),
-        ("bfs-mask", {"graph": "F", "edge_factor": 5}, "allowed: it or graph="),
-        ("bfs", {"graph": "F", "generator": "grid"}, "parameter generator is of the input"),
-        ("bfs", {"directed": "on"}, "parameter directed is of a file's edges"),
+        ("kmn", {"points": "F", "count": 4}, "parameter count describes the generated input"),
+        ("kmn", {"points": "F", "dimensions": 2}, "allowed: dimensions or points="),
+        ("bfs", {"graph": "F", "levels": 5}, "parameter levels describes the generated input"),
+        ("bfs-mask", {"graph": "F", "edge_factor": 5}, "allowed: edge_factor or graph="),
+        (
+            "bfs",
+            {"graph": "F", "generator": "grid"},
+            "parameter generator describes the generated input",
+        ),
+        ("bfs", {"directed": "on"}, "parameter directed applies to a file's edges"),
     ],
 )
 def test_a_parameter_that_would_count_for_nothing_is_refused(

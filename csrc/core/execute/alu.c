@@ -1,4 +1,5 @@
-/* alu.c: every arithmetic operation once, as an expression; from it the function for one lane and the one for a warp. */
+/* alu.c: every arithmetic operation is one expression; the functions for one lane and for a warp are generated from
+ * it. */
 #include "core/execute/alu.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ raw(float value)
     return bits;
 }
 
-/* The word of an arithmetic result. */
+/* The word of an arithmetic result, with the canonical NaN. */
 static inline uint32_t
 word(float value)
 {
@@ -74,10 +75,10 @@ floor_f32(float x)
     }
     float whole = (float) (int32_t) x;
     whole = whole > x ? whole - 1.0f : whole;
-    return f32(raw(whole) | (raw(x) & SIGN)); /* -0.0 stays -0.0; what is below zero has the sign already */
+    return f32(raw(whole) | (raw(x) & SIGN)); /* -0.0 stays -0.0; negative results have the sign already */
 }
 
-/* a - b * trunc(a / b), exactly: the remainder of the significands, forty binary places at a time. */
+/* a - b * trunc(a / b), exactly: the remainder of the significands, forty bits at a time. */
 static inline float
 truncated_modulo(float a, float b)
 {
@@ -106,7 +107,7 @@ truncated_modulo(float a, float b)
     return f32(bits | (raw(a) & SIGN));
 }
 
-/* As Python's: of the divisor's sign, a zero too. */
+/* As in Python: the result, even a zero, has the divisor's sign. */
 static inline float
 floor_modulo_f32(float a, float b)
 {
@@ -118,7 +119,7 @@ floor_modulo_f32(float a, float b)
     return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
 }
 
-/* As Python's, which does not trust the rounded quotient: 1.0 // 0.1 is 9. */
+/* As in Python: the floor of the exact quotient, not of the rounded one; 1.0 // 0.1 is 9. */
 static inline float
 floor_divide_f32(float a, float b)
 {

@@ -1,4 +1,4 @@
-/* arithmetic.c: an arithmetic instruction over a warp's lanes: once where all operands are even, else lane by lane. */
+/* arithmetic.c: an arithmetic instruction over a warp's lanes: once if all operands are even, else for every lane. */
 #include "core/execute/execute.h"
 #include "core/registers.h"
 
@@ -25,7 +25,7 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     if (x->lanes > GPC_ALU_LANES) {
         d->alu.all(result + GPC_ALU_LANES, a + GPC_ALU_LANES, b + GPC_ALU_LANES, c + GPC_ALU_LANES);
     }
-    if (active == gpc_all_lanes(x) && gpc_lanes_even(result, x->lanes)) { /* a warp's number, of its threads' */
+    if (active == gpc_all_lanes(x) && gpc_lanes_even(result, x->lanes)) { /* e.g. a warp index */
         gpc_write_word(x, &d->destination, active, result[0]);
     } else {
         gpc_write_lanes(x, &d->destination, active, result);

@@ -1,4 +1,4 @@
-/* execute.h: what the units do with one instruction of one warp: GPC_ISSUED, GPC_BLOCKED or an error. */
+/* execute.h: execution of one instruction of one warp in its unit: GPC_ISSUED, GPC_BLOCKED or an error. */
 #ifndef GPC_CORE_EXECUTE_EXECUTE_H
 #define GPC_CORE_EXECUTE_EXECUTE_H
 
@@ -10,7 +10,7 @@ void gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d);
 /* movement.c */
 void gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d);
-/* Bit l: the operand is not zero in active lane l. */
+/* Bit l: lane l is active and its operand is not zero. */
 gpc_lanes_t gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand);
 
 /* scratchpad.c */
@@ -21,7 +21,7 @@ GPC_MUST_CHECK int gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Whether every warp of the block that has not ended waits at a barrier. */
 bool gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t block);
-/* The error of such a block. */
+/* Reports the barrier of such a block. */
 int gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t block);
 
 #endif

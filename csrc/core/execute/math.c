@@ -1,4 +1,4 @@
-/* math.c: exp, log, sin, cos in f32 by polynomials in double: see math.h. */
+/* math.c: f32 exp, log, sin and cos by polynomials in double precision; see math.h. */
 #include "core/execute/math.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ infinity_f32(void)
     return float_of_bits(UINT32_C(0x7F800000));
 }
 
-/* To the nearest integer; |x| < 2^31. */
+/* Rounds to the nearest integer; |x| < 2^31. */
 static inline int32_t
 nearest(double x)
 {
@@ -67,7 +67,7 @@ gpc_math_exp(float x)
     }
     int32_t k = nearest((double) x * LOG2_E);
     double r = ((double) x - k * LN2_HIGH) - k * LN2_LOW;
-    /* Taylor to r^11, |r| <= ln 2 / 2: the rest is below 2^-50. */
+    /* Taylor series to r^11, |r| <= ln 2 / 2: the remainder is below 2^-50. */
     double p = 1.0 / 39916800.0;
     p = p * r + 1.0 / 3628800.0;
     p = p * r + 1.0 / 362880.0;
@@ -121,8 +121,8 @@ gpc_math_log(float x)
     return (float) (k * LN2_HIGH + (2.0 * s + (2.0 * s * z * p + k * LN2_LOW)));
 }
 
-/* x = quadrant * pi/2 + the result, for |x| >= 2^20, finite: x times 192 bits of 2/pi, of which 64 bits behind the point
- * survive for the largest x. */
+/* x = quadrant * pi/2 + result, for finite |x| >= 2^20: x times 192 bits of 2/pi, which leave 64 fraction bits for the
+ * largest x. */
 static double
 reduce_large(float x, uint32_t *quadrant)
 {
@@ -139,7 +139,7 @@ reduce_large(float x, uint32_t *quadrant)
         carry >>= 32;
     }
     product[6] = (uint32_t) carry;
-    /* The binary point stands at bit 223 - exponent; wanted: the two bits above and 62 below it. */
+    /* The binary point is at bit 223 - exponent; extract two bits above and 62 bits below it. */
     uint32_t low = 223 - exponent - 62;
     uint32_t word = low / 32, shift = low % 32;
     uint64_t window = (uint64_t) product[word] | (uint64_t) product[word + 1] << 32;
@@ -175,7 +175,7 @@ reduce(float x, uint32_t *quadrant)
     return reduce_large(x, quadrant);
 }
 
-/* Taylor, |r| <= pi/4 and a little. */
+/* Taylor series, |r| <= pi/4 plus rounding errors. */
 static double
 sine(double r)
 {

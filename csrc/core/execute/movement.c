@@ -50,7 +50,7 @@ even_special(const gpc_issue_t *x, uint32_t which)
     }
 }
 
-/* Whether the register is the same in all of a warp's lanes. */
+/* Whether the special register is the same in all lanes of a warp. */
 static bool
 is_even_special(uint32_t which)
 {
@@ -83,7 +83,7 @@ vote(const gpc_issue_t *x, const gpc_decoded_t *d)
     }
 }
 
-/* What is one word for all lanes. */
+/* Writes a result that is the same for all lanes. */
 static void
 move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
 {
@@ -134,7 +134,7 @@ fail_local(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
                     gpc_core_who(x, lane, who, sizeof who));
 }
 
-/* Indexed registers: any of the array may be meant, so that all of it must be ready. */
+/* Indexed registers: the instruction waits until all registers of the array are ready. */
 int
 gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
 {

@@ -1,4 +1,5 @@
-/* scratchpad.c: loads, stores and atomics of a block's scratchpad: in program order, done at issue, timed by latency and banks. */
+/* scratchpad.c: loads, stores and atomics of a block's scratchpad, performed in program order at issue; latency and
+ * bank conflicts determine the time. */
 #include "cache/rmw.h"
 #include "core/execute/execute.h"
 #include "core/memory/load_store.h"
@@ -15,7 +16,7 @@ fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
                     gpc_core_who(x, lane, who, sizeof who));
 }
 
-/* Cycles beyond the first: lanes of one bank take turns, but for those that read or write one word together. */
+/* Cycles beyond the first: lanes of one bank are serialised, except plain accesses to the same word. */
 static uint32_t
 conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
 {
@@ -32,7 +33,7 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
             }
         }
         if (other != GPC_MAX_LANES) {
-            continue; /* the word is taken along with an earlier lane's */
+            continue; /* an earlier lane accesses the same word */
         }
         next[l] = turns[bank] != 0 ? head[bank] : GPC_MAX_LANES;
         head[bank] = (uint8_t) l;
@@ -41,7 +42,7 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     return most - 1;
 }
 
-/* Words of the array from the instruction's immediate on: those that it says, at most those that the block has. */
+/* Words of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
 static uint32_t
 array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -57,7 +58,7 @@ array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
     return said < most ? said : most;
 }
 
-/* Words of the core's scratchpad that the lanes name. */
+/* The words of the core's scratchpad that the lanes access. */
 static int
 find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *words)
 {
@@ -111,7 +112,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
-    gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* one lane's word is everyone's */
+    gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* all lanes access one word */
     int status = find_words(x, d, named, words);
     if (status == 0 && x->cores->watch != NULL) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);

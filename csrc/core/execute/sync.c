@@ -21,13 +21,12 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
     const gpc_order_barrier_t *barrier =
         &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
     char where[160];
-    return gpc_fail(
-        self->failure, GPC_ERROR_BARRIER,
-        "%s: barrier %u of block (%u,%u,%u) can never be complete: warp %u waits there, %u of %u threads have arrived, "
-        "and every other warp of the block has ended or waits at a barrier",
-        gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where), (unsigned) warp->barrier,
-        block->coordinates[0], block->coordinates[1], block->coordinates[2], (unsigned) warp->index, barrier->arrived,
-        barrier->expected);
+    return gpc_fail(self->failure, GPC_ERROR_BARRIER,
+                    "%s: barrier %u of block (%u,%u,%u) can never complete: %u of %u threads have arrived, warp %u "
+                    "waits, and every other warp of the block has ended or waits at a barrier",
+                    gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where),
+                    (unsigned) warp->barrier, block->coordinates[0], block->coordinates[1], block->coordinates[2],
+                    barrier->arrived, barrier->expected, (unsigned) warp->index);
 }
 
 static int
@@ -40,13 +39,13 @@ fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
                     (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 
-/* The threads this warp counts for and those that must arrive. */
+/* The number of threads that this warp contributes, and the number that must arrive. */
 static int
 barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, uint32_t *expected)
 {
     const gpc_warp_t *warp = x->warp;
     if (warp->top.lanes != warp->live) {
-        return fail_at_barrier(x, "a barrier in divergent code, not reached by all threads of the warp; active threads",
+        return fail_at_barrier(x, "barrier in divergent code, not reached by all threads of the warp; active threads",
                                gpc_count_bits(warp->top.lanes));
     }
     if (d->b.kind == GPC_NO_OPERAND) {
@@ -54,18 +53,18 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
         *expected = x->launch->threads_per_block;
         return 0;
     }
-    /* With a count, warps count as whole ones, as a block's last warp may be part of one only. */
+    /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
     *threads = x->lanes;
     *expected = gpc_operand_word(x, &d->b);
     if (*expected == 0 || *expected % x->lanes != 0 || *expected > x->launch->warps_per_block * x->lanes) {
         return fail_at_barrier(
-            x, "a barrier's count must be a multiple of the warp's size that the block's warps can reach; the count",
+            x, "barrier thread count must be a positive multiple of the warp size, within the block's warps; the count",
             *expected);
     }
     return 0;
 }
 
-/* The warps released may issue again in the next cycle. */
+/* The released warps may issue in the next cycle. */
 static void
 release_warps(const gpc_issue_t *x, uint64_t released)
 {
@@ -73,7 +72,7 @@ release_warps(const gpc_issue_t *x, uint64_t released)
     for (; released != 0; released &= released - 1) {
         uint32_t w = gpc_lowest_bit(released);
         if (w == x->warp_index) {
-            continue; /* it never waited */
+            continue; /* the arriving warp did not wait */
         }
         gpc_issue_t other;
         gpc_issue_init(&other, x->cores, x->core_index, w, x->now);
@@ -90,11 +89,11 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     uint32_t threads = 0, expected = 0, id = gpc_operand_word(x, &d->a);
     bool waits = d->opcode == GPC_OP_BARRIER;
     if (id >= GPC_NAMED_BARRIERS) {
-        return fail_at_barrier(x, "a barrier's number must be 0 to 15", id);
+        return fail_at_barrier(x, "barrier number must be 0 to 15; the number", id);
     }
     int status = barrier_counts(x, d, &threads, &expected);
     if (status == 0) {
-        status = gpc_core_ask_order(x, d);
+        status = gpc_core_query_order(x, d);
     }
     if (status != GPC_ISSUED) {
         return status;
@@ -108,7 +107,8 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     if (status < 0) {
         return fail_at_barrier(
-            x, "warps name different counts for one barrier, or too many threads arrive; this one's count", expected);
+            x, "warps give different thread counts for one barrier, or too many threads arrive; this warp's count",
+            expected);
     }
     if (x->cores->watch != NULL) {
         status =
@@ -136,7 +136,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 int
 gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    int status = gpc_core_ask_order(x, d);
+    int status = gpc_core_query_order(x, d);
     if (status == GPC_ISSUED) {
         x->statistics->fences++;
     }

@@ -1,4 +1,5 @@
-/* decode.c: a launch in the form that the core runs: copied, operands resolved, scoreboard entries and latencies looked up. */
+/* decode.c: decodes a launch into the form that cores run: a copy with operands, scoreboard entries and latencies
+ * resolved. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static const gpc_operand_t no_operand = {GPC_NO_OPERAND, 0, 0};
 typedef struct {
     uint8_t group;
     uint8_t unit;
-    bool d, a, b, c; /* operands it has */
+    bool d, a, b, c; /* operands of the instruction */
 } traits_t;
 
 static bool
@@ -173,7 +174,7 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     d->width = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE ? in->width : 1;
     d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
     d->access = (gpc_access_t){(uint8_t) access_kind(in->opcode), in->order, in->scope};
-    if (in->opcode == GPC_OP_EXIT) { /* a kernel's end is a release */
+    if (in->opcode == GPC_OP_EXIT) { /* the end of a kernel is a release */
         d->access.order = GPC_ORDER_RELEASE;
         d->access.scope = GPC_SCOPE_SYS;
     }
@@ -271,7 +272,7 @@ make_tables(gpc_core_launch_t *self, uint32_t lanes)
     return true;
 }
 
-/* What can be checked only once the constants and the machine are known. */
+/* Checks that need the constants and the machine. */
 static int
 check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc_failure_t *failure)
 {
@@ -279,20 +280,20 @@ check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         if (in->opcode == GPC_OP_LANES && (uint64_t) in->immediate + machine->lanes_per_warp > program->constants) {
-            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u of %u", i,
+            return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u, beyond %u", i,
                             in->immediate, in->immediate + machine->lanes_per_warp - 1, program->constants);
         }
         if ((in->opcode == GPC_OP_LOCAL_LOAD || in->opcode == GPC_OP_LOCAL_STORE) &&
             (uint64_t) in->immediate + self->code[i].local_words > program->vector_registers) {
             return gpc_fail(failure, GPC_ERROR_PROGRAM,
-                            "instruction %u: a local array of %u words from register %u does not fit %u", i,
+                            "instruction %u: a local array of %u words from register %u exceeds %u registers", i,
                             self->code[i].local_words, in->immediate, (unsigned) program->vector_registers);
         }
     }
     return 0;
 }
 
-/* The first vector registers, but for those of local arrays. */
+/* The first vector registers, except those of local arrays. */
 static uint64_t
 may_be_even(const gpc_core_launch_t *self)
 {
@@ -353,7 +354,7 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     return 0;
 }
 
-/* Frees what a pointer to const owns. */
+/* Frees an object through a pointer to const. */
 static void
 release(const void *owned)
 {

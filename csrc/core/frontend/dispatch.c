@@ -1,4 +1,4 @@
-/* dispatch.c: cores as a whole: their storage, how many blocks fit, where blocks go, and when a launch is over. */
+/* dispatch.c: storage of the cores, occupancy, dispatch of blocks, and the end of a launch. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +7,16 @@
 #include "core/memory/order.h"
 #include "core/waking.h"
 
-/* ---- storage --------------------------------------------------------------------------------------------------------------- */
+/* ---- storage ----------------------------------------------------------------------------------------------------- */
 
 static void
 clear_core(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
-    core->far_at = core->turn_asked = core->port_used = GPC_NEVER;
+    core->far_at = core->turn_scheduled = core->port_used = GPC_NEVER;
     core->next_block = core_index;
-    core->last_warp = GPC_MAX_WARPS - 1; /* warp 0 comes first */
+    core->last_warp = GPC_MAX_WARPS - 1; /* round robin begins with warp 0 */
     core->due_head = core->due_tail = GPC_NONE;
     gpc_list_clear(&core->queue);
     gpc_pool_t *pools[2] = {&self->parts->accesses[core_index], &self->parts->requests[core_index]};
@@ -35,7 +35,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     size_t cores = machine->cores, warps = cores * machine->warps_per_core;
     parts->stack_entries = 2 * machine->lanes_per_warp + 2;
     parts->scratchpad_words = machine->scratchpad_bytes / 4;
-    /* Whatever the program, vector registers of all warps fit; a line of each warp's may stay empty. */
+    /* Room for the vector registers of any program; part of one host cache line per warp may be unused. */
     parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
                          machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
     self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
@@ -108,7 +108,7 @@ gpc_cores_clear(gpc_cores_t *self)
     }
 }
 
-/* ---- occupancy -------------------------------------------------------------------------------------------------------------- */
+/* ---- occupancy --------------------------------------------------------------------------------------------------- */
 
 static int
 check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps)
@@ -122,18 +122,19 @@ check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps
                             launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
                             launch->block[2]);
         }
-        /* Kept below 2^32 at every step, so that nothing overflows. */
+        /* Saturates above 2^32, so that the products do not overflow. */
         threads = threads > UINT32_MAX ? threads : threads * launch->block[axis];
         blocks = blocks > UINT32_MAX ? blocks : blocks * launch->grid[axis];
     }
     uint64_t most = (uint64_t) machine->warps_per_core * machine->lanes_per_warp;
     if (threads > most) {
         return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
-                        "kernel '%s': a block of %" PRIu64 " threads; a core holds %" PRIu64 " (%u warps of %u)",
+                        "kernel '%s': a block of %" PRIu64 " threads; a core has room for %" PRIu64
+                        " (%u warps of %u lanes)",
                         launch->kernel, threads, most, machine->warps_per_core, machine->lanes_per_warp);
     }
     if (blocks >= UINT32_MAX) {
-        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': a grid of more than 2^32 - 2 blocks",
+        return gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': the grid exceeds 2^32 - 2 blocks",
                         launch->kernel);
     }
     *warps = ((uint32_t) threads + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
@@ -183,7 +184,7 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
     return 0;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static void
 place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index, gpc_cycle_t from)
@@ -199,7 +200,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
         live &= UINT32_MAX;
     }
     memset(x.vectors, 0, (size_t) launch->launch.program.vector_registers * lanes * sizeof *x.vectors);
-    memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and what lies behind it */
+    memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and the words behind it */
     *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
                            .live = live,
                            .wake_at = GPC_NEVER,
@@ -234,7 +235,7 @@ take_next_block(gpc_cores_t *self, uint32_t core_index)
     return number;
 }
 
-/* The core's next block, into a free slot of it; its warps may issue from cycle `from` on. */
+/* Places the core's next block into a free slot; its warps may issue from cycle `from` on. */
 static void
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
 {
@@ -270,7 +271,7 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
     }
 }
 
-/* The launch is over: cores that ran dry earlier had nothing to do. */
+/* At the end of the launch: counts the cycles in which cores had no block. */
 static void
 count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
 {
@@ -350,7 +351,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
         gpc_core_t *core = &self->parts->cores[i];
         core->empty_since = at > latency ? at - latency : 0;
         core->accounted = core->calendar_next = core->turn_allowed = core->scoreboard_base = at;
-        core->in_turn = true; /* one request for a turn below, not one a warp */
+        core->in_turn = true; /* schedule one cycle below, not one per warp */
     }
     if (self->watch != NULL) {
         status = self->watch->launched(self->watch->watcher, &launch->launch, launch->warps_per_block);
@@ -363,7 +364,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
         gpc_core_t *core = &self->parts->cores[i];
         core->in_turn = false;
         if (core->resident != 0) {
-            status = gpc_core_ask_turn(self, i, at);
+            status = gpc_core_schedule(self, i, at);
         }
     }
     return status;

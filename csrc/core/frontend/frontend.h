@@ -1,4 +1,4 @@
-/* frontend.h: from a launch to the instruction that a warp issues. */
+/* frontend.h: decoding of a launch, block dispatch, issue and the reconvergence stack. */
 #ifndef GPC_CORE_FRONTEND_FRONTEND_H
 #define GPC_CORE_FRONTEND_FRONTEND_H
 
@@ -6,15 +6,15 @@
 
 /* decode.c */
 GPC_MUST_CHECK int gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *launch, gpc_core_launch_t **out);
-void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL too */
+void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL is allowed */
 
-/* issue.c: carry out the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
+/* issue.c: executes the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
 GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
 
 /* warp.c: the reconvergence stack. */
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
 void gpc_warp_go_to(gpc_issue_t *x, uint32_t pc);
-void gpc_warp_end_lanes(gpc_issue_t *x); /* the active ones; the warp goes on with others if there are any */
+void gpc_warp_end_lanes(gpc_issue_t *x); /* the active lanes; the warp continues with other lanes if there are any */
 
 /* dispatch.c */
 void gpc_core_warp_ended(gpc_issue_t *x);

@@ -1,4 +1,4 @@
-/* issue.c: carries out one instruction of one warp: control flow here, the rest by its unit. */
+/* issue.c: executes one instruction of one warp: control flow here, other instructions in their units. */
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
 #include "core/memory/load_store.h"
@@ -31,7 +31,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     if (warp->top.lanes == warp->live) {
-        int status = gpc_core_ask_order(x, d);
+        int status = gpc_core_query_order(x, d);
         if (status != GPC_ISSUED) {
             return status;
         }
@@ -49,7 +49,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     return GPC_ISSUED;
 }
 
-/* The groups that leave the program counter to the caller. */
+/* Instruction groups other than control flow; the caller advances the program counter. */
 static int
 issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -118,7 +118,7 @@ gpc_core_issue(gpc_issue_t *x)
     }
     if (d->unit != GPC_UNIT_NONE) {
         gpc_cycle_t free_at = x->now + d->unit_holds;
-        if (free_at > x->core->unit_free[d->unit]) { /* the scratchpad may have set more */
+        if (free_at > x->core->unit_free[d->unit]) { /* bank conflicts may have set a later cycle */
             x->core->unit_free[d->unit] = free_at;
         }
     }

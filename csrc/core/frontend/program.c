@@ -1,4 +1,4 @@
-/* program.c: whether a program keeps to isa.h. What passes here cannot make the interpreter read or jump outside of it. */
+/* program.c: validation of a program against isa.h. The interpreter reads and jumps only within a validated program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +51,13 @@ check_operand(const check_t *x, char which, uint16_t operand, uint32_t words)
             what = "constant";
             break;
         default:
-            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is missing",
+            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: missing operand %c",
                             x->number, names[x->at->opcode], (unsigned) x->at->line, which);
     }
     if (last >= limit) {
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: operand %c is %s %u of %u",
-                        x->number, names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM,
+                        "instruction %u (%s) at line %u: operand %c is %s %u: must be below %u", x->number,
+                        names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
     }
     return 0;
 }
@@ -67,7 +68,7 @@ is_kind(uint16_t operand, uint32_t kind)
     return (operand & GPC_OPERAND_KIND) == kind;
 }
 
-/* Whether a source may feed a uniform destination. */
+/* Whether a source is the same for all lanes. */
 static bool
 is_even(uint16_t operand)
 {
@@ -90,15 +91,14 @@ check_uniform_destination(const check_t *x)
         case GPC_OP_ANY:
         case GPC_OP_ALL:
         case GPC_OP_BALLOT:
-            return 0; /* one answer a warp whatever the source */
+            return 0; /* the result is the same for all lanes */
         case GPC_OP_LANES:
         case GPC_OP_SHUFFLE:
         case GPC_OP_LOCAL_LOAD:
-            return refuse(x, "gives a word a lane: the destination must be a vector register");
+            return refuse(x, "one result per lane: the destination must be a vector register");
         case GPC_OP_SPECIAL:
             if (at->immediate <= GPC_SPECIAL_THREAD_Z || at->immediate == GPC_SPECIAL_LANE) {
-                return refuse(x,
-                              "this special register differs between lanes: the destination must be a vector register");
+                return refuse(x, "special register differs between lanes: the destination must be a vector register");
             }
             return 0;
         default:
@@ -155,7 +155,7 @@ check_operands(const check_t *x)
             case 't':
                 if (at->target >= x->program->count ||
                     (at->opcode == GPC_OP_BRANCH && at->reconverge > x->program->count)) {
-                    return refuse(x, "the target or the join lies outside of the program");
+                    return refuse(x, "branch target or reconvergence point outside the program");
                 }
                 break;
             default:
@@ -172,7 +172,7 @@ check_array_length(const check_t *x, uint16_t operand)
         return 0;
     }
     if (!is_kind(operand, GPC_OPERAND_CONSTANT)) {
-        return refuse(x, "the array's length must be a constant or none");
+        return refuse(x, "array length must be a constant or GPC_OPERAND_NONE");
     }
     return check_operand(x, 'n', operand, 1);
 }
@@ -182,10 +182,10 @@ check_atomic(const check_t *x)
 {
     uint32_t operation = (uint32_t) x->at->flags >> GPC_FLAG_ATOMIC_SHIFT;
     if (operation >= GPC_NUM_ATOMICS) {
-        return refuse(x, "no such atomic operation");
+        return refuse(x, "unknown atomic operation");
     }
     if (x->at->type == GPC_F32 && operation != GPC_ATOMIC_ADD && operation != GPC_ATOMIC_EXCH) {
-        return refuse(x, "f32 has atomic add and exchange only");
+        return refuse(x, "f32 atomics are add and exchange only");
     }
     return 0;
 }
@@ -195,15 +195,15 @@ check_global(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     if ((at->flags & GPC_FLAG_FLAT) == 0 && at->immediate >= x->program->buffers) {
-        return refuse(x, "no such buffer");
+        return refuse(x, "unknown buffer");
     }
     if (at->width != 1 && (at->opcode == GPC_OP_ATOMIC || (at->width != 2 && at->width != 4))) {
-        return refuse(x, "the width must be 1, 2 or 4 words, of an atomic 1");
+        return refuse(x, "width must be 1, 2 or 4 words (atomics: 1)");
     }
     return 0;
 }
 
-/* What the operand list does not say. */
+/* Checks that the operand list does not express. */
 static int
 check_by_opcode(const check_t *x)
 {
@@ -223,18 +223,18 @@ check_by_opcode(const check_t *x)
         case GPC_OP_SHARED_STORE:
             return check_array_length(x, at->c);
         case GPC_OP_LOCAL_LOAD:
-            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "array length must be a constant");
         case GPC_OP_LOCAL_STORE:
-            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "the array's length must be a constant");
+            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "array length must be a constant");
         case GPC_OP_SPECIAL:
-            return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "no such special register");
+            return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "unknown special register");
         case GPC_OP_LANES:
-            return at->immediate < x->program->constants ? 0 : refuse(x, "no such constant");
+            return at->immediate < x->program->constants ? 0 : refuse(x, "unknown constant");
         case GPC_OP_BARRIER:
         case GPC_OP_BARRIER_ARRIVE:
             return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
                        ? 0
-                       : refuse(x, "a barrier's number and count must be uniform");
+                       : refuse(x, "barrier number and thread count must be uniform or constant");
         default:
             return 0;
     }
@@ -251,14 +251,14 @@ check_instruction(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     if (at->opcode >= GPC_NUM_OPCODES) {
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u: no such opcode: %u", x->number,
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u: unknown opcode %u", x->number,
                         (unsigned) at->opcode);
     }
     if (at->type >= GPC_NUM_TYPES || at->order >= GPC_NUM_ORDERS || at->scope >= GPC_NUM_SCOPES) {
-        return refuse(x, "no such type, order or scope");
+        return refuse(x, "unknown type, order or scope");
     }
     if (is_arithmetic(at->opcode) && gpc_alu_find(at->opcode, at->type, at->flags).one == NULL) {
-        return refuse(x, "the operation does not exist for this type");
+        return refuse(x, "operation not defined for this type");
     }
     int status = check_operands(x);
     return status != 0 ? status : check_by_opcode(x);
@@ -270,7 +270,7 @@ ends(uint8_t opcode)
     return opcode == GPC_OP_EXIT || opcode == GPC_OP_JUMP;
 }
 
-/* Everything that can be reached from the start ends in an EXIT or goes round. */
+/* Checks that every path from the start reaches an EXIT or loops. */
 static int
 check_falls_off(check_t *x)
 {
@@ -294,7 +294,7 @@ check_falls_off(check_t *x)
                 continue;
             }
             if (next[i] >= program->count) {
-                status = refuse(x, "the program runs off its end");
+                status = refuse(x, "control runs off the end of the program");
             } else if (!seen[next[i]]) {
                 seen[next[i]] = 1;
                 work[length++] = next[i];
@@ -310,10 +310,10 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
 {
     check_t x = {.program = program, .failure = failure};
     if (program->count == 0) {
-        return gpc_fail(failure, GPC_ERROR_PROGRAM, "the program has no instruction");
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "the program has no instructions");
     }
     if (program->uniform_registers > GPC_UNIFORM_REGISTERS) {
-        return gpc_fail(failure, GPC_ERROR_PROGRAM, "the program has %u uniform registers; %u are allowed",
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u uniform registers: at most %u are allowed",
                         (unsigned) program->uniform_registers, GPC_UNIFORM_REGISTERS);
     }
     for (x.number = 0; x.number < program->count; x.number++) {

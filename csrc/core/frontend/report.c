@@ -1,11 +1,11 @@
-/* report.c: what every resident warp waits for. */
+/* report.c: the reason why each resident warp waits, for deadlock and budget errors. */
 #include <inttypes.h>
 
 #include "core/execute/execute.h"
 #include "core/memory/order.h"
 #include "core/where.h"
 
-/* The oldest access of a warp that is still on its way. */
+/* The oldest outstanding access of a warp. */
 static const gpc_core_access_t *
 oldest_access(const gpc_cores_t *self, uint32_t core, uint32_t w)
 {
@@ -28,7 +28,7 @@ explain_access(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *o
     if (access == NULL) {
         return;
     }
-    gpc_text_add(out, " (its oldest access under way: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64 ")",
+    gpc_text_add(out, " (oldest outstanding access: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64 ")",
                  access->access.kind < 3 ? kinds[access->access.kind] : "?", access->line, access->issued);
 }
 
@@ -74,14 +74,14 @@ gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
     if (self->parts == NULL || self->parts->launch == NULL) {
         return GPC_ERROR_DEADLOCK;
     }
-    uint32_t told = 0, more = 0;
+    uint32_t listed = 0, more = 0;
     int code = GPC_ERROR_DEADLOCK;
     for (uint32_t core = 0; core < self->machine->cores; core++) {
         for (uint64_t left = self->parts->cores[core].resident; left != 0; left &= left - 1) {
-            if (told < most) {
-                gpc_text_add(out, "%s", told == 0 ? "" : "; ");
+            if (listed < most) {
+                gpc_text_add(out, "%s", listed == 0 ? "" : "; ");
                 explain_warp(self, core, gpc_lowest_bit(left), out);
-                told++;
+                listed++;
             } else {
                 more++;
             }

@@ -1,12 +1,12 @@
-/* scheduler.c: a core's cycle: which warp issues, how cycles are counted, and when the core wants its next turn.
+/* scheduler.c: a core's cycle: warp selection, cycle accounting, and scheduling of the next cycle.
  *
- * A core in which no warp can issue sleeps; the cycles it slept are counted when it wakes, under the reason that held all the
- * while. */
+ * A core in which no warp can issue sleeps; when it wakes, the cycles are counted under the reason for which it
+ * slept. */
 #include "core/frontend/frontend.h"
 #include "core/memory/load_store.h"
 #include "core/waking.h"
 
-/* ---- choosing -------------------------------------------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
@@ -22,7 +22,7 @@ oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
     return best;
 }
 
-/* The first of the warps in scheduler order. */
+/* The first of `warps` in scheduler order. */
 static uint32_t
 first_in_order(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
 {
@@ -37,7 +37,7 @@ first_in_order(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
     return oldest_of(self, core_index, warps);
 }
 
-/* ---- counting -------------------------------------------------------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 static gpc_cycle_t
 last_port_free(const gpc_cores_t *self, const gpc_core_t *core)
@@ -64,8 +64,8 @@ add_stall(gpc_core_statistics_t *statistics, uint8_t reason, uint64_t cycles)
     }
 }
 
-/* The cycles from the last counted one up to `to`: nothing changed in them. An instruction that holds its issue port longer
- * than a cycle counts as issuing all the while. */
+/* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
+ * issue port, the core counts as issuing. */
 static void
 account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
@@ -86,9 +86,9 @@ account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
     add_stall(statistics, core->idle_reason, to - from - issuing);
 }
 
-/* ---- the turn -------------------------------------------------------------------------------------------------------------- */
+/* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
-/* Those whose turn it is only to find the load-store queue full step aside, all at once. */
+/* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. */
 static void
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {
@@ -100,7 +100,7 @@ set_aside(gpc_cores_t *self, uint32_t core_index)
     }
 }
 
-/* One warp instruction on one port; false when nobody could. */
+/* Issues one warp instruction on one port; *issued is false if no warp could. */
 static int
 issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
 {
@@ -184,7 +184,7 @@ gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
     __builtin_prefetch(&self->statistics[core_index]);
 }
 
-/* What the first warp in scheduler order waits for. */
+/* Records the stall reason of the first warp in scheduler order. */
 static void
 note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 {
@@ -202,11 +202,11 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     if (self->parts->launch == NULL) {
         return 0;
     }
-    if (core->turn_asked <= now) {
-        core->turn_asked = GPC_NEVER;
+    if (core->turn_scheduled <= now) {
+        core->turn_scheduled = GPC_NEVER;
     }
     if (now < core->turn_allowed) {
-        return gpc_core_ask_turn(self, core_index, core->turn_allowed);
+        return gpc_core_schedule(self, core_index, core->turn_allowed);
     }
     core->in_turn = true;
     account(self, core_index, now);
@@ -226,7 +226,7 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     }
     gpc_cycle_t next = next_turn(self, core_index, now);
     bool issuing = any || last_port_free(self, core) > now;
-    if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no cycle is idle before the next turn */
+    if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no idle cycle precedes the next one */
         note_idle_reason(self, core_index);
     }
     if (active) {
@@ -239,5 +239,5 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
         }
     }
     core->accounted = now + 1;
-    return next == GPC_NEVER ? 0 : gpc_core_ask_turn(self, core_index, next);
+    return next == GPC_NEVER ? 0 : gpc_core_schedule(self, core_index, next);
 }

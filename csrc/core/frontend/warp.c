@@ -1,7 +1,7 @@
-/* warp.c: divergence. The top of the stack runs; what is below waits. An entry is done when it comes to its reconverge point,
- * and the entry below it, which stands there with all their lanes, goes on.
+/* warp.c: the reconvergence stack. Only the top entry runs. When it reaches its reconvergence point, the entry below
+ * continues there with the lanes of both.
  *
- * Every entry above another has fewer lanes than it or shares its lanes with one sibling, so that 2 * lanes entries suffice. */
+ * An entry has fewer lanes than the one below it, or shares those lanes with one sibling: 2 * lanes entries suffice. */
 #include "core/frontend/frontend.h"
 
 static gpc_stack_entry_t *
@@ -11,7 +11,7 @@ stack_of(const gpc_issue_t *x)
            (size_t) (x->core_index * x->cores->machine->warps_per_core + x->warp_index) * x->parts->stack_entries;
 }
 
-/* Leaves entries that have come to their reconverge point or have no lane left. */
+/* Pops entries that have reached their reconvergence point or have no lane left. */
 static void
 pop_finished(gpc_issue_t *x)
 {
@@ -46,7 +46,7 @@ gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken)
     x->statistics->divergent_branches++;
     gpc_stack_entry_t *stack = stack_of(x);
     uint32_t next = warp->top.pc + 1;
-    /* The join itself need not be kept when the entry ends there anyhow: loops would grow the stack otherwise. */
+    /* No entry for the join if this one ends there: a loop would grow the stack otherwise. */
     if (d->reconverge != warp->top.reconverge || warp->depth == 0) {
         stack[warp->depth] = warp->top;
         stack[warp->depth++].pc = d->reconverge;

@@ -1,4 +1,5 @@
-/* access.c: what loads, stores, atomics and synchronisation share: the question to order.c, and who watches is told. */
+/* access.c: functions for loads, stores, atomics and synchronisation: queries of order.c, and reports to the
+ * monitor. */
 #include "core/memory/load_store.h"
 #include "core/memory/order.h"
 #include "core/waking.h"
@@ -37,7 +38,7 @@ gpc_core_block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gp
 }
 
 int
-gpc_core_ask_order(gpc_issue_t *x, const gpc_decoded_t *d)
+gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
     int verdict = gpc_order_may_issue(x->cores->order, x->core_index, x->warp_index, &d->access, &until);

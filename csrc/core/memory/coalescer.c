@@ -1,4 +1,4 @@
-/* coalescer.c: which lines the lanes of one instruction name: their addresses, checked, and one request for each distinct line. */
+/* coalescer.c: checks the addresses of an instruction's lanes and makes one request per distinct line. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define HASH_SLOTS 128u
 
-/* The lines that one instruction has come to so far. */
+/* The lines that an instruction has accessed so far. */
 typedef struct {
     gpc_index_t access;
     uint32_t count;
@@ -19,7 +19,7 @@ typedef struct {
     uint8_t slots[HASH_SLOTS]; /* 1 + number of a line; 0: free */
 } coalescer_t;
 
-/* ---- addresses ---------------------------------------------------------------------------------------------------------- */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 static int
 fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index)
@@ -35,7 +35,7 @@ fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_
     }
     if ((uint64_t) index + d->width <= buffer->words) {
         return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
-                        "%s: index %" PRId64 " of buffer '%s' is no multiple of the access's %u words: %s", where,
+                        "%s: index %" PRId64 " of buffer '%s' is not a multiple of the access's %u words: %s", where,
                         (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
     }
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
@@ -87,9 +87,9 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
     return 0;
 }
 
-/* ---- coalescing ---------------------------------------------------------------------------------------------------------- */
+/* ---- coalescing -------------------------------------------------------------------------------------------------- */
 
-/* An access by pointer names no buffer. */
+/* An access by pointer has no buffer. */
 static inline bool
 is_read_only(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -111,7 +111,7 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
     msg->lanes = GPC_NONE;
     msg->mask = 0;
     msg->flits = 0;
-    msg->network = GPC_MAX_NETWORKS; /* it does not travel on any */
+    msg->network = GPC_MAX_NETWORKS; /* on no network: to the core's own L1 */
     msg->traffic_class = 0;
     msg->epoch = 0;
     msg->line = line;
@@ -124,11 +124,11 @@ static int
 fail_capacity(const gpc_issue_t *x, const char *what)
 {
     return gpc_fail(x->cores->failure, GPC_ERROR_CAPACITY,
-                    "core %u has %u requests in flight and the pool of %s is empty", x->core_index, x->core->in_flight,
-                    what);
+                    "core %u: the pool of %s is empty with %u requests in flight", x->core_index, what,
+                    x->core->in_flight);
 }
 
-/* A request for the line, at the end of the core's queue; NULL: *status is the error. */
+/* Appends a request for the line to the core's queue; NULL: *status is the error. */
 static gpc_core_request_t *
 new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_address_t line, int *status)
 {
@@ -153,7 +153,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
         list->type = d->type;
         list->count = 0;
     }
-    msg->request = i; /* how controllers name it; a load that merges takes over another's name */
+    msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
     msg->access = gpc_pool_take(&self->parts->requests[x->core_index]);
     gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->access);
     request->access = access;
@@ -179,7 +179,7 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
     return 0;
 }
 
-/* The number of the line among the instruction's, found or new; negative: an error. */
+/* The index of the line among the instruction's lines, added if new; negative: an error. */
 static int
 find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
 {
@@ -199,7 +199,7 @@ find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_addres
     return (int) lines->count - 1;
 }
 
-/* The request has all of its lanes. */
+/* Called when the request has all of its lanes. */
 static void
 note_words(const gpc_issue_t *x, gpc_core_request_t *request, const gpc_msg_t *msg)
 {
@@ -209,7 +209,7 @@ note_words(const gpc_issue_t *x, gpc_core_request_t *request, const gpc_msg_t *m
     }
 }
 
-/* What lanes hand over: words of a store, operands of an atomic. */
+/* The lanes' values: words of a store, operands of an atomic. */
 typedef struct {
     const uint32_t *values[4], *replacement;
 } hand_over_t;
@@ -248,16 +248,16 @@ hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX
     return from;
 }
 
-/* ---- the common case: all lanes in one line --------------------------------------------------------------------------------- */
+/* ---- the common case: all lanes in one line ---------------------------------------------------------------------- */
 
-/* How the indices of an instruction's lanes lie. */
+/* Pattern of the indices of an instruction's lanes. */
 typedef struct {
-    bool one_line; /* all active ones in one line */
-    bool straight; /* all lanes are active, and each has the word after the one before */
-    bool one_word; /* all lanes are active and have the same word */
+    bool one_line; /* all active lanes access one line */
+    bool straight; /* all lanes are active and access consecutive words */
+    bool one_word; /* all lanes are active and access the same word */
 } shape_t;
 
-/* Each lane has the word after the one before. Over all 32 lanes of a half at once, so that it becomes vector instructions. */
+/* Whether lanes access consecutive words; 32 lanes at once, so that the compiler vectorises the loop. */
 static bool
 is_straight(const uint32_t *index, uint32_t count)
 {
@@ -287,7 +287,7 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
     return (shape_t){.one_line = (differ & ~word_mask) == 0};
 }
 
-/* The word of each lane in its line. */
+/* Stores the word of each lane in its line. */
 static void
 fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask, bool straight)
 {
@@ -302,8 +302,8 @@ fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uin
     }
 }
 
-/* One request for an instruction whose lanes all name words of one line that lies in the buffer as a whole. 1: done; 0: it is not of
- * that kind; negative: an error. */
+/* Makes one request for an instruction whose lanes all access one line that is entirely inside the buffer. 1: done; 0:
+ * not such an instruction; negative: an error. */
 int
 gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index)
 {
@@ -349,7 +349,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     return 1;
 }
 
-/* ---- any case ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the general case -------------------------------------------------------------------------------------------- */
 
 int
 gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,

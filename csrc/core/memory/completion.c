@@ -1,4 +1,4 @@
-/* completion.c: the way back: what the L1 answers comes to registers, and the access ends. */
+/* completion.c: the L1's answers are written to registers, and accesses complete. */
 #include <inttypes.h>
 
 #include "core/memory/load_store.h"
@@ -37,7 +37,7 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
 }
 
-/* The same for the masked words only: a controller over words may complete a request in parts. */
+/* Delivers the masked words only: a controller over words may complete a request in parts. */
 static void
 deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
               const uint32_t *words)
@@ -51,7 +51,7 @@ deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t
             continue;
         }
         gpc_operand_t part = gpc_operand_next(x, *to, i);
-        uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* which lanes is found below */
+        uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* the lanes are determined below */
         for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             if ((mask >> (access->word[l] + i) & 1) != 0) {
@@ -78,7 +78,7 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
     }
 }
 
-/* The access is complete, now. */
+/* The access is complete now. */
 static int
 retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
 {
@@ -105,7 +105,7 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     return status ? status : gpc_core_wake_queue_waiters(self, core_index);
 }
 
-/* Into the list of those due, which is in order of time; latencies differ little, so that the end is nearly always right. */
+/* Inserts into the list of due accesses, sorted by time. Latencies differ little: nearly all entries go to the end. */
 static void
 add_due(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
 {
@@ -153,7 +153,7 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     return 0;
 }
 
-/* All words of the access are here: its registers may be used from done_at on. */
+/* All words of the access have arrived: its registers are ready at done_at. */
 static int
 finish_access(gpc_issue_t *x, gpc_index_t i)
 {
@@ -168,7 +168,7 @@ finish_access(gpc_issue_t *x, gpc_index_t i)
         return retire(x->cores, x->core_index, i, x->now);
     }
     add_due(x->cores, x->core_index, i);
-    return gpc_core_ask_turn(x->cores, x->core_index, access->done_at);
+    return gpc_core_schedule(x->cores, x->core_index, access->done_at);
 }
 
 static int
@@ -178,7 +178,7 @@ fail_twice(const gpc_cores_t *self, uint32_t core_index, const gpc_msg_t *msg)
                     "core %u: a request for line 0x%" PRIx64 " was completed twice", core_index, msg->line);
 }
 
-/* The message's words into the registers. Whether those were the last of the request. */
+/* Writes the message's words to registers. Returns whether they were the last ones of the request. */
 static bool
 deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_t *request, const gpc_msg_t *msg,
         const uint32_t *words)
@@ -217,8 +217,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         access->done_at = x.now + delay;
     }
     if (!done && request->name == message) {
-        request->parked =
-            message; /* its index is the request's name: nobody else may get it before all words are here */
+        request->parked = message; /* its index identifies the request: not reusable before all words have arrived */
         gpc_msg_at(self->messages, message)->lanes = GPC_NONE;
         return 0;
     }

@@ -1,4 +1,4 @@
-/* load_store.c: a warp's load, store or atomic becomes an access, and that line requests (coalescer.c) in the queue. */
+/* load_store.c: issues a warp's load, store or atomic as an access with line requests (coalescer.c) in the queue. */
 #include "core/memory/load_store.h"
 
 #include "core/memory/order.h"
@@ -23,9 +23,9 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-/* Asks order.c for the words of every lane, before any request is made. */
+/* Queries order.c for the words of every lane, before any request is made. */
 static int
-ask_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
+query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {
     gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->cores->machine->line_bytes - 1u;
     int status = gpc_core_find_addresses(x, d, lanes, addresses);
@@ -43,9 +43,9 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     int status = GPC_ISSUED;
     if (gpc_order_minds_lines(x->cores->order, x->core_index, x->warp_index)) {
-        status = ask_lines(x, d, lanes);
+        status = query_lines(x, d, lanes);
     }
-    status = status == GPC_ISSUED ? gpc_core_ask_order(x, d) : status;
+    status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
     if (status != GPC_ISSUED) {
         return status;
     }
@@ -58,7 +58,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->width = d->width;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
-    status = x->cores->watch == NULL ? gpc_core_coalesce_line(x, d, lanes, i) : 0; /* who watches is told addresses */
+    status = x->cores->watch == NULL ? gpc_core_coalesce_line(x, d, lanes, i) : 0; /* the monitor needs addresses */
     if (status == 0) {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);

@@ -73,7 +73,7 @@ has_release(const gpc_access_t *access)
     if (access->kind >= GPC_ACCESS_FENCE) {
         return true;
     }
-    /* an sc access has an sc fence of its scope before it, loads too */
+    /* an sc access, even a load, implies an sc fence of its scope before it */
     return access->order == GPC_ORDER_RELEASE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC;
 }
 
@@ -85,7 +85,8 @@ has_acquire(const gpc_access_t *access)
            (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || access->order == GPC_ORDER_SC);
 }
 
-/* cta and cu are local under protocols that tell scopes apart: waiting stays, draining and invalidating do not. */
+/* Scopes cta and cu are local if the protocol distinguishes scopes: a local access waits but neither drains nor
+ * invalidates. */
 static bool
 is_local(const gpc_order_t *self, uint8_t scope)
 {
@@ -104,8 +105,8 @@ older(const gpc_order_warp_t *warp)
     return warp->outstanding[GPC_ACCESS_ATOMIC] ? GPC_ORDER_VERDICT_OLDER_ATOMIC : GPC_ORDER_VERDICT_GO;
 }
 
-/* Nothing of the warp issues while the access is outstanding. Under drf and hrf a synchronisation access, relaxed ones included, is
- * ordered before every later access; under rc only an acquire is. */
+/* Whether the warp issues nothing while the access is outstanding. Under drf and hrf every synchronisation access, even
+ * a relaxed one, is ordered before all later accesses; under rc only an acquire is. */
 static bool
 blocks(const gpc_order_t *self, const gpc_access_t *access)
 {
@@ -132,7 +133,7 @@ release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
 }
 
-/* The protocol's own condition of a load, store or atomic. */
+/* The protocol's additional condition for a load, store or atomic. */
 static int
 before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
 {
@@ -146,14 +147,14 @@ before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t 
     return status < 0 ? status : GPC_ORDER_VERDICT_GO;
 }
 
-/* Who called would take a HOLD for the refusal of an action: an acquire or fence part that is called has been called once and for all. */
+/* Acquire and fence parts must not hold: callers do not retry them. */
 static int
 never_waits(gpc_controller_t *l1, const char *part, int status)
 {
     return status <= 0
                ? status
                : gpc_fail(l1->failure, GPC_ERROR_PROTOCOL,
-                          "%s %u: the %s part of a warp's order returned %d; only `before` and `release` may wait",
+                          "%s %u: the %s part of an order trait returned %d: only `before` and `release` may hold",
                           l1->type->name, l1->index, part, status);
 }
 
@@ -166,7 +167,7 @@ acquire_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     return never_waits(self->l1s[core], "acquire", self->traits->acquire(self->l1s[core], (uint16_t) warp, scope));
 }
 
-/* A fence: the release part has been done; the acquire part and the protocol's own addition. */
+/* The end of a fence, after its release part: the acquire part and the protocol's addition. */
 static int
 end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
@@ -215,7 +216,7 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]--;
     if (blocks(self, access)) {
-        state->blocked = false; /* no second one could issue meanwhile */
+        state->blocked = false; /* no second one could issue while it was outstanding */
     }
     return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
@@ -226,7 +227,7 @@ gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
     return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
 }
 
-/* ---- lines and words that a warp has an access outstanding to ----------------------------------------------------------------- */
+/* ---- outstanding accesses by line and word ----------------------------------------------------------------- */
 
 static gpc_order_touch_t *
 touch_at(const gpc_order_t *self, gpc_index_t i)
@@ -255,7 +256,7 @@ gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t l
 {
     if (self->touched) {
         gpc_index_t *newest = &self->touched[(size_t) core * self->warps + warp];
-        gpc_index_t i = gpc_pool_take(&self->touches); /* there is one for every request */
+        gpc_index_t i = gpc_pool_take(&self->touches); /* one per request, never exhausted */
         *touch_at(self, i) = (gpc_order_touch_t){.next = *newest, .mask = mask, .line = line};
         *newest = i;
     }
@@ -276,7 +277,7 @@ gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t 
     }
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 static gpc_order_barrier_t *
 barrier_at(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id)
@@ -284,7 +285,7 @@ barrier_at(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id)
     return &self->barrier[((size_t) core * self->blocks + block) * GPC_NAMED_BARRIERS + id];
 }
 
-/* What the warp brings, into what those before it have brought. */
+/* Joins the warp's metadata into that of the warps that have arrived before. */
 static void
 bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint32_t warp)
 {
@@ -299,7 +300,7 @@ bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint
     }
 }
 
-/* Everyone leaves with the join of what everyone brought. */
+/* Every warp leaves with the join of all metadata. */
 static void
 leave_with_join(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier)
 {

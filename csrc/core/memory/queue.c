@@ -1,6 +1,7 @@
-/* queue.c: the load-store queue: line requests wait in it, in order, and go to the L1 port one a cycle.
+/* queue.c: the load-store queue: a FIFO of line requests, which go to the L1 port one per cycle.
  *
- * Nothing here can wait for ever on itself: a warp waits for places that only older accesses hold, and they need none. */
+ * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
+ * place. */
 #include "core/memory/load_store.h"
 #include "core/waking.h"
 
@@ -23,7 +24,7 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
     }
     core->ready |= core->waits_queue;
     core->waits_queue = 0;
-    return gpc_core_ask_turn(self, core_index, self->hooks.now(self->hooks.world));
+    return gpc_core_schedule(self, core_index, self->hooks.now(self->hooks.world));
 }
 
 int
@@ -39,7 +40,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     const gpc_core_request_t *request =
         gpc_pool_at(&self->parts->requests[core_index], gpc_msg_at(self->messages, i)->access);
     gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], request->access);
-    /* The L1 may complete it at once, and message and access are gone then. */
+    /* The L1 may complete the request immediately, which frees message and access. */
     bool last = --access->to_offer == 0;
     int status = self->hooks.offer(self->hooks.world, core_index, i);
     if (status < 0) {
@@ -62,7 +63,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 }
 
 int
-gpc_cores_kick(gpc_cores_t *self, uint32_t core_index, bool at_edge)
+gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_cycle_t now = self->hooks.now(self->hooks.world);
@@ -71,11 +72,11 @@ gpc_cores_kick(gpc_cores_t *self, uint32_t core_index, bool at_edge)
     }
     core->held = false;
     if (core->in_turn || !at_edge || core->port_used == now) {
-        return gpc_core_ask_turn(self, core_index, now);
+        return gpc_core_schedule(self, core_index, now);
     }
-    int status = gpc_core_offer(self, core_index, now); /* what a turn of its own would do in this cycle */
+    int status = gpc_core_offer(self, core_index, now); /* as a turn of the core in this cycle would */
     if (status == 0 && core->queue.count != 0 && !core->held) {
-        status = gpc_core_ask_turn(self, core_index, now + 1);
+        status = gpc_core_schedule(self, core_index, now + 1);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-"""A plain executor of the instruction set, as csrc/core/isa.h tells it: no caches, no timing, NumPy words.
+"""A plain executor of the instruction set, as csrc/core/isa.h specifies it: no caches, no timing, NumPy words.
 
 An oracle independent of the C core and of the compiler's own folding. All warps of all blocks are resident; each issues
 one instruction in turn, so that spinning on what another warp writes ends.

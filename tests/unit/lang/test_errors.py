@@ -115,9 +115,9 @@ ARRAYS = {
     "t = shared(i32, n)": "must be a constant",
     "t = shared(i32, 0)": "at least 1",
     "t = shared(int, 4)": "the dtype must be",
-    "t = shared(i32, 10 ** 12)": "has 1000000000000 words; a block's have at most 262144",
-    "t = shared(i32, 200000)\ns = shared(i32, 200000)": "a block's have at most 262144",
-    "t = local(f32, 1000)": "at most",
+    "t = shared(i32, 10 ** 12)": "has 1000000000000 words (allowed: up to 262144 per block)",
+    "t = shared(i32, 200000)\ns = shared(i32, 200000)": "(allowed: up to 262144 per block)",
+    "t = local(f32, 1000)": "(allowed: up to",
     "t = shared(i32, 4)\na = t[4]": "out of bounds",
     "t = shared(i32, (4, 5))\na = t[1]": "takes 2 index",
     "t = shared(i32, (4, 5))\na = t[n, 5]": "out of bounds",
@@ -220,7 +220,7 @@ def test_an_error_in_a_device_function_names_its_own_line():
 def test_too_many_registers_are_refused():
     body = "\n".join(f"a{k} = x[n + {k}]" for k in range(300)) + "\nbarrier()\n"
     body += "\n".join(f"x[{k}] = a{k}" for k in range(300))
-    assert "registers a thread, at most 255" in str(refuse(body))
+    assert "registers per thread (allowed: up to 255)" in str(refuse(body))
 
 
 @pytest.mark.parametrize("head", ["def k(x):", "def k(x: int):", "def k(x: 'nonsense'):"])
@@ -379,7 +379,7 @@ def test_device_functions_with_stars_are_refused(function):
 def test_what_is_no_number_is_not_made_in_each_trip(body):
     """Lanes that left a trip before would see what the next one made."""
     told = str(refuse(body, shared=shared))
-    assert "is assigned in each trip of a loop over a tuple: make it before the loop" in told
+    assert "is assigned in each iteration of a loop over a tuple: assign it before the loop" in told
 
 
 def test_a_star_in_an_assignment_is_refused():

@@ -1,4 +1,4 @@
-"""Do values stay what they were when they were named, and programs follow the surroundings that they were made of?"""
+"""Do values keep their meaning after later assignments, and do programs follow changes of outside names?"""
 
 import types
 

@@ -1,4 +1,4 @@
-"""What the protocols of the TC paper must survive, must never do, and the counts that its tables 1 and 4 print."""
+"""The TC paper's protocols under finite resources, their message classes, and the counts of its tables 1 and 4."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_MSHR = {"l1_mshrs": 1, "l2_mshrs": 1}
 SHORT_QUEUES = {"dram_queue": 1, "load_store_queue": 1, "requests_per_core": 64}
 TWO_SETS = {"l1_kib": 0.25, "l1_ways": 1, "l2_kib": 0.25, "l2_ways": 1}
 ONE_FLIT = {"vc_flits": 1}
-WALLS: dict[str, dict[str, Any]] = {
+LIMITS: dict[str, dict[str, Any]] = {
     "one MSHR": ONE_MSHR,
     "short queues": SHORT_QUEUES,
     "caches of two sets": TWO_SETS,
@@ -31,19 +31,19 @@ def _run(workload: str, protocol: str, changes: dict[str, Any] | None = None) ->
     return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
 
 
-@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("protocol", INVALIDATION)
-def test_invalidation_protocols_do_not_deadlock(protocol: str, workload: str, wall: str) -> None:
-    run = _run(workload, protocol, WALLS[wall])
+def test_invalidation_protocols_do_not_deadlock(protocol: str, workload: str, limit: str) -> None:
+    run = _run(workload, protocol, LIMITS[limit])
     assert (run.error, run.correct) == (None, True), run.where
 
 
-@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("protocol", TEMPORAL)
-def test_temporal_coherence_does_not_deadlock(protocol: str, workload: str, wall: str) -> None:
-    run = _run(workload, protocol, WALLS[wall])
+def test_temporal_coherence_does_not_deadlock(protocol: str, workload: str, limit: str) -> None:
+    run = _run(workload, protocol, LIMITS[limit])
     assert (run.error, run.correct) == (None, True), run.where
 
 
