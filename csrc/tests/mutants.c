@@ -23,6 +23,7 @@ static const gpc_protocol_t *const products[] = {
 #include "protocols/registry.def"
 #undef GPC_PROTOCOL
 #undef GPC_SHARED
+    &gpc_protocol_self_inval,
 };
 
 /* What the files of planted bugs have registered when the library is loaded, by family. */

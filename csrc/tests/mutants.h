@@ -37,6 +37,9 @@ void mutants_register(mutant_list_t *list);
     }                                                                                              \
     const mutant_info_t mutants_of_##family[] =
 
+/* The example of docs/how-to/add-a-protocol.md: a protocol of the test library. */
+extern const gpc_protocol_t gpc_protocol_self_inval;
+
 /* ---- what a `plant` is made of. Tables, states and events by name, without the prefix: "L1", "V", "STORE". ---------------- */
 
 gpc_protocol_t *mutant_protocol(mutant_t *self); /* order traits, networks: to be changed */
