@@ -102,7 +102,21 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option of a protocol: a name and values allowed in the brackets of ``tc-weak[lifetime=3200]``."""
+    """One option of a protocol: a name and values allowed in the brackets of ``tc-weak[lifetime=3200]``.
+
+    Attributes
+    ----------
+    name : str
+    smallest, largest, default : int
+    text : str
+        Its meaning.
+    words : dict
+        Values that have a name.
+    small : int or None
+        The value on the explorer's small machine; None: the default.
+    fuzz : tuple of (int, int) or None
+        The smallest and largest value that the random tester draws; None: it does not vary the option.
+    """
 
     name: str
     smallest: int
@@ -110,6 +124,8 @@ class Option:
     default: int
     text: str
     words: Mapping[str, int] = field(default_factory=dict)
+    small: int | None = None
+    fuzz: tuple[int, int] | None = None
 
     @property
     def is_switch(self) -> bool:
@@ -177,6 +193,45 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Uncovered:
+    """Cells that no program enters on a machine: every pair of the states and events.
+
+    Attributes
+    ----------
+    table : str
+        The key of :attr:`Protocol.controllers`.
+    states, events : tuple of str
+    rules : tuple of str
+        The core rules under which no program enters them; empty: all.
+    reason : str
+    """
+
+    table: str
+    states: tuple[str, ...]
+    events: tuple[str, ...]
+    rules: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What the monitors of ``check=True`` hold a protocol to.
+
+    Attributes
+    ----------
+    promise : str
+        What a load may return: ``"NOTHING"`` (any value), ``"FRESH"`` or ``"LEASED"``.
+    copies, banks, leases : bool
+        Whether the monitors compare copies in L1s, lines in banks, and leases.
+    """
+
+    promise: str
+    copies: bool
+    banks: bool
+    leases: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Protocol:
     """One coherence protocol.
 
@@ -192,6 +247,18 @@ class Protocol:
         ``"L1"``, ``"L2"``, ``"L1.store_buffer"`` .. -> :class:`Table`.
     options : dict
         Name -> :class:`Option`.
+    keeps_time : bool
+        Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
+    figure_slot : int
+        Its place among the colours and hatches of figures.
+    weak_outcomes : tuple of str
+        Litmus tests whose weak state it allows and its runs must show.
+    variations : tuple of str
+        Options that tests run beside the defaults, as they are written in brackets.
+    uncovered : tuple of Uncovered
+        Cells of its tables that no program enters.
+    watched : Watched or None
+        What the monitors hold it to; None: nothing.
     json : dict
         The core's description, unchanged.
     """
@@ -204,12 +271,19 @@ class Protocol:
     default_rule: str
     controllers: Mapping[str, Table]
     options: Mapping[str, Option]
+    keeps_time: bool
+    figure_slot: int
+    weak_outcomes: tuple[str, ...]
+    variations: tuple[str, ...]
+    uncovered: tuple[Uncovered, ...]
+    watched: Watched | None
     json: Mapping[str, Any] = field(repr=False)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Protocol:
         """Make a protocol from the core's ``describe_protocol``."""
         models = dict(data["models"])
+        declared = data["declared"]
         tables = [table for controller in data["controllers"] for table in controller["tables"]]
         return cls(
             id=data["id"],
@@ -220,6 +294,12 @@ class Protocol:
             default_rule=str(data["default_consistency"]),
             controllers={table["name"]: Table.from_json(table) for table in tables},
             options={item["name"]: _option(item) for item in data["options"]},
+            keeps_time=bool(data["keeps_time"]),
+            figure_slot=int(declared["figure_slot"]),
+            weak_outcomes=tuple(declared["weak_outcomes"]),
+            variations=tuple(declared["variations"]),
+            uncovered=tuple(_uncovered(item) for item in declared["uncovered"]),
+            watched=data["watched"] and Watched(**data["watched"]),
             json=data,
         )
 
@@ -228,6 +308,20 @@ class Protocol:
         """Whether the controllers at the cores store lines."""
         cores = (item for item in self.json["controllers"] if item["position"] == "core")
         return any("tags" in item["metadata"] for item in cores)
+
+    @property
+    def is_coherent(self) -> bool:
+        """Whether it promises a memory model under its default rule."""
+        return self.models[self.default_rule] != "none"
+
+    def with_variations(self) -> list[str]:
+        """Its id, and its id with the options of each variation.
+
+        Returns
+        -------
+        list of str
+        """
+        return [self.id, *(f"{self.id}[{options}]" for options in self.variations)]
 
     def model(self, rule: str) -> str:
         """The memory model promised under a consistency rule.
@@ -254,6 +348,9 @@ class Protocol:
             "models": dict(self.models),
             "default_consistency": self.default_rule,
             "options": list(self.json["options"]),
+            "keeps_time": self.keeps_time,
+            "declared": dict(self.json["declared"]),
+            "watched": self.json["watched"],
             "controllers": {name: table.to_dict() for name, table in self.controllers.items()},
         }
 
@@ -289,6 +386,18 @@ def _option(item: Mapping[str, Any]) -> Option:
         default=int(item["default"]),
         text=str(item["text"]),
         words={word: int(item["smallest"]) + number for number, word in enumerate(words)},
+        small=item.get("small"),
+        fuzz=tuple(item["fuzz"]) if "fuzz" in item else None,
+    )
+
+
+def _uncovered(item: Mapping[str, Any]) -> Uncovered:
+    return Uncovered(
+        table=item["table"],
+        states=tuple(item["states"]),
+        events=tuple(item["events"]),
+        rules=tuple(item["rules"]),
+        reason=item["reason"],
     )
 
 

@@ -22,10 +22,20 @@ GPC_SHARED_ACTION(act_merge, "the load is pending too")
     return gpc_keep_pending(x);
 }
 
+GPC_SHARED_ACTION(act_replay, "pending requests are taken again, then those held behind them")
+{
+    return gpc_replay_pending(x);
+}
+
 GPC_SHARED_ACTION(act_hit, "the load completes from the line")
 {
     gpc_count(x, load_hits);
     return gpc_complete(x, x->message, gpc_line_words(x), true);
+}
+
+GPC_SHARED_ACTION(act_fetch_line, "memory is asked for the line")
+{
+    return gpc_fetch(x);
 }
 
 GPC_SHARED_ACTION(act_write_back, "the line to memory")

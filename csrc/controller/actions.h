@@ -8,7 +8,9 @@ GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell: it may hold */
 GPC_DECLARE_ACTION(act_release_way);
 GPC_DECLARE_ACTION(act_wait);
 GPC_DECLARE_ACTION(act_merge);
+GPC_DECLARE_ACTION(act_replay);
 GPC_DECLARE_ACTION(act_hit);
+GPC_DECLARE_ACTION(act_fetch_line);
 GPC_DECLARE_ACTION(act_write_back);
 GPC_DECLARE_ACTION(act_count_invalidation);
 

@@ -35,6 +35,13 @@ add_number(gpc_text_t *out, const char *key, long long value)
 }
 
 static void
+add_flag(gpc_text_t *out, const char *key, bool value)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, value ? "true" : "false");
+}
+
+static void
 add_models(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add_key(out, "models");
@@ -113,6 +120,29 @@ add_declared(gpc_text_t *out, const gpc_declared_t *declared)
     gpc_text_add(out, "]}");
 }
 
+/* What the generic monitors hold it to, and which of them have something to look at. */
+static void
+add_watched(gpc_text_t *out, const gpc_watched_t *watched)
+{
+    static const char *const promises[] = {
+#define X(name, text) #name,
+        GPC_PROMISES(X)
+#undef X
+    };
+
+    gpc_text_add_key(out, "watched");
+    if (!watched) {
+        gpc_text_add(out, "null");
+        return;
+    }
+    gpc_text_add(out, "{");
+    add_text(out, "promise", promises[watched->promise]);
+    add_flag(out, "copies", watched->promise == GPC_PROMISE_FRESH ? watched->readable : watched->owners);
+    add_flag(out, "banks", watched->bank_is_whole || watched->bank_words);
+    add_flag(out, "leases", watched->lease);
+    gpc_text_add(out, "}");
+}
+
 static void
 add_described(gpc_text_t *out, const char *key, gpc_describe_t describe)
 {
@@ -132,8 +162,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add(out, "{");
         add_text(out, "name", protocol->networks[i].name);
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
-        gpc_text_add_key(out, "requests");
-        gpc_text_add(out, protocol->networks[i].requests ? "true" : "false");
+        add_flag(out, "requests", protocol->networks[i].requests);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
@@ -148,8 +177,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_number(out, "network", info->network);
         add_number(out, "fixed_bytes", info->fixed_bytes);
         add_number(out, "bytes_per_word", info->bytes_per_word);
-        gpc_text_add_key(out, "whole_line");
-        gpc_text_add(out, info->whole_line ? "true" : "false");
+        add_flag(out, "whole_line", info->whole_line);
         add_text(out, "text", info->text);
         gpc_text_add(out, "}");
     }
@@ -236,7 +264,9 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_models(out, protocol);
     add_options(out, protocol);
     add_messages(out, protocol);
+    add_flag(out, "keeps_time", protocol->keeps_time);
     add_declared(out, &protocol->declared);
+    add_watched(out, protocol->watched);
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; protocol->controllers[i]; i++) {

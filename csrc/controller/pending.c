@@ -17,6 +17,20 @@ gpc_pop_pending(gpc_step_t *x)
 }
 
 int
+gpc_answer_pending(gpc_step_t *x, uint8_t type, int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type))
+{
+    gpc_index_t to;
+    while ((to = gpc_pop_pending(x)) != GPC_NONE) {
+        int status = answer(x, to, type);
+        gpc_free_message(x->unit, to);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+int
 gpc_keep_pending(gpc_step_t *x)
 {
     gpc_list_push(gpc_step_pending(x), x->unit->messages, x->message);

@@ -562,6 +562,9 @@ gpc_next_pending(const gpc_step_t *x, const gpc_msg_t *pending)
     for (gpc_msg_t *pending = gpc_first_pending(x); pending; pending = gpc_next_pending(x, pending))
 /* The first one, taken out; GPC_NONE when there is none. */
 gpc_index_t gpc_pop_pending(gpc_step_t *x);
+/* Every pending message is answered by `answer` with `type`, in order, and freed. */
+GPC_MUST_CHECK int gpc_answer_pending(gpc_step_t *x, uint8_t type,
+                                      int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type));
 /* The message (usually the core's request) joins the transaction's pending list. */
 GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
 /* Takes the first pending message whose `request` is this out of the list: GPC_NONE when there is none. A load that merges takes

@@ -7,6 +7,7 @@
 #include "controller/metadata.h"
 #include "controller/requests.h"
 #include "controller/sharers.h"
+#include "controller/timestamps.h"
 #include "controller/writer.h"
 
 #endif

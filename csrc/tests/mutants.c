@@ -23,6 +23,7 @@ static const gpc_protocol_t *const products[] = {
 #include "protocols/registry.def"
 #undef GPC_PROTOCOL
 #undef GPC_SHARED
+    &gpc_protocol_self_inval,
 };
 
 /* What the files of planted bugs have registered when the library is loaded, by family. */
@@ -73,26 +74,21 @@ copy_table(gpc_table_t *to, const gpc_table_t *from)
     to->cells = own;
 }
 
+/* Of the product protocol whose id is the first `length` letters of `id`; its controllers and tables are its own. */
 static mutant_t *
-make(const mutant_info_t *info)
+copy_product(const char *id, size_t length)
 {
     mutant_t *self = take(1, sizeof(*self));
-    size_t length = strcspn(info->id, "!");
 
     for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
-        if (strlen(products[i]->id) == length && strncmp(products[i]->id, info->id, length) == 0) {
+        if (strlen(products[i]->id) == length && strncmp(products[i]->id, id, length) == 0) {
             self->base = products[i];
         }
     }
-    if (!self->base || !info->id[length]) {
-        stop("no such base protocol", info->id);
+    if (!self->base) {
+        stop("no such base protocol", id);
     }
-    self->info = info;
     self->protocol = *self->base;
-    self->protocol.id = info->id;
-    self->protocol.text = info->what;
-    self->protocol.paper = info->reading ? info->reading : "an ordinary mistake";
-    self->protocol.family = "planted bug";
     for (uint32_t i = 0; self->base->controllers[i]; i++) {
         self->types[i] = *self->base->controllers[i];
         self->protocol.controllers[i] = &self->types[i];
@@ -101,14 +97,53 @@ make(const mutant_info_t *info)
             self->types[i].tables[t] = &self->tables[i][t];
         }
     }
+    return self;
+}
+
+static mutant_t *
+make(const mutant_info_t *info)
+{
+    size_t length = strcspn(info->id, "!");
+    mutant_t *self = copy_product(info->id, length);
+
+    if (!info->id[length]) {
+        stop("no name after the base protocol's", info->id);
+    }
+    self->info = info;
+    self->protocol.id = info->id;
+    self->protocol.text = info->what;
+    self->protocol.paper = info->reading ? info->reading : "an ordinary mistake";
+    self->protocol.family = "planted bug";
     info->plant(self);
+    return self;
+}
+
+/* The protocol `added`: a product protocol under another id, with a figure slot that no other one has. */
+static mutant_t *
+make_added(const char *base)
+{
+    mutant_t *self = copy_product(base, strlen(base));
+
+    self->protocol.id = "added";
+    for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
+        if (products[i]->declared.figure_slot >= self->protocol.declared.figure_slot) {
+            self->protocol.declared.figure_slot = (uint8_t) (products[i]->declared.figure_slot + 1);
+        }
+    }
     return self;
 }
 
 __attribute__((constructor)) static void
 make_all(void)
 {
+    const char *base = getenv("GPUCOH_ADDED");
     uint32_t count = 0;
+
+    if (base) {
+        mutants = take(1, sizeof(mutant_t *));
+        mutants[num_mutants++] = make_added(base);
+        return;
+    }
     for (const mutant_list_t *list = families; list; list = list->next) {
         for (const mutant_info_t *info = list->first; info->id; info++) {
             count++;

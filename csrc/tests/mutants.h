@@ -4,6 +4,9 @@
  *
  * mutants.c copies the base protocol's structs and tables when the library is loaded and lets `plant` change the copy. The
  * product's extension never links these files: mutants.c stands in the place of protocols/registry.c.
+ *
+ * With GPUCOH_ADDED=BASE in the environment the library has no planted bugs but one protocol more than the product, "added", which
+ * differs from BASE in id and figure slot: what a protocol is that only the registry knows of.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H
@@ -33,6 +36,9 @@ void mutants_register(mutant_list_t *list);
         mutants_register(&list);                                                                   \
     }                                                                                              \
     const mutant_info_t mutants_of_##family[] =
+
+/* The example of docs/how-to/add-a-protocol.md: a protocol of the test library. */
+extern const gpc_protocol_t gpc_protocol_self_inval;
 
 /* ---- what a `plant` is made of. Tables, states and events by name, without the prefix: "L1", "V", "STORE". ---------------- */
 

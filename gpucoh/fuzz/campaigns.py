@@ -13,7 +13,7 @@ from typing import Any
 
 from gpucoh.errors import ConfigError
 from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
-from gpucoh.fuzz.coverage import coverage_of, option_ranges
+from gpucoh.fuzz.coverage import coverage_of
 from gpucoh.fuzz.generation import (
     Dice,
     buildable,
@@ -26,7 +26,7 @@ from gpucoh.fuzz.reports import Report, tell
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
 from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
-from gpucoh.protocols import Choice, rule_name
+from gpucoh.protocols import Choice, Protocol, rule_name
 
 #: Machines per round, launches on each, operations per launch.
 MACHINES, LAUNCHES = 3, 2
@@ -73,6 +73,11 @@ def make_round(seed: int, number: int) -> Round:
     return Round(number, shape, layout, weaver, cases, launches, machines)
 
 
+def option_ranges(protocol: Protocol) -> dict[str, tuple[int, int]]:
+    """Options of a protocol that the tester changes, with their smallest and largest values."""
+    return {name: option.fuzz for name, option in protocol.options.items() if option.fuzz}
+
+
 @dataclass
 class Task:
     """The test of one protocol under one rule."""
@@ -102,14 +107,13 @@ class Task:
 
     def _setup(self, made: Round, number: int, machine: Machine) -> Setup:
         dice = Dice(self.report.seed, made.number, number, sum(map(ord, self.choice.protocol.id)))
-        ranges = option_ranges(self.choice.protocol.id.partition("!")[0])
-        options = random_options(dice, ranges, self.choice.options)
         known = self.choice.protocol.options
+        options = random_options(dice, option_ranges(self.choice.protocol), self.choice.options)
         words = ",".join(f"{name}={known[name].word(value)}" for name, value in options.items())
         return Setup(
             protocol=f"{self.choice.protocol.id}[{words}]" if words else self.choice.protocol.id,
             consistency=self.rule, machine=machine, seed=self.report.seed, check=number == 0,
-            shape=made.shape, layout=made.layout, patience=1 + max(options.get("lifetime", 0), 0) // 250,
+            shape=made.shape, layout=made.layout, patience=1 + max([0, *options.values()]) // 250,
         )  # fmt: skip
 
 

@@ -1,16 +1,14 @@
 """Coverage: the entered cells of a protocol's tables, out of the reachable ones.
 
-``unreachable.toml`` lists the cells that no program enters, each with its reason. If a listed cell is entered, the
-list is wrong, and the tester reports it.
+Each protocol declares the cells that no program enters, each with its reason. If a declared cell is entered, the
+declaration is wrong, and the tester reports it.
 """
 
 from __future__ import annotations
 
-import functools
-import tomllib
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -21,32 +19,13 @@ from gpucoh.protocols import Protocol, Table
 Cell = tuple[str, str]
 
 
-@functools.cache
-def reviewed() -> dict[str, Any]:
-    """The data file: unreachable cells, and the options that the tester varies."""
-    text = resources.files("gpucoh.fuzz").joinpath("unreachable.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def unreachable(protocol: str, rule: str, table: str) -> dict[Cell, str]:
-    """The unreachable cells of one table under a rule: (state, event) -> reason.
-
-    An entry gives ``protocols``, ``table``, ``states`` and ``events`` (every pair of them), ``reason``, and ``rules``
-    if it holds under these consistency rules only.
-    """
+def unreachable(protocol: Protocol, rule: str, table: str) -> dict[Cell, str]:
+    """The unreachable cells of one table under a rule, as the protocol declares: (state, event) -> reason."""
     out: dict[Cell, str] = {}
-    for item in reviewed().get("cells", ()):
-        is_ours = protocol in item["protocols"] and item["table"] == table
-        if is_ours and rule in item.get("rules", (rule,)):
-            pairs = ((state, event) for state in item["states"] for event in item["events"])
-            out |= dict.fromkeys(pairs, str(item["reason"]))
+    for item in protocol.uncovered:
+        if item.table == table and rule in (item.rules or (rule,)):
+            out |= dict.fromkeys(itertools.product(item.states, item.events), item.reason)
     return out
-
-
-def option_ranges(protocol: str) -> dict[str, tuple[int, int]]:
-    """The options of a protocol that the tester varies, with their smallest and largest values."""
-    ranges = reviewed().get("options", {}).get(protocol, {})
-    return {name: (int(low), int(high)) for name, (low, high) in ranges.items()}
 
 
 @dataclass
@@ -113,6 +92,6 @@ class TableCoverage:
 def coverage_of(protocol: Protocol, rule: str) -> dict[str, TableCoverage]:
     """Empty coverage of every table of a protocol."""
     return {
-        name: TableCoverage(table, unreachable(protocol.id, rule, name))
+        name: TableCoverage(table, unreachable(protocol, rule, name))
         for name, table in protocol.controllers.items()
     }

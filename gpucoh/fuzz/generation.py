@@ -323,7 +323,7 @@ def buildable(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
     for _ in range(50):
         try:
             built = random_machine(dice, tiny=tiny, **fixed)
-            Simulated(built, "no-l1")
+            Simulated(built)
             return built
         except ConfigError:
             continue

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
+from gpucoh.gpu import resolve
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
 # Even steps of lightness, with hatches, so that neighbours differ in grey, too.
@@ -49,32 +50,27 @@ PART_NAMES = {
     "core": "core",
 }
 FORMATS = ("png", "svg", "pdf")
-# A protocol has the same style in every figure.
-_PLACES = {
-    name: place
-    for place, name in enumerate(
-        ("no-l1", "no-coh", "mesi", "gpu-vi", "gpu-vini", "ideal", "tc-strong", "tc-weak")
-    )
-}
 # One bar of a group: the protocol, its heights by part, whether the answer is wrong.
 Stack = tuple[str, Mapping[str, float], bool]
 
 
 def style(number: int) -> dict[str, object]:
-    """Colour and hatch of number ``number``."""
+    """Colour and hatch of number ``number``; the first 36 differ."""
+    turn, colour = divmod(number, len(_COLOURS))
     return {
-        "facecolor": _COLOURS[number % len(_COLOURS)],
-        "hatch": _HATCHES[number % len(_HATCHES)],
-        "edgecolor": "black",
+        "facecolor": _COLOURS[colour],
+        "hatch": _HATCHES[(colour + 2 * turn) % len(_HATCHES)],
+        "edgecolor": "white" if number >= len(_COLOURS) and colour == 0 else "black",
         "linewidth": 0.6,
     }
 
 
 def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
-    """Colours and hatches of protocols; numbered in order if a protocol occurs with several options."""
-    names = [name.partition("[")[0] for name in protocols]
-    known = len(set(names)) == len(names) and all(name in _PLACES for name in names)
-    return [style(_PLACES[name] if known else number) for number, name in enumerate(names)]
+    """Colours and hatches by the protocols' figure slots; numbered in order if a slot occurs twice."""
+    slots = [resolve(name).protocol.figure_slot for name in protocols]
+    if len(set(slots)) < len(slots):
+        slots = list(range(len(protocols)))
+    return [style(slot) for slot in slots]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gpucoh.machines import Machine, description
-from gpucoh.protocols import Protocol
+from gpucoh.protocols import Option, Protocol, Uncovered
 from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.report.explanation import derived_numbers
 from gpucoh.report.subjects import ComparisonLike, RunLike
@@ -208,9 +208,16 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         console.print(f"consistency {rule}{default}: model {model}", markup=False)
     if protocol.options:
         options = [
-            [o.name, o.show(o.default), o.allowed(), o.text] for o in protocol.options.values()
+            [o.name, o.show(o.default), o.allowed(), o.text + _small(o)]
+            for o in protocol.options.values()
         ]
         console.print(plain_table(["option", "default", "allowed", "meaning"], options))
+    if protocol.variations:
+        varied = ", ".join(protocol.with_variations()[1:])
+        console.print(f"variations that tests run: {varied}", markup=False)
+    if protocol.weak_outcomes:
+        weak = ", ".join(protocol.weak_outcomes)
+        console.print(f"litmus tests whose weak outcome runs show: {weak}", markup=False)
     networks = [network["name"] for network in protocol.json.get("networks", ())]
     messages = [
         [m["name"], m["class"], networks[m["network"]], _size(m), m["text"]]
@@ -221,6 +228,19 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
     for table in protocol.controllers.values():
         console.print()
         _print_transitions(console, table)
+        for item in protocol.uncovered:
+            if item.table == table.name:
+                _print_uncovered(console, item)
+
+
+def _small(option: Option) -> str:
+    return "" if option.small is None else f" ({option.show(option.small)} in gpucoh verify)"
+
+
+def _print_uncovered(console: Console, item: Uncovered) -> None:
+    rules = f" under {', '.join(item.rules)}" if item.rules else ""
+    cells = f"{', '.join(item.states)} at {', '.join(item.events)}"
+    console.print(f"no program enters {cells}{rules}: {item.reason}", markup=False)
 
 
 def _size(message: dict[str, object]) -> str:

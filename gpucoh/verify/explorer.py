@@ -28,8 +28,6 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-# Leases and similar times are as short as possible: it matters only that they expire.
-SMALL_OPTIONS = {"lifetime": 2}
 _KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
 
 
@@ -182,7 +180,7 @@ def _check_bounds(cores: int, lines: int, operations: int, evictions: int, max_s
 
 
 def small_choice(protocol: str) -> Choice:
-    """The protocol with small values for the options that are not given.
+    """The protocol with its declared small values for the options that are not given.
 
     Raises
     ------
@@ -190,7 +188,8 @@ def small_choice(protocol: str) -> Choice:
         For an unknown protocol or option.
     """
     choice = resolve(protocol)
-    small = {name: n for name, n in SMALL_OPTIONS.items() if name in choice.protocol.options}
+    known = choice.protocol.options.values()
+    small = {option.name: option.small for option in known if option.small is not None}
     return replace(choice, options={**small, **choice.options})
 
 
@@ -343,7 +342,7 @@ def verify(
     Parameters
     ----------
     protocol : str
-        Protocol id, with options in brackets; leases last two cycles unless given.
+        Protocol id, with options in brackets; options that are not given have their declared small values.
     consistency : str, optional
         Consistency rule; the protocol's own by default.
     cores, lines, operations : int

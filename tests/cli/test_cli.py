@@ -271,8 +271,9 @@ def test_compare_counts_a_failure_under_a_model_that_promises(cli):
 def test_protocols_lists_all_and_one(cli):
     status, out, _ = cli("protocols")
     assert status == 0
-    for name in ("no-l1", "no-coh", "ideal"):
+    for name, known in gpucoh.protocols().items():
         assert name in out
+        assert known.name in out
     status, out, _ = cli("protocols", "ideal")
     assert status == 0
     assert "LOAD" in out
@@ -281,13 +282,31 @@ def test_protocols_lists_all_and_one(cli):
 def test_protocols_json_is_as_the_interface_says(cli):
     _, out, _ = cli("protocols", "--json")
     listed = json.loads(out)
-    assert {item["id"] for item in listed} >= {"no-l1", "no-coh", "ideal"}
+    assert [item["id"] for item in listed] == list(gpucoh.protocols())
     for item in listed:
         assert set(item) >= {"id", "name", "paper", "family", "models", "controllers"}
+        assert set(item) >= {"keeps_time", "declared", "watched"}
+        assert set(item["declared"]) == {
+            "figure_slot", "weak_outcomes", "variations", "uncovered",
+        }  # fmt: skip
         for table in item["controllers"].values():
             assert set(table) >= {"states", "stable", "transitions", "table", "hardened"}
             assert set(table["stable"]) <= set(table["states"])
             assert all(len(cell) == 4 for cell in table["table"])
+
+
+def test_a_protocol_shows_what_it_declares_for_tests(cli):
+    for name, known in gpucoh.protocols().items():
+        _, out, _ = cli("protocols", name)
+        text = " ".join(out.split())
+        for test in known.weak_outcomes:
+            assert f" {test}" in text
+        for option in known.options.values():
+            assert option.small is None or f"({option.small} in gpucoh verify)" in text
+        for variation in known.with_variations()[1:]:
+            assert variation in text
+        for cells in known.uncovered:
+            assert cells.reason in text
 
 
 def test_dot_is_a_graph(cli):

@@ -10,8 +10,7 @@ import pytest
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.errors import SimulationError
-
-PROTOCOLS = _core.protocol_ids()
+from registered import ALL, COHERENT
 
 
 def outcome(protocol="no-l1", events=10**6):
@@ -26,27 +25,27 @@ def outcome(protocol="no-l1", events=10**6):
     return gpu.statistics(), gpu.cycles(), gpu.instructions(), out.tolist()
 
 
-@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p != "no-coh"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_every_thread_counts_under_a_protocol_that_keeps_its_promise(protocol):
     values = outcome(protocol)[3]
     assert values[0] == 3 * 1024
     assert values[32:] == [3] * 1024
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", ALL)
 def test_the_same_twice_in_a_process(protocol):
     assert outcome(protocol) == outcome(protocol)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", ALL)
 def test_the_same_when_cut_into_single_events(protocol):
     assert outcome(protocol, events=1) == outcome(protocol)
 
 
 def test_the_same_in_eight_threads_at_once():
-    expected = {protocol: outcome(protocol) for protocol in PROTOCOLS}
+    expected = {protocol: outcome(protocol) for protocol in ALL}
     with ThreadPoolExecutor(8) as pool:
-        jobs = [(protocol, pool.submit(outcome, protocol)) for protocol in PROTOCOLS * 4]
+        jobs = [(protocol, pool.submit(outcome, protocol)) for protocol in ALL * 4]
         for protocol, job in jobs:
             assert job.result() == expected[protocol]
 
@@ -126,5 +125,5 @@ def test_the_state_is_printed_for_people():
 
 
 def test_protocols_describe_themselves():
-    for protocol in PROTOCOLS:
+    for protocol in ALL:
         assert json.loads(_core.describe_protocol(protocol))["id"] == protocol

@@ -11,6 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.errors import Error
+from registered import COHERENT
 
 WORDS = 256
 THREADS = 128  # of a launch of increment()
@@ -147,7 +148,7 @@ class Hostile(RuleBasedStateMachine):
             assert np.array_equal(out, data)
 
 
-@pytest.mark.parametrize("protocol", ["no-l1", "ideal"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_any_sequence_of_calls(protocol):
     machine = type(f"Hostile_{protocol}", (Hostile,), {"protocol": protocol})
     case = machine.TestCase

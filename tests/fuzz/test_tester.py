@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -10,8 +11,7 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.fuzz import fuzz, fuzz_many
-from gpucoh.fuzz.coverage import coverage_of, option_ranges, reviewed
-from gpucoh.gpu import resolve
+from gpucoh.fuzz.coverage import coverage_of
 
 # Planted bugs (csrc/tests/mutants*.c) that this tester finds soon; docs/verification.md has the others.
 CAUGHT = [
@@ -82,19 +82,29 @@ def test_a_planted_bug_is_shrunk_to_a_few_operations(mutant_gpucoh):
 # ---- coverage
 
 
-def test_the_reviewed_list_names_cells_and_options_that_exist():
-    for item in reviewed()["cells"]:
-        for name in item["protocols"]:
-            table = resolve(name).protocol.controllers[item["table"]]
+def test_protocols_declare_cells_and_ranges_that_exist():
+    for name, known in gpucoh.protocols().items():
+        for item in known.uncovered:
+            table = known.controllers[item.table]
             cells = {(cell.state, cell.event) for cell in table.cells()}
-            for state in item["states"]:
-                assert any((state, event) in cells for event in item["events"]), (name, state)
-            assert set(item["events"]) <= set(table.events)
-            assert len(item["reason"]) > 20
-    for name in reviewed()["options"]:
-        for option, (low, high) in option_ranges(name).items():
-            known = resolve(name).protocol.options[option]
-            assert known.smallest <= low <= high <= known.largest
+            for state in item.states:
+                assert any((state, event) in cells for event in item.events), (name, state)
+            assert set(item.events) <= set(table.events)
+            assert set(item.rules) <= set(known.models)
+            assert len(item.reason) > 20
+        for option in known.options.values():
+            for value in (option.small, *(option.fuzz or ())):
+                assert value is None or option.smallest <= value <= option.largest
+            assert not option.fuzz or option.fuzz[0] < option.fuzz[1]
+
+
+def test_a_cell_is_uncovered_under_the_rules_that_its_protocol_declares():
+    for known in gpucoh.protocols().values():
+        for rule in known.models:
+            coverage = coverage_of(known, rule)
+            for item in known.uncovered:
+                pairs = set(itertools.product(item.states, item.events))
+                assert (pairs <= set(coverage[item.table].reasons)) == (rule in (item.rules or [rule]))  # fmt: skip
 
 
 def test_coverage_counts_each_possible_cell_once():

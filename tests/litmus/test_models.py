@@ -4,7 +4,9 @@ import itertools
 
 import pytest
 
+import gpucoh
 from gpucoh.litmus import UnsupportedError, Verdicts, allowed, builtin, builtins, parse
+from registered import ALL
 
 MODELS = ("SC", "RC-MCA", "RCsc", "RCpc")
 NO, YES = False, True
@@ -248,3 +250,10 @@ def test_where_nothing_is_promised_a_run_may_hang():
     assert Verdicts(spin, "none").may_hang()
     assert Verdicts(spin, "DRF-SC").may_hang()  # a race
     assert not Verdicts(loop(ACQUIRE, STORE), "DRF-SC").may_hang()
+
+
+@pytest.mark.parametrize("protocol", ALL)
+def test_declared_weak_outcomes_are_built_in_and_allowed(protocol):
+    known = gpucoh.protocols()[protocol]
+    for name in known.weak_outcomes:
+        assert Verdicts(builtin(name), known.model(known.default_rule)).allowed(), name

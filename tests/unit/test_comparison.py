@@ -8,7 +8,7 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
-from gpucoh.report.plots import energy_stacks
+from gpucoh.report.plots import energy_stacks, protocol_styles, style
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}
@@ -198,6 +198,21 @@ def test_the_speedup_figure_has_a_bar_a_run_a_mean_units_and_marks_wrong_answers
     axes = figure.axes[0]
     assert len(axes.patches) == 9
     assert sum(text.get_text() == "\N{MULTIPLICATION X}" for text in axes.texts) == 1
+
+
+def test_a_protocol_looks_the_same_in_every_figure_and_no_two_alike():
+    names = list(gpucoh.protocols())
+    looks = [(look["facecolor"], look["hatch"]) for look in protocol_styles(names)]
+    assert len(set(looks)) == len(names)
+    assert protocol_styles(names[::-1]) == protocol_styles(names)[::-1]
+    assert looks[names.index("mesi")] == ("#0072b2", "///")
+    options = ["tc-weak", "tc-weak[lifetime=0]"]
+    assert protocol_styles(options) == [style(0), style(1)]
+
+
+def test_more_things_are_told_apart_than_there_are_colours():
+    looks = {(style(number)["facecolor"], style(number)["hatch"]) for number in range(36)}
+    assert len(looks) == 36
 
 
 def test_the_traffic_figure_stacks_classes_to_the_ratio(matrix):

@@ -10,6 +10,7 @@ import pytest
 import gpucoh
 from gpucoh.gpu import occupancy
 from gpucoh.lang import isa
+from registered import ALL, WITH_L1
 
 
 @gpucoh.kernel
@@ -140,7 +141,7 @@ def test_a_freed_array_is_refused(gpu):
 # ---- launches
 
 
-@pytest.mark.parametrize("protocol", ["no-l1", "no-coh", "ideal"])
+@pytest.mark.parametrize("protocol", ALL)
 def test_a_kernel_computes(protocol):
     gpu = gpucoh.GPU(protocol=protocol)
     x = gpu.array(np.arange(100, dtype=np.int32))
@@ -405,7 +406,7 @@ def test_a_gpu_that_cannot_be_is_refused(arguments, told):
         gpucoh.GPU(**arguments)
 
 
-@pytest.mark.parametrize("protocol", sorted(gpucoh.protocols().keys() - {"no-l1"}))
+@pytest.mark.parametrize("protocol", WITH_L1)
 def test_a_machine_without_l1s_is_refused_by_its_field_where_the_protocol_needs_one(protocol):
     bare = gpucoh.machine("fermi").replace(l1_kib=0)
     told = f"^l1_kib is 0: protocol {protocol} needs an L1 of at least 512 bytes"

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import gpucoh
 from gpucoh.suite.base import REGISTRY
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
+# The protocol of add-a-protocol.md, which is in the test library.
+EXAMPLE = "self-inval"
 
 
 def blocks(page, language):
@@ -32,8 +35,8 @@ def token_ring(tmp_path, monkeypatch):
 
 
 def test_the_page_s_workload_is_right_under_every_protocol_with_a_model(token_ring):
-    for name in gpucoh.protocols():
-        right = name != "no-coh"
+    for name, known in gpucoh.protocols().items():
+        right = known.is_coherent
         assert (
             gpucoh.run("token-ring", protocol=name, scale="tiny", check=right).correct is right
         ), name
@@ -45,3 +48,69 @@ def test_the_page_s_machine_is_read_and_runs(tmp_path):
     machine = gpucoh.machine(path)
     assert (machine.derived["l2_total_kib"], machine.derived["dram_gb_per_s"]) == (512, 89.6)
     assert gpucoh.run("bfs", protocol="ideal", machine=machine, scale="tiny").correct
+
+
+def test_the_page_s_protocol_is_the_file_that_the_test_library_builds():
+    source = PAGES.parents[1] / "csrc" / "tests" / "example_protocol.c"
+    quoted = "\n".join(blocks("add-a-protocol.md", "c"))
+    assert quoted == source.read_text(encoding="utf-8")
+
+
+def test_the_page_s_planted_bug_is_one_of_the_test_library():
+    page = (PAGES / "add-a-protocol.md").read_text(encoding="utf-8")
+    source = PAGES.parents[1] / "csrc" / "tests" / "mutants_example.c"
+    function = source.read_text(encoding="utf-8").split("static void\nevicted_lease_forgotten")[1]
+    assert textwrap.indent("evicted_lease_forgotten" + function.split("\n}\n")[0], "    ") in page
+
+
+def test_the_page_s_protocol_is_for_tests_alone():
+    assert EXAMPLE not in gpucoh.protocols()
+
+
+def test_the_page_s_protocol_describes_itself(mutant_gpucoh):
+    described = mutant_gpucoh.protocols()[EXAMPLE].json
+    tables = {unit["name"]: unit["tables"][0] for unit in described["controllers"]}
+    assert [state["name"] for state in tables["L1"]["states"]] == ["I", "V", "R", "IV", "II"]
+    assert described["models"] == {"sc": "SC", "rc": "RC-MCA"}
+
+
+@pytest.mark.parametrize("workload", ["bfs", "stn", "dlb", "cl", "fg-share", "kmn"])
+def test_the_page_s_protocol_runs_workloads_with_monitors(mutant_gpucoh, workload):
+    result = mutant_gpucoh.run(workload, protocol=EXAMPLE, scale="tiny", check=True)
+    assert result.correct
+
+
+def test_the_page_s_protocol_renews_leases_without_data(mutant_gpucoh):
+    result = mutant_gpucoh.run("stn", protocol=EXAMPLE, scale="tiny")
+    assert result.stats.counters["L2"]["renewals"] > 100
+
+
+def test_the_page_s_protocol_outlives_its_timestamps(mutant_gpucoh):
+    narrow = {"timestamp_bits": 10, "l1_kib": 4}
+    result = mutant_gpucoh.run("bfs", protocol=EXAMPLE, scale="tiny", check=True, set=narrow)
+    assert result.correct
+    assert result.stats.rollovers > 0
+
+
+@pytest.mark.parametrize("name", ["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"])
+def test_the_page_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
+    from gpucoh.litmus import run_test
+
+    assert run_test(name, EXAMPLE, runs=100).ok
+
+
+@pytest.mark.parametrize("rule", ["sc", "rc"])
+def test_the_explorer_finds_no_violation_of_the_page_s_protocol(mutant_gpucoh, rule):
+    from gpucoh.verify.explorer import verify
+
+    result = verify(EXAMPLE, consistency=rule, max_states=60_000)
+    assert result.states >= 60_000
+    assert not result.violations
+
+
+def test_random_programs_enter_every_cell_of_the_page_s_protocol(mutant_gpucoh):
+    from gpucoh.fuzz import fuzz
+
+    report = fuzz(EXAMPLE, ops=60_000, seed=1)
+    assert report.failures == []
+    assert [table.missed for table in report.coverage.values()] == [[], []]

@@ -20,6 +20,8 @@ DESCRIPTION = {
             "largest": 9999,
             "choices": "",
             "text": "cycles",
+            "small": 2,
+            "fuzz": [1, 50],
         },
         {
             "name": "private",
@@ -38,6 +40,16 @@ DESCRIPTION = {
             "text": "",
         },
     ],
+    "keeps_time": True,
+    "declared": {
+        "figure_slot": 7,
+        "weak_outcomes": ["SB", "MP"],
+        "variations": ["private=off", "lifetime=3,l2=through"],
+        "uncovered": [
+            {"table": "L1", "states": ["V"], "events": ["LOAD"], "rules": ["sc"], "reason": "none"}
+        ],
+    },
+    "watched": {"promise": "LEASED", "copies": False, "banks": True, "leases": True},
     "controllers": [
         {
             "name": "L1",
@@ -139,3 +151,19 @@ def test_the_graph_names_every_state():
     dot = KNOWN["tc-weak"].dot()
     assert dot.startswith("digraph")
     assert '"L1.I" -> "L1.V" [label="LOAD"]' in dot
+
+
+def test_what_a_protocol_declares_for_tests_and_tools_is_read():
+    known = KNOWN["tc-weak"]
+    assert (known.keeps_time, known.figure_slot, known.weak_outcomes) == (True, 7, ("SB", "MP"))
+    assert known.with_variations() == [
+        "tc-weak",
+        "tc-weak[private=off]",
+        "tc-weak[lifetime=3,l2=through]",
+    ]
+    assert [(cells.table, cells.events, cells.rules) for cells in known.uncovered] == [
+        ("L1", ("LOAD",), ("sc",))
+    ]
+    assert (known.watched.promise, known.watched.leases) == ("LEASED", True)
+    assert (known.options["lifetime"].small, known.options["lifetime"].fuzz) == (2, (1, 50))
+    assert (known.options["private"].small, known.options["private"].fuzz) == (None, None)

@@ -1,4 +1,4 @@
-"""The TC paper's protocols under finite resources, their message classes, and the counts of its tables 1 and 4."""
+"""Protocols under finite resources, their message classes, and the counts of the TC paper's tables 1 and 4."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 import gpucoh
+from registered import COHERENT, VARIATIONS
 
-INVALIDATION = ("mesi", "gpu-vi", "gpu-vini", "gpu-vini[dir_ways=1,dir_ratio=1]")
-TEMPORAL = ("tc-strong", "tc-weak", "tc-weak[private=literal]")
+SMALLEST_DIRECTORY = "gpu-vini[dir_ways=1,dir_ratio=1]"
+INVALIDATION = ("mesi", "gpu-vi", "gpu-vini", SMALLEST_DIRECTORY)
+LEASED = [
+    text
+    for known in gpucoh.protocols().values()
+    if known.watched and known.watched.leases
+    for text in known.with_variations()
+]
 WORKLOADS = ("bh", "stn", "fg-share", "hsp")
 
 ONE_MSHR = {"l1_mshrs": 1, "l2_mshrs": 1}
@@ -33,22 +40,14 @@ def _run(workload: str, protocol: str, changes: dict[str, Any] | None = None) ->
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("workload", WORKLOADS)
-@pytest.mark.parametrize("protocol", INVALIDATION)
-def test_invalidation_protocols_do_not_deadlock(protocol: str, workload: str, limit: str) -> None:
+@pytest.mark.parametrize("protocol", [*COHERENT, *VARIATIONS, SMALLEST_DIRECTORY])
+def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, limit: str) -> None:
     run = _run(workload, protocol, LIMITS[limit])
     assert (run.error, run.correct) == (None, True), run.where
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("workload", WORKLOADS)
-@pytest.mark.parametrize("protocol", TEMPORAL)
-def test_temporal_coherence_does_not_deadlock(protocol: str, workload: str, limit: str) -> None:
-    run = _run(workload, protocol, LIMITS[limit])
-    assert (run.error, run.correct) == (None, True), run.where
-
-
-@pytest.mark.parametrize("protocol", TEMPORAL)
-def test_temporal_coherence_sends_no_invalidation_and_no_recall(protocol: str) -> None:
+@pytest.mark.parametrize("protocol", LEASED)
+def test_copies_that_expire_need_no_invalidation_and_no_recall(protocol: str) -> None:
     flits: Counter[str] = Counter()
     for workload in WORKLOADS:
         flits.update(_run(workload, protocol, TWO_SETS).stats.flits_by_class())

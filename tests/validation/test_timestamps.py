@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gpucoh
+from registered import COHERENT, TIMED
 
 WORKLOADS = ("bh", "fg-share", "stn")
 # Six bits hold leases of 63 cycles, fewer than an answer takes; ten hold leases that are used and cut at the wrap.
@@ -44,9 +45,10 @@ def test_wide_timestamps_never_begin_again() -> None:
     assert run.l2["leases_cut"] == 0
 
 
-def test_the_width_has_no_effect_on_protocols_without_timestamps() -> None:
-    narrow = gpucoh.run("bh", protocol="gpu-vi", machine=_machine(6), scale="tiny")
-    wide = gpucoh.run("bh", protocol="gpu-vi", scale="tiny")
+@pytest.mark.parametrize("protocol", [name for name in COHERENT if name not in TIMED])
+def test_the_width_has_no_effect_on_protocols_without_timestamps(protocol: str) -> None:
+    narrow = gpucoh.run("bh", protocol=protocol, machine=_machine(6), scale="tiny")
+    wide = gpucoh.run("bh", protocol=protocol, scale="tiny")
     assert narrow.stats.to_dict() == wide.stats.to_dict()
     assert narrow.rollovers == 0
 

@@ -8,21 +8,28 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments.runner import Run
+from registered import COHERENT, INCOHERENT, TIMED, VARIATIONS
 
 SMALL_L2 = {"l2_kib": 4, "l2_ways": 2, "l1_kib": 4}
 SCARCE = SMALL_L2 | {"l1_mshrs": 4, "l2_mshrs": 4}
-COHERENT = ["no-l1", "ideal", "gpu-vi", "gpu-vini", "mesi", "tc-strong", "tc-weak"]
 
-# What every run under the protocol counts, beside steps, writes and loads.
-COUNTED = {
-    "no-l1": {"banks", "atomics"},
-    "ideal": {"banks", "copies", "atomics"},
-    "gpu-vi": {"banks", "copies", "atomics"},
-    "gpu-vini": {"banks", "copies", "atomics"},
-    "mesi": {"copies", "atomics"},
-    "tc-strong": {"banks", "copies", "leases", "lease_hits", "atomics"},
-    "tc-weak": {"banks", "leases", "lease_hits", "atomics", "fences"},
-}
+
+def counted(protocol):
+    """What every run under the protocol counts, by what it declares to the monitors."""
+    watched = gpucoh.protocols()[protocol].watched
+    names = {"steps", "writes", "loads", "atomics"}
+    names |= {"banks"} if watched.banks else set()
+    names |= {"copies"} if watched.copies else set()
+    names |= {"leases", "lease_hits"} if watched.leases else set()
+    return names | ({"fences"} if watched.promise == "LEASED" else set())
+
+
+def test_the_monitors_look_at_every_protocol():
+    assert counted("mesi") == {"steps", "writes", "loads", "atomics", "copies"}
+    assert {"leases", "fences", "banks"} <= counted("tc-weak")
+    for name, known in gpucoh.protocols().items():
+        assert known.watched, name
+        assert (known.watched.promise != "NOTHING") == known.is_coherent, name
 
 
 @pytest.mark.parametrize("workload", ["stn", "bh", "synthetic"])
@@ -31,9 +38,7 @@ def test_a_protocol_passes_its_monitors(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
     counts = result.stats.check.to_dict()
     assert result.correct
-    missing = {
-        name for name in COUNTED[protocol] | {"steps", "writes", "loads"} if not counts[name]
-    }
+    missing = {name for name in counted(protocol) if not counts[name]}
     assert not missing - {"stn": {"atomics"}, "synthetic": {"atomics", "lease_hits"}}.get(
         workload, set()
     )
@@ -41,32 +46,29 @@ def test_a_protocol_passes_its_monitors(protocol, workload):
 
 
 @pytest.mark.parametrize("workload", ["sr", "stn"])
-@pytest.mark.parametrize("protocol", ["gpu-vi", "gpu-vini", "mesi", "tc-strong", "tc-weak"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_a_protocol_passes_its_monitors_where_everything_is_scarce(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True, set=SCARCE)
     assert result.correct
 
 
-def test_options_pass_their_monitors():
-    for protocol in (
-        "tc-weak[private=literal]",
-        "tc-weak[lifetime=300]",
-        "tc-strong[stall=line,lifetime=100]",
-    ):
-        assert gpucoh.run("stn", protocol=protocol, scale="tiny", check=True).correct
+@pytest.mark.parametrize("protocol", VARIATIONS)
+def test_options_pass_their_monitors(protocol):
+    assert gpucoh.run("stn", protocol=protocol, scale="tiny", check=True).correct
 
 
-def test_timestamps_that_begin_again_pass_the_monitors():
-    for protocol in ("tc-weak", "tc-strong"):
-        result = gpucoh.run(
-            "stn", protocol=protocol, scale="tiny", check=True, set={"timestamp_bits": 12}
-        )
-        assert result.correct
-        assert result.stats["rollovers"] > 0
+@pytest.mark.parametrize("protocol", TIMED)
+def test_timestamps_that_begin_again_pass_the_monitors(protocol):
+    result = gpucoh.run(
+        "stn", protocol=protocol, scale="tiny", check=True, set={"timestamp_bits": 12}
+    )
+    assert result.correct
+    assert result.stats["rollovers"] > 0
 
 
-def test_no_coherence_is_checked_at_its_banks_only():
-    counts = gpucoh.run("vec-cpy", protocol="no-coh", scale="tiny", check=True).stats.check
+@pytest.mark.parametrize("protocol", INCOHERENT)
+def test_no_coherence_is_checked_at_its_banks_only(protocol):
+    counts = gpucoh.run("vec-cpy", protocol=protocol, scale="tiny", check=True).stats.check
     assert counts.banks
     assert counts.writes
     assert not counts.loads
@@ -86,7 +88,7 @@ PLANTED = [
     ("a write is performed once, before its answer", "no-l1!atomic-not-performed", "bh", {}),
     ("a load returns a value it may", "gpu-vi!own-store-readable", "bh", {}),
     ("a load returns a value it may", "tc-weak!w3", "bh", {}),
-    ("no older value after a newer one", "tc-weak!w2", "bh", {}),
+    ("no older value after a newer one", "tc-weak!w2", "stn", {}),
     ("every copy is listed", "gpu-vi!readers-of-fill-forgotten", "bh", {}),
     ("the listed owner owns", "mesi!silent-exclusive-eviction", "stn", {}),
     ("a private line has one unexpired copy", "tc-strong!private-without-comparison", "bh", {}),
@@ -129,7 +131,7 @@ def test_a_violated_invariant_makes_gpucoh_run_exit_with_1(mutant_gpucoh, capsys
 # ---- what watching leaves alone
 
 
-@pytest.mark.parametrize("protocol", ["mesi", "tc-weak"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_checking_changes_nothing(protocol):
     plain, checked = (
         gpucoh.run("bfs-mask", protocol=protocol, scale="tiny", check=check).stats.to_dict()
@@ -152,7 +154,7 @@ def out_of_bounds(x: gpucoh.Buffer[gpucoh.i32]):
     x[gpucoh.global_id() + 1000] = 1
 
 
-@pytest.mark.parametrize("protocol", ["mesi", "tc-weak"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_memory_is_known_after_host_writes_snapshots_and_aborts(protocol):
     gpu = gpucoh.GPU(protocol=protocol, check=True)
     x = gpu.array(np.arange(128, dtype=np.int32))
@@ -188,11 +190,12 @@ def test_check_may_name_what_is_checked():
     assert not other.stats.check.race_accesses
 
 
-def test_races_are_not_looked_for_without_a_model():
-    with pytest.raises(gpucoh.ConfigError, match="'races' under no-coh"):
-        gpucoh.GPU(protocol="no-coh", check="races")
+@pytest.mark.parametrize("protocol", INCOHERENT)
+def test_races_are_not_looked_for_without_a_model(protocol):
+    with pytest.raises(gpucoh.ConfigError, match=f"'races' under {protocol}"):
+        gpucoh.GPU(protocol=protocol, check="races")
     assert not gpucoh.run(
-        "vec-cpy", protocol="no-coh", scale="tiny", check=True
+        "vec-cpy", protocol=protocol, scale="tiny", check=True
     ).stats.check.race_accesses
 
 

@@ -7,9 +7,8 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, i32
+from registered import COHERENT
 
-# One whose L1 shows writes when they are performed, one whose L1 may show them before and after.
-PROTOCOLS = ("ideal", "mesi", "tc-weak")
 BLOCK = 64
 
 
@@ -174,7 +173,7 @@ RACES = {
 }
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", COHERENT)
 @pytest.mark.parametrize("kernel", RACES, ids=lambda kernel: kernel.name)
 def test_a_race_is_found(kernel, protocol):
     buffers, place = RACES[kernel]
@@ -361,7 +360,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", COHERENT)
 @pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
 def test_no_race_is_found_where_there_is_none(kernel, protocol):
     buffers, grid = RIGHT[kernel]

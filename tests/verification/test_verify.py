@@ -11,10 +11,11 @@ import pytest
 
 import gpucoh
 from gpucoh.errors import ConfigError
-from gpucoh.verify.explorer import explore, verify
+from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import every_program, fenced, parse, without_fences
+from registered import COHERENT, SEQUENTIAL
 
 MUTANTS = Path(__file__).parents[2] / "tools" / "mutants.py"
 
@@ -72,7 +73,7 @@ def test_models_are_told_apart(name, outcome, models):
     assert allowing == models
 
 
-@pytest.mark.parametrize("protocol", [p for p in gpucoh.protocols() if p != "no-coh"])
+@pytest.mark.parametrize("protocol", COHERENT)
 def test_a_protocol_passes_on_one_line(protocol):
     found = verify(protocol, cores=2, lines=1, operations=1)
     assert found.complete
@@ -80,19 +81,23 @@ def test_a_protocol_passes_on_one_line(protocol):
     assert found.states > 1000
 
 
-@pytest.mark.parametrize("protocol", ["ideal", "gpu-vi", "gpu-vini", "mesi", "tc-strong"])
+@pytest.mark.parametrize("protocol", SEQUENTIAL)
 def test_a_protocol_is_sequentially_consistent_on_a_tight_machine(protocol):
     for shape in shapes():
         if shape.variables == 2 and shape.cores == 2 and shape.size < 7:
             program = replace(without_fences(shape), tight=True, evictions=False)
             allowed = allowed_outcomes(program, "SC")
-            result = explore(protocol_small(protocol), program, consistency="sc", allowed=allowed)
+            result = explore(small_choice(protocol), program, consistency="sc", allowed=allowed)
             assert result["complete"]
             assert not result["violations"]
 
 
-def protocol_small(protocol):
-    return f"{protocol}[lifetime=2]" if protocol.startswith("tc-") else protocol
+def test_options_have_the_values_that_the_protocol_declares_for_a_small_machine():
+    for name, known in gpucoh.protocols().items():
+        small = {option.name: option.small for option in known.options.values() if option.small}
+        assert small_choice(name).options == small
+        for option, value in small.items():
+            assert small_choice(f"{name}[{option}={value + 1}]").options == {**small, option: value + 1}  # fmt: skip
 
 
 def test_what_is_allowed_is_seen():

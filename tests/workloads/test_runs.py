@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpucoh.suite import workload, workloads
+from registered import COHERENT
 
 pytestmark = pytest.mark.core
 
@@ -21,7 +22,7 @@ def run(name: str, protocol: str, seed: int = 0) -> tuple[Any, dict[str, Any]]:
     return outcome, gpu.stats().to_dict()
 
 
-@pytest.mark.parametrize("protocol", ["no-l1", "ideal"])
+@pytest.mark.parametrize("protocol", COHERENT)
 @pytest.mark.parametrize("name", workloads())
 def test_right_where_caches_are_coherent_and_small_enough_for_tests(
     name: str, protocol: str

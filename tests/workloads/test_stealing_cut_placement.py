@@ -13,6 +13,7 @@ from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, distances
 from gpucoh.suite.placement import NONE, Netlist, make_netlist
 from gpucoh.suite.stealing import LEVELS, reference_partition
+from registered import COHERENT, INCOHERENT
 
 COMMUNICATING = ("bh", "cc", "cl", "dlb", "stn", "vpr")
 
@@ -192,9 +193,7 @@ def verdict(name: str, protocol: str) -> tuple[str, str]:
 
 
 @pytest.mark.core
-@pytest.mark.parametrize(
-    "protocol", ["mesi", "gpu-vi", "gpu-vini", "tc-strong", "tc-weak", "no-l1", "ideal"]
-)
+@pytest.mark.parametrize("protocol", COHERENT)
 @pytest.mark.parametrize("name", COMMUNICATING)
 def test_communicating_workloads_are_right_under_every_coherent_protocol(
     name: str, protocol: str
@@ -203,8 +202,11 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("protocol", INCOHERENT)
 @pytest.mark.parametrize("name", COMMUNICATING)
-def test_communicating_workloads_are_wrong_without_coherence_and_say_where(name: str) -> None:
-    told, where = verdict(name, "no-coh")
+def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
+    name: str, protocol: str
+) -> None:
+    told, where = verdict(name, protocol)
     assert told in ("wrong", "hung", "failed")
     assert where

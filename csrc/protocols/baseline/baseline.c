@@ -89,10 +89,16 @@ GPC_SHARED_ACTION(act_fetch, "memory is asked; the request is then pending")
     return status ? status : gpc_keep_pending(x);
 }
 
+static int
+answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    return gpc_send(x, gpc_new_answer(x, to, type));
+}
+
 GPC_SHARED_ACTION(act_answer, "DATA to who asked")
 {
     gpc_count(x, load_hits);
-    return gpc_send(x, gpc_new_answer(x, x->message, MSG_DATA));
+    return answer(x, x->message, MSG_DATA);
 }
 
 GPC_SHARED_ACTION(act_write, "the words of the store in hand, or that waited for the fill, and its ACK")
@@ -114,16 +120,7 @@ GPC_SHARED_ACTION(act_fill_line, "memory's line into the way")
 
 GPC_SHARED_ACTION(act_answer_all, "DATA to all who wait")
 {
-    gpc_index_t i;
-    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        gpc_msg_t *answer = gpc_new_answer(x, i, MSG_DATA);
-        gpc_free_message(x->unit, i);
-        int status = gpc_send(x, answer);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_answer_pending(x, MSG_DATA, answer);
 }
 
 /* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank goes on with other lines. ------------- */

@@ -14,7 +14,7 @@ enum { TC_L2_EVENTS(GPC_FSM_EVENT_ENUM_) };
 int
 tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime, gpc_failure_t *failure)
 {
-    gpc_cycle_t longest = tc_longest(machine);
+    gpc_cycle_t longest = gpc_longest_time(machine);
     if (lifetime <= 0 || (gpc_cycle_t) lifetime <= longest) {
         return 0;
     }
@@ -62,7 +62,7 @@ tc_send_timed(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp)
 static gpc_event_id_t
 classify_read(const gpc_step_t *x)
 {
-    bool expired = tc_expired(x, tc_message(x->msg)->timestamp);
+    bool expired = gpc_expired(x, tc_message(x->msg)->timestamp);
 
     if (expired && tc_served(x) > 1) {
         return L1_READ_AGAIN;
@@ -79,7 +79,7 @@ tc_l1_classify(const gpc_step_t *x)
     if (x->cause == GPC_MSG_EVICT) {
         return L1_EVICT;
     }
-    if ((x->state == L1_V || x->state == L1_VM) && tc_expired(x, tc_l1_line(x)->timestamp)) {
+    if ((x->state == L1_V || x->state == L1_VM) && gpc_expired(x, tc_l1_line(x)->timestamp)) {
         return GPC_PRE_EVENT(L1_EXPIRE);
     }
     switch (x->cause) {
@@ -140,7 +140,7 @@ GPC_SHARED_ACTION(act_request_again, "the merged loads ask again, together")
 static uint32_t
 rank_by(const gpc_controller_t *unit, gpc_cycle_t timestamp)
 {
-    return timestamp < unit->ports->now(unit->world) ? 0 : 1;
+    return timestamp < gpc_now_at(unit) ? 0 : 1;
 }
 
 uint32_t
@@ -155,9 +155,9 @@ static bool
 has_expired(const gpc_step_t *x)
 {
     if (x->state == L2_P || x->state == L2_S) {
-        return tc_expired(x, tc_l2_line(x)->timestamp);
+        return gpc_expired(x, tc_l2_line(x)->timestamp);
     }
-    return x->state == L2_MI && tc_expired(x, tc_l2_mshr(x)->timestamp);
+    return x->state == L2_MI && gpc_expired(x, tc_l2_mshr(x)->timestamp);
 }
 
 gpc_event_id_t
@@ -183,16 +183,6 @@ tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
     return gpc_answer_writer(x, answer);
 }
 
-void
-tc_extend(gpc_step_t *x, gpc_cycle_t lifetime)
-{
-    gpc_cycle_t *timestamp = &tc_l2_line(x)->timestamp, end = tc_later(x->unit, gpc_now(x), lifetime);
-    gpc_count(x, leases);
-    x->unit->statistics->lease_cycles += lifetime;
-    x->unit->statistics->leases_cut += end < gpc_now(x) + lifetime;
-    *timestamp = *timestamp > end ? *timestamp : end;
-}
-
 GPC_SHARED_ACTION(tc_act_fill_line, "memory's line, with the timestamp that the transaction has kept")
 {
     tc_l2_line(x)->timestamp = tc_l2_mshr(x)->timestamp;
@@ -200,9 +190,9 @@ GPC_SHARED_ACTION(tc_act_fill_line, "memory's line, with the timestamp that the 
 }
 
 static int
-answer_read(gpc_step_t *x, gpc_index_t load)
+answer_read(gpc_step_t *x, gpc_index_t load, uint8_t type)
 {
-    gpc_msg_t *answer = gpc_new_answer(x, load, MSG_DATA);
+    gpc_msg_t *answer = gpc_new_answer(x, load, type);
     tc_message(answer)->timestamp = tc_l2_line(x)->timestamp;
     return gpc_send(x, answer);
 }
@@ -210,20 +200,12 @@ answer_read(gpc_step_t *x, gpc_index_t load)
 GPC_SHARED_ACTION(tc_act_answer, "DATA with the timestamp to the load in hand")
 {
     gpc_count(x, load_hits);
-    return answer_read(x, x->message);
+    return answer_read(x, x->message, MSG_DATA);
 }
 
 GPC_SHARED_ACTION(tc_act_answer_all, "DATA with the timestamp to all who wait")
 {
-    gpc_index_t load;
-    while ((load = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = answer_read(x, load);
-        gpc_free_message(x->unit, load);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_answer_pending(x, MSG_DATA, answer_read);
 }
 
 GPC_SHARED_ACTION(act_keep_lease, "the way goes, the timestamp stays in the transaction")
@@ -253,7 +235,7 @@ tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 static int
 end_lease(gpc_controller_t *bank, gpc_address_t line)
 {
-    gpc_cycle_t now = bank->ports->now(bank->world);
+    gpc_cycle_t now = gpc_now_at(bank);
     gpc_index_t way = gpc_tags_find(&bank->arrays[0], line), mshr = gpc_mshr_find(&bank->mshrs, line);
     gpc_cycle_t *timestamp = NULL;
 
@@ -306,7 +288,7 @@ tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_control
 {
     gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
     const gpc_watched_t *watched = bank->protocol->watched;
-    gpc_cycle_t now = bank->ports->now(bank->world);
+    gpc_cycle_t now = gpc_now_at(bank);
     uint32_t copies = 0;
 
     if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE ||

@@ -5,9 +5,8 @@
  * Time     core cycles of one counter that all see alike. A timestamp below it has expired; L1, L2 and fences use the same test.
  * Rollover section 6.5: counter and timestamps have timestamp_bits bits (table 4: 32; 4 bytes in messages whatever the width). When
  *          the counter begins again, L1s flash-invalidate. Inferred: all leases end then, at L1s, L2s and in GWCTs, since no
- *          timestamp lies beyond the counter's last value; data on its way counts as expired. A timestamp is kept here as its
- *          epoch (how often the counter has begun again) above its bits. The epoch is the generation by which a flash
- *          invalidation takes no time: a timestamp of an older one is smaller than now, whatever its bits say.
+ *          timestamp lies beyond the counter's last value; data on its way counts as expired. The epoch that
+ *          timestamps.h keeps above a timestamp's bits is the generation by which a flash invalidation takes no time.
  */
 #ifndef GPC_PROTOCOLS_TEMPORAL_TC_H
 #define GPC_PROTOCOLS_TEMPORAL_TC_H
@@ -22,31 +21,6 @@
     FIELD(TIME, uint64_t, gwct)      /* when the write is visible everywhere */
 GPC_METADATA(tc, message, TC_MESSAGE)
 
-static inline bool
-tc_expired(const gpc_step_t *x, gpc_cycle_t timestamp)
-{
-    return timestamp < gpc_now(x);
-}
-
-/* The largest value of the counter and of timestamps. */
-static inline gpc_cycle_t
-tc_longest(const gpc_machine_t *machine)
-{
-    return (UINT64_C(1) << machine->timestamp_bits) - 1;
-}
-/* The last one of the timestamp's epoch. */
-static inline gpc_cycle_t
-tc_last(const gpc_controller_t *unit, gpc_cycle_t timestamp)
-{
-    return timestamp | tc_longest(unit->machine);
-}
-/* So many later, but in the same epoch. */
-static inline gpc_cycle_t
-tc_later(const gpc_controller_t *unit, gpc_cycle_t timestamp, uint64_t cycles)
-{
-    gpc_cycle_t last = tc_last(unit, timestamp);
-    return cycles < last - timestamp ? timestamp + cycles : last;
-}
 /* GPC_ERROR_OPTION when leases so long do not fit into the machine's timestamps. */
 GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime,
                                      gpc_failure_t *failure);
@@ -136,7 +110,6 @@ GPC_KEEPS_DIRTY(tc_l2);
 
 /* The writer is performed, and answered with `type` and a GWCT. */
 GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
-void tc_extend(gpc_step_t *x, gpc_cycle_t lifetime);
 
 GPC_DECLARE_ACTION(tc_act_fill_line); /* memory's line, with the timestamp that the transaction has kept */
 GPC_DECLARE_ACTION(tc_act_answer);    /* DATA with the timestamp, to the load in hand */

@@ -158,7 +158,7 @@ static gpc_event_id_t
 classify_fill(const gpc_step_t *x)
 {
     const gpc_list_t *pending = gpc_step_pending(x);
-    bool live = !tc_expired(x, tc_l2_mshr(x)->timestamp);
+    bool live = !gpc_expired(x, tc_l2_mshr(x)->timestamp);
 
     if (x->state == L2_IS) {
         return live || pending->count > 1 ? L2_FILL_SHARED : L2_FILL;
@@ -205,14 +205,14 @@ l2_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_extend, "the line's lease lasts a lifetime from now")
 {
-    tc_extend(x, (gpc_cycle_t) x->unit->options[OPTION_LIFETIME]);
+    gpc_extend_lease(x, &tc_l2_line(x)->timestamp, (gpc_cycle_t) x->unit->options[OPTION_LIFETIME]);
     return GPC_OK;
 }
 
 GPC_ACTION(act_await_leases, "a timer for the end of the last lease")
 {
     tcs_l2_unit(x->unit)->waiting++;
-    return x->unit->ports->wake_at(x->unit->world, x->unit, tc_l2_line(x)->timestamp + 1, x->line, 0, false);
+    return gpc_wake_line_at(x, tc_l2_line(x)->timestamp + 1);
 }
 
 GPC_ACTION(act_waited, "one less that waits for leases")

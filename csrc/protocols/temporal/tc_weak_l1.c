@@ -61,7 +61,7 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_upgrade, "UPGR with the timestamp that the copy will have when the L2 gets to this store")
 {
     uint32_t before = tcw_bumps(x->unit) ? tcw_l1_mshr(x)->upgrades : 0u;
-    gpc_cycle_t expected = tc_later(x->unit, tc_l1_line(x)->timestamp, before);
+    gpc_cycle_t expected = gpc_later(x->unit, tc_l1_line(x)->timestamp, before);
     tcw_l1_mshr(x)->upgrades++;
     return tc_send_timed(x, TCW_UPGR, expected);
 }
@@ -69,7 +69,7 @@ GPC_ACTION(act_upgrade, "UPGR with the timestamp that the copy will have when th
 GPC_ACTION(act_upgraded, "the copy's timestamp follows the L2's increment for the store")
 {
     tcw_l1_mshr(x)->upgrades--;
-    tc_l1_line(x)->timestamp = tc_later(x->unit, tc_l1_line(x)->timestamp, tcw_bumps(x->unit) ? 1 : 0);
+    tc_l1_line(x)->timestamp = gpc_later(x->unit, tc_l1_line(x)->timestamp, tcw_bumps(x->unit) ? 1 : 0);
     return GPC_OK;
 }
 
@@ -84,16 +84,14 @@ GPC_ACTION(act_fill_around_stores, "the line but for the words of unanswered sto
         }
     }
     gpc_merge_words(gpc_line_words(x), x->msg->data, words);
-    tc_l1_line(x)->timestamp = tc_later(x->unit, tc_message(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
+    tc_l1_line(x)->timestamp = gpc_later(x->unit, tc_message(x->msg)->gwct, tcw_bumps(x->unit) ? 1 : 0);
     tcw_l1_mshr(x)->upgrades--;
     return GPC_OK;
 }
 
 GPC_ACTION(act_raise_gwct, "the warp's GWCT is at least the answer's")
 {
-    tcw_l1_warp_t *warp = tcw_l1_warp(x->unit, x->msg->warp);
-    gpc_cycle_t gwct = tc_message(x->msg)->gwct;
-    warp->gwct = warp->gwct > gwct ? warp->gwct : gwct;
+    gpc_raise_time(&tcw_l1_warp(x->unit, x->msg->warp)->gwct, tc_message(x->msg)->gwct);
     return GPC_OK;
 }
 
@@ -175,7 +173,7 @@ release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc
     gpc_cycle_t gwct = tcw_l1_warp(unit, warp)->gwct;
 
     (void) scope; /* all alike */
-    if (gwct < unit->ports->now(unit->world)) {
+    if (gwct < gpc_now_at(unit)) {
         return GPC_OK;
     }
     *until = gwct + 1;
@@ -185,10 +183,8 @@ release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc
 static void
 join_gwct(gpc_controller_t *unit, void *into, const void *from)
 {
-    tcw_l1_warp_t *to = into;
-    gpc_cycle_t gwct = ((const tcw_l1_warp_t *) from)->gwct;
     (void) unit;
-    to->gwct = to->gwct > gwct ? to->gwct : gwct;
+    gpc_raise_time(&((tcw_l1_warp_t *) into)->gwct, ((const tcw_l1_warp_t *) from)->gwct);
 }
 
 static int

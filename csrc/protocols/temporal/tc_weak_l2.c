@@ -35,7 +35,7 @@ GPC_METADATA(tcw_l2, unit, L2_UNIT)
 static bool
 is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
 {
-    return tc_message(upgrade)->timestamp == timestamp && timestamp != tc_last(x->unit, timestamp);
+    return tc_message(upgrade)->timestamp == timestamp && timestamp != gpc_last_time(x->unit, timestamp);
 }
 
 static gpc_event_id_t
@@ -43,7 +43,7 @@ classify_fill(const gpc_step_t *x)
 {
     const gpc_list_t *pending = gpc_step_pending(x);
     gpc_cycle_t kept = tc_l2_mshr(x)->timestamp;
-    bool live = !tc_expired(x, kept);
+    bool live = !gpc_expired(x, kept);
     const gpc_msg_t *first = gpc_first_pending(x);
 
     switch (first->type) {
@@ -96,7 +96,7 @@ l2_classify(const gpc_step_t *x)
 static int32_t
 fitting(const gpc_controller_t *unit, int32_t lifetime)
 {
-    gpc_cycle_t longest = tc_longest(unit->machine);
+    gpc_cycle_t longest = gpc_longest_time(unit->machine);
     return longest < (gpc_cycle_t) lifetime ? (int32_t) longest : lifetime;
 }
 
@@ -148,7 +148,7 @@ GPC_ACTION(act_note_expired_copy, "predict longer, if the requester's copy had e
 GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime from now")
 {
     int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
-    tc_extend(x, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
+    gpc_extend_lease(x, &tc_l2_line(x)->timestamp, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
     return GPC_OK;
 }
 
@@ -156,7 +156,7 @@ GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime fro
 
 GPC_ACTION(act_increment, "the timestamp goes up by one: older copies do not match it")
 {
-    tc_l2_line(x)->timestamp = tc_later(x->unit, tc_l2_line(x)->timestamp, 1);
+    tc_l2_line(x)->timestamp = gpc_later(x->unit, tc_l2_line(x)->timestamp, 1);
     return GPC_OK;
 }
 

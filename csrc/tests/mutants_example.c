@@ -1,0 +1,49 @@
+/* mutants_example.c: bugs planted in self-inval, the example of docs/how-to/add-a-protocol.md. */
+#include "tests/mutants.h"
+
+/* The L2 takes a lease for over in its last cycle, when an L1 may still read under it. */
+static gpc_event_id_t
+over_in_the_last_cycle(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool last = mutant_event_is(x, event, "WRITE_LEASED") && mutant_line_field(x, "lease") == gpc_now(x);
+    return last ? mutant_event(x, "WRITE") : event;
+}
+
+static void
+lease_off_by_one(mutant_t *m)
+{
+    mutant_classify(m, "L2", over_in_the_last_cycle);
+}
+
+/* Whoever has a copy has its lease renewed: the version is not compared. */
+static gpc_event_id_t
+any_version_is_renewed(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool renewed =
+        mutant_state_is(x, "V") && mutant_event_is(x, event, "GETS") && mutant_message_field(x, x->msg, "version") != 0;
+    return renewed ? mutant_event(x, "RENEW") : event;
+}
+
+static void
+version_not_compared(mutant_t *m)
+{
+    mutant_classify(m, "L2", any_version_is_renewed);
+}
+
+static void
+evicted_lease_forgotten(mutant_t *m)
+{
+    mutant_drop(m, "L2", "V", "EVICT_CLEAN", 0);
+    mutant_drop(m, "L2", "V", "EVICT_DIRTY", 0);
+}
+
+MUTANTS(example){
+    {"self-inval!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
+    {"self-inval!version-not-compared", "a copy is renewed although the line has been written", NULL,
+     version_not_compared},
+    {"self-inval!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL,
+     evicted_lease_forgotten},
+    {0},
+};

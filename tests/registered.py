@@ -1,0 +1,17 @@
+"""Protocols for parametrised tests, by what they declare: one that is added is in these lists by itself."""
+
+import gpucoh
+
+_KNOWN = gpucoh.protocols()
+
+ALL = list(_KNOWN)
+#: Those that promise a memory model, and the others.
+COHERENT = [name for name, known in _KNOWN.items() if known.is_coherent]
+INCOHERENT = [name for name, known in _KNOWN.items() if not known.is_coherent]
+#: Those that keep sequential consistency under the core rule ``sc``.
+SEQUENTIAL = [name for name in COHERENT if _KNOWN[name].models.get("sc") == "SC"]
+WITH_L1 = [name for name in ALL if _KNOWN[name].has_l1]
+#: Those that keep timestamps.
+TIMED = [name for name in ALL if _KNOWN[name].keeps_time]
+#: ``id[options]`` for each set of options that a coherent protocol declares for tests.
+VARIATIONS = [text for name in COHERENT for text in _KNOWN[name].with_variations()[1:]]
