@@ -1,7 +1,7 @@
 /* race.h: the data-race detector (check=True): happens-before over a run's synchronisation, with scopes.
  *
  * Method   Vector clocks with epochs (Flanagan and Freund, FastTrack, PLDI 2009). Scopes as in HRF-indirect (Hower et
- *          al., Heterogeneous-race-free Memory Models, ASPLOS 2014): synchronisation orders two threads if each is in the
+ *          al., Heterogeneous-race-free Memory Models, ASPLOS 2014): synchronisation orders threads if each is in the
  *          scope of the other's operation, and order is transitive.
  * Thread   A warp. Blocks are unordered, whatever their cores and times; launches are ordered.
  * Race     Two unordered accesses to one word by different warps, at least one of them a write, unless both are
