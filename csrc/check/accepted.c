@@ -40,7 +40,7 @@ gpc_accepted_add(gpc_accepted_t *self, const gpc_accepted_store_t *store)
     return GPC_OK;
 }
 
-/* The first store from i on that is the core's and to the word. */
+/* The first store of the core to the word, from i on. */
 static gpc_index_t
 from(const gpc_accepted_t *self, gpc_index_t i, gpc_node_t core, gpc_address_t address)
 {
@@ -79,7 +79,7 @@ gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_
                         write->data[word], write->requester);
 }
 
-/* The store leaves its bucket. */
+/* Removes the store from its bucket. */
 static void
 take_out(gpc_accepted_t *self, gpc_index_t i)
 {

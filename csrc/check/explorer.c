@@ -1,4 +1,5 @@
-/* explorer.c: every interleaving of a small world, breadth first, so that the first violation found has the shortest way. */
+/* explorer.c: breadth-first search over all interleavings of a small world: the first violation has a shortest
+ * trace. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ typedef struct {
     uint32_t *outcomes; /* owned; rows of `width` values, each once */
     uint32_t num_outcomes, outcome_capacity, width;
     gpc_text_t violation; /* the first one */
-    gpc_text_t limit;     /* why the search ended before it was complete: a JSON string, or nothing */
+    gpc_text_t limit;     /* why the search is incomplete: a JSON string, or empty */
     bool violated;
 } explorer_t;
 
@@ -31,7 +32,7 @@ is_bounded(const explorer_t *self)
     return self->limit.length > 0;
 }
 
-/* ---- states --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 static bool
 is_less(gpc_state_hash_t one, gpc_state_hash_t other)
@@ -52,7 +53,7 @@ grow_encoding(explorer_t *self)
     return GPC_OK;
 }
 
-/* The state as the symmetry calls it, in self->encoding. */
+/* Encodes the state, renamed by the symmetry, into self->encoding. */
 static int
 encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *encoder)
 {
@@ -69,7 +70,7 @@ encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *enc
     }
 }
 
-/* The least over all renamings of equal cores: two states that differ by one are the same. */
+/* The smallest hash over all renamings, so that equivalent states have equal hashes. */
 static int
 hash_here(explorer_t *self, gpc_state_hash_t *hash)
 {
@@ -85,7 +86,7 @@ hash_here(explorer_t *self, gpc_state_hash_t *hash)
     return GPC_OK;
 }
 
-/* Notes the world's state, and what led to it. */
+/* Records the world's state with its parent and move. */
 static int
 discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 {
@@ -104,9 +105,9 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
     return status;
 }
 
-/* ---- violations ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- violations -------------------------------------------------------------------------------------------------- */
 
-/* Replays a way and prints it. */
+/* Replays a sequence of moves and prints it. */
 static void
 replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *tell)
 {
@@ -160,14 +161,14 @@ kind_of(int error)
     return error == GPC_ERROR_PROTOCOL ? "protocol error" : "invariant";
 }
 
-/* Errors that are the explorer's own limits, and say nothing of the protocol. */
+/* Whether an error is a limit of the explorer, not a fault of the protocol. */
 static bool
 is_ours(int error)
 {
     return error == GPC_ERROR_CAPACITY || error == GPC_ERROR_MEMORY;
 }
 
-/* The search ends here, and what it has found is not all. */
+/* Records why the search is incomplete. */
 __attribute__((format(printf, 2, 3))) static void
 note_limit(explorer_t *self, const char *format, ...)
 {
@@ -180,7 +181,7 @@ note_limit(explorer_t *self, const char *format, ...)
     gpc_text_add_string(&self->limit, what);
 }
 
-/* ---- outcomes ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- outcomes ---------------------------------------------------------------------------------------------------- */
 
 static int
 read_outcome(explorer_t *self, const gpc_symmetry_t *symmetry, uint32_t *row, uint32_t *width)
@@ -224,7 +225,7 @@ keep_outcome(explorer_t *self, const uint32_t *row, uint32_t width)
         uint32_t capacity = self->outcome_capacity ? 2 * self->outcome_capacity : 64;
         uint32_t *outcomes = realloc(self->outcomes, (size_t) capacity * width * sizeof(*outcomes));
         if (!outcomes) {
-            return gpc_fail(&self->world.failure, GPC_ERROR_MEMORY, "no memory for outcomes");
+            return gpc_fail(&self->world.failure, GPC_ERROR_MEMORY, "out of memory for outcomes");
         }
         self->outcomes = outcomes;
         self->outcome_capacity = capacity;
@@ -246,12 +247,12 @@ note_outcome(explorer_t *self, uint32_t state, const gpc_symmetry_t *symmetry)
     }
     if (what->allowed && !self->violated && !is_among(what->allowed, what->num_allowed, row, width)) {
         note_violation(self, state, -1, "outcome", "the memory model does not allow these values");
-        gpc_arena_load(&self->world.arena, self->here); /* the telling has replayed the way */
+        gpc_arena_load(&self->world.arena, self->here); /* printing the violation has replayed the moves */
     }
     return keep_outcome(self, row, width);
 }
 
-/* The state stands for those that equal cores' changing places makes of it. */
+/* Records the outcomes of the state and of all states equivalent to it. */
 static int
 note_outcomes(explorer_t *self, uint32_t state)
 {
@@ -262,9 +263,9 @@ note_outcomes(explorer_t *self, uint32_t state)
     return status;
 }
 
-/* ---- the search --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
-/* At rest: every operation is complete and nothing is on its way. Else something must be able to happen. */
+/* Checks a state: at rest, the outcome and invariants; otherwise, that some move is possible. */
 static int
 judge(explorer_t *self, uint32_t state, bool anything_happens)
 {
@@ -283,12 +284,12 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
         return note_outcomes(self, state);
     }
     if (!anything_happens) {
-        note_violation(self, state, -1, "deadlock", "operations are not complete and nothing can happen");
+        note_violation(self, state, -1, "deadlock", "operations are incomplete and no move is possible");
     }
     return GPC_OK;
 }
 
-/* What the move says, and what the protocol's monitor says of where it has led. */
+/* Executes the move and checks the protocol's invariants in the new state. */
 static int
 take_move(explorer_t *self, const gpc_move_t *move)
 {
@@ -301,7 +302,7 @@ list_moves(explorer_t *self)
 {
     int status = gpc_world_moves(&self->world, &self->moves);
     if (status == GPC_OK && self->moves.count > UINT16_MAX) {
-        return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state with %u moves; %u can be numbered",
+        return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state has %u moves: at most %u are supported",
                         self->moves.count, (unsigned) UINT16_MAX);
     }
     return status;
@@ -343,7 +344,7 @@ expand(explorer_t *self, uint32_t state)
                 status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
             }
         } else {
-            status = GPC_OK; /* it cannot happen now */
+            status = GPC_OK; /* the move is not possible now */
         }
         gpc_arena_load(&self->world.arena, self->here);
     }
@@ -354,7 +355,7 @@ expand(explorer_t *self, uint32_t state)
     return judge(self, state, happens);
 }
 
-/* Every state must be able to come to rest. */
+/* Checks that a state at rest is reachable from every state. */
 static int
 find_trap(explorer_t *self)
 {
@@ -362,7 +363,7 @@ find_trap(explorer_t *self)
     int status = gpc_states_find_trap(&self->states, &state);
 
     if (status == GPC_OK && state != GPC_NONE) {
-        note_violation(self, state, -1, "livelock", "from here the operations can never be completed");
+        note_violation(self, state, -1, "livelock", "from this state the operations can never complete");
     }
     return status;
 }
@@ -391,14 +392,14 @@ search(explorer_t *self, uint64_t max_states)
         status = find_trap(self);
     }
     if (status == GPC_ERROR_MEMORY) {
-        return gpc_fail(&self->world.failure, status, "no memory for more than %u states", self->states.count);
+        return gpc_fail(&self->world.failure, status, "out of memory after %u states", self->states.count);
     }
     return status;
 }
 
-/* ---- the result ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------------------------------------------- */
 
-/* The cells of the type's table that were entered at any controller of it. */
+/* The cells of the type's table that were entered at any of its controllers. */
 static void
 print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, uint32_t table, gpc_text_t *out)
 {
@@ -451,7 +452,7 @@ check_allowed(explorer_t *self)
     int status = read_outcome(self, self->world.symmetries, row, &width);
 
     if (status == GPC_OK && self->world.what->allowed && self->world.what->allowed_width != width) {
-        return gpc_fail(&self->world.failure, GPC_ERROR_ARGUMENT, "an outcome has %u values, not %u", width,
+        return gpc_fail(&self->world.failure, GPC_ERROR_ARGUMENT, "allowed outcomes must have %u values, got %u", width,
                         self->world.what->allowed_width);
     }
     return status;
@@ -517,14 +518,14 @@ explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_sm
         print_result(self, out);
         status = gpc_text_status(out);
     } else {
-        gpc_text_clear(out); /* on failure: what was wrong, as plain text */
+        gpc_text_clear(out); /* on failure: the error as plain text */
         gpc_text_add(out, "%s", self->world.failure.code ? self->world.failure.text : gpc_error_message(status));
     }
     free_all(self);
     return status;
 }
 
-/* A protocol may broadcast, or send any number of messages for an access: the search begins again with more space for them. */
+/* Restarts the search with more space if messages run out: a protocol may send any number of messages per access. */
 int
 gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
 {

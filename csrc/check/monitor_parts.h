@@ -1,23 +1,24 @@
-/* monitor_parts.h: the inside of the monitors, shared by monitor.c (copies in caches, fences) and monitor_values.c (writes and loads). */
+/* monitor_parts.h: internals of the monitors: monitor.c (copies in caches, fences) and monitor_values.c (writes and
+ * loads). */
 #ifndef GPC_CHECK_MONITOR_PARTS_H
 #define GPC_CHECK_MONITOR_PARTS_H
 
 #include "check/accepted.h"
 #include "check/monitor.h"
 
-/* What a warp has seen of a word; those that share a place forget each other, which loses checks and makes none wrong. */
+/* The last version of a word that a warp has seen. A hash collision drops the older entry, which only loses checks. */
 typedef struct {
     gpc_address_t address;
     gpc_cycle_t issued; /* of its access */
-    uint64_t version;   /* that it read or wrote, or a later one */
-    uint64_t reader;    /* which warp of which block */
+    uint64_t version;   /* version read or written, or a later one */
+    uint64_t reader;    /* warp and block */
 } gpc_seen_t;
 
 enum { GPC_SEEN_PLACES = 1 << 16 };
 
 typedef struct {
-    gpc_cycle_t visible; /* its writes may be missed by others until then */
-    uint64_t life;       /* changes with the block on the warp */
+    gpc_cycle_t visible; /* cycle after which its writes are globally visible */
+    uint64_t life;       /* changes when a block begins on the warp */
 } gpc_monitored_warp_t;
 
 struct gpc_monitor {
@@ -33,7 +34,8 @@ struct gpc_monitor {
     bool over_words; /* the L1s' table 0 is */
 };
 
-/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are alike. */
+/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are
+ * alike. */
 typedef struct {
     gpc_index_t way;
     gpc_mask_t copies, readable, owned;

@@ -1,10 +1,10 @@
-/* monitor_values.c: writes as they are performed, and what loads return. */
+/* monitor_values.c: checks of performed writes and of loaded values. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "check/monitor_parts.h"
 
-/* ---- what a warp has seen: per location, nothing older after something newer ----------------------------------------------------- */
+/* ---- what a warp has seen: per location, nothing older after something newer ------------------------------------- */
 
 static uint64_t
 reader_of(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
@@ -28,9 +28,9 @@ note_seen(const gpc_monitor_t *self, uint64_t reader, gpc_address_t address, gpc
     }
 }
 
-/* ---- writes performed ------------------------------------------------------------------------------------------------------------ */
+/* ---- writes performed -------------------------------------------------------------------------------------------- */
 
-/* Nobody else may go on reading what the write replaces: at all, or beyond the time that the writer is told. */
+/* Checks that no other L1 may read the replaced value: at all, or beyond the time that the writer receives. */
 static int
 check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_node_t writer, gpc_cycle_t until)
 {
@@ -116,7 +116,7 @@ note_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     return GPC_OK;
 }
 
-/* ---- stores accepted before they are performed ------------------------------------------------------------------------------------ */
+/* ---- stores accepted before they are performed ------------------------------------------------------------------- */
 
 static int
 make_room(gpc_accepted_t *self)
@@ -157,7 +157,7 @@ gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t 
     return status;
 }
 
-/* One word: this store of the core's, and older ones that it has replaced in a buffer, each just before the next. */
+/* Performs a store to a word, after the older stores of the core that it has replaced in a buffer. */
 static int
 perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cycle_t readable)
 {
@@ -172,7 +172,7 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
         }
         note_seen(self, store->reader, store->address, store->issued,
                   gpc_shadow_version(&self->shadow, store->address));
-        if (reader_of(self, store->core, store->warp) == store->reader) { /* its block is still there */
+        if (reader_of(self, store->core, store->warp) == store->reader) { /* its block has not ended */
             gpc_monitored_warp_t *warp = gpc_monitor_warp(self, store->core, store->warp);
             warp->visible = warp->visible > until ? warp->visible : until;
         }
@@ -210,12 +210,12 @@ gpc_monitor_at_rest(gpc_monitor_t *self)
     return status;
 }
 
-/* ---- writes of requests that wait for their answer -------------------------------------------------------------------------------- */
+/* ---- writes of requests that wait for their answer --------------------------------------------------------------- */
 
 int
 gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
-    /* the core's own request, which waits for its answer: it knows when it was made */
+    /* the core's own request, which waits for its answer, has the cycle of its issue */
     gpc_cycle_t now = gpc_monitor_now(unit), readable = until > now ? until : now;
 
     if (write->request == GPC_NONE) {
@@ -245,9 +245,9 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     return GPC_OK;
 }
 
-/* ---- requests completed ------------------------------------------------------------------------------------------------------------- */
+/* ---- requests completed ------------------------------------------------------------------------------------------ */
 
-/* A store of this core that is not performed yet: under leases its core may see it first. */
+/* Whether the value is of a store of this core that is not performed yet; under leases its core may read it early. */
 static bool
 is_own_store(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line, uint32_t word, uint32_t value)
 {
@@ -278,7 +278,7 @@ wrong_value(const gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *lo
                         gpc_shadow_value(&self->shadow, load->line + 4 * word));
 }
 
-/* from: the oldest time at which the word may have held what the load returns. */
+/* from: the earliest time at which the word may have held the loaded value. */
 static int
 check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint32_t word, uint32_t value,
            gpc_cycle_t from)

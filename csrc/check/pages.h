@@ -1,4 +1,4 @@
-/* pages.h: a growing table of pages of one size, found by number: what the monitors and the race detector keep beside memory. */
+/* pages.h: a growing hash table of pages by number, for the shadow state of the monitors and the race detector. */
 #ifndef GPC_CHECK_PAGES_H
 #define GPC_CHECK_PAGES_H
 

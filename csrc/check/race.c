@@ -1,4 +1,4 @@
-/* race.c: threads, what they know of each other, and how synchronisation lets them know more. */
+/* race.c: threads, their vector clocks, and the effects of synchronisation on them. */
 #include "check/race.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "check/race_parts.h"
 
-/* ---- building ------------------------------------------------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
 int
 gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *failure, gpc_race_t **out)
@@ -96,7 +96,7 @@ gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts)
     self->counts = *counts;
 }
 
-/* ---- launches and blocks -------------------------------------------------------------------------------------------------------- */
+/* ---- launches and blocks ----------------------------------------------------------------------------------------- */
 
 static uint8_t
 level_of(uint8_t scope)
@@ -155,7 +155,7 @@ gpc_race_block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t 
                           self->launch->program.shared_words);
 }
 
-/* ---- releases and acquires ------------------------------------------------------------------------------------------------------- */
+/* ---- releases and acquires --------------------------------------------------------------------------------------- */
 
 static gpc_moment_t
 moment_of(const gpc_race_thread_t *thread)
@@ -163,7 +163,8 @@ moment_of(const gpc_race_thread_t *thread)
     return (gpc_moment_t){thread->thread, thread->time};
 }
 
-/* All that the thread has done and knows, as what it releases; *out is the caller's share. Its time goes on. */
+/* The view that the thread releases: its own past and its knowledge; *out is a share of the caller. Advances its
+ * time. */
 static int
 take_release(gpc_race_thread_t *thread, gpc_view_t **out)
 {
@@ -177,7 +178,7 @@ static int
 publish_one(const gpc_race_t *self, gpc_race_sync_t *sync, const gpc_race_thread_t *thread, uint8_t level,
             gpc_view_t *view)
 {
-    uint32_t block = self->narrow ? thread->block : 0; /* without narrow scopes everyone reaches everyone */
+    uint32_t block = self->narrow ? thread->block : 0; /* without narrow scopes every thread is in scope */
     for (uint32_t i = 0; i < sync->count; i++) {
         if (sync->releases[i].level == level && sync->releases[i].block == block) {
             return gpc_view_join(&sync->releases[i].view, view);
@@ -197,7 +198,7 @@ publish_one(const gpc_race_t *self, gpc_race_sync_t *sync, const gpc_race_thread
     return GPC_OK;
 }
 
-/* What a write to the word publishes, by level. */
+/* Publishes views at a word, by level. */
 static int
 publish(gpc_race_t *self, gpc_address_t address, const gpc_race_thread_t *thread, gpc_view_t *const *views)
 {
@@ -212,7 +213,7 @@ publish(gpc_race_t *self, gpc_address_t address, const gpc_race_thread_t *thread
     return status;
 }
 
-/* Whether the thread, acquiring with a scope of that level, and who released are in each other's scope. */
+/* Whether the thread, acquiring at that level, and the releasing thread are in each other's scope. */
 static bool
 meets(const gpc_race_t *self, const gpc_race_thread_t *thread, uint8_t level, const gpc_race_release_t *release)
 {
@@ -314,10 +315,10 @@ gpc_race_met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint3
     return status;
 }
 
-/* ---- accesses -------------------------------------------------------------------------------------------------------------------- */
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
-/* What the writes of a synchronising access publish: a release all, a relaxed one what was fenced before it. The views are
- * shares of the caller. */
+/* The views that a synchronising write publishes: a release publishes the thread's whole view, a relaxed write the view
+ * at the last fence. The views are shares of the caller. */
 static int
 take_views(gpc_race_thread_t *thread, const gpc_access_t *access, uint8_t level, gpc_view_t **views)
 {
@@ -338,7 +339,7 @@ address_of(const gpc_core_event_t *event, uint32_t lane)
     return event->addresses ? event->addresses[lane] : gpc_race_scratchpad_at(event->words[lane]);
 }
 
-/* Every word of every lane meets what was done to it. */
+/* Checks every word of every lane against the word's earlier accesses. */
 static int
 meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_thread_t *thread,
            const gpc_race_access_t *access)
@@ -357,7 +358,7 @@ meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_threa
     return GPC_OK;
 }
 
-/* On the scratchpad, or where writes count from their issue on, this is all; else gpc_race_performed follows. */
+/* For the scratchpad, and where writes count from their issue on; otherwise gpc_race_performed follows. */
 static int
 synchronise_at_once(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread,
                     gpc_view_t *const *views, uint8_t level)

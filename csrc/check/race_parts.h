@@ -1,5 +1,5 @@
-/* race_parts.h: the inside of the race detector, shared by race.c (threads and their synchronisation), race_words.c (what was done
- * to words) and race_report.c. */
+/* race_parts.h: internals of the race detector: race.c (threads and their synchronisation), race_words.c (accesses to
+ * words) and race_report.c. */
 #ifndef GPC_CHECK_RACE_PARTS_H
 #define GPC_CHECK_RACE_PARTS_H
 
@@ -8,7 +8,7 @@
 #include "check/view.h"
 #include "controller/fsm.h"
 
-/* Scopes, the widest two as one: there is one GPU. */
+/* Scopes; gpu and sys are equal, because there is one GPU. */
 enum { LEVEL_CTA, LEVEL_CU, LEVEL_GPU, NUM_LEVELS };
 
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t count, capacity;
 } gpc_race_set_t;
 
-/* What was released to a word with one scope. */
+/* The view released at a word with one scope. */
 typedef struct {
     uint32_t block;
     uint16_t core;
@@ -32,7 +32,7 @@ typedef struct {
     gpc_view_t *view; /* owned share */
 } gpc_race_release_t;
 
-/* Of a word that is synchronised on. */
+/* Synchronisation state of a word. */
 typedef struct {
     gpc_race_set_t reads, writes;
     gpc_race_release_t *releases; /* owned */
@@ -43,15 +43,15 @@ typedef struct {
 #define GPC_RACE_MANY (UINT32_MAX - 1)
 
 typedef struct {
-    gpc_moment_t write; /* the last weak one; thread GPC_RACE_NOBODY: none */
-    gpc_moment_t read;  /* the last weak one; of GPC_RACE_MANY threads: time is the number of their set */
+    gpc_moment_t write; /* last weak write; thread GPC_RACE_NOBODY: none */
+    gpc_moment_t read;  /* last weak read; thread GPC_RACE_MANY: time is the index of a set of readers */
     uint16_t write_pc, read_pc;
-    uint32_t sync; /* 1 + number of its gpc_race_sync_t; 0: none */
+    uint32_t sync; /* 1 + index of its gpc_race_sync_t; 0: none */
 } gpc_race_word_t;
 
 #define GPC_RACE_PAGE_WORDS 256u
 typedef struct {
-    uint64_t launch; /* in which it was last used: what was before is over */
+    uint64_t launch; /* last launch that used it; older contents are void */
     gpc_race_word_t words[GPC_RACE_PAGE_WORDS];
 } gpc_race_page_t;
 
@@ -59,12 +59,12 @@ typedef struct {
     uint32_t thread; /* warps of the launch in order of block */
     uint32_t time;
     uint32_t block;
-    gpc_view_t *knows;              /* of others; owned shares, these and those below */
-    gpc_view_t *fenced[NUM_LEVELS]; /* at its last release fence of at least this scope */
-    gpc_view_t *seen[NUM_LEVELS];   /* what its relaxed reads would give to an acquire fence of this scope */
+    gpc_view_t *knows;              /* its view of other threads; owned share, like those below */
+    gpc_view_t *fenced[NUM_LEVELS]; /* view at its last release fence of at least this scope */
+    gpc_view_t *seen[NUM_LEVELS];   /* view that an acquire fence of this scope gains from its relaxed reads */
 } gpc_race_thread_t;
 
-/* What an access on its way will publish when it is performed. */
+/* The views that an outstanding access will publish when it is performed. */
 typedef struct {
     gpc_view_t *views[NUM_LEVELS]; /* owned shares */
 } gpc_race_flight_t;
@@ -73,7 +73,7 @@ struct gpc_race {
     const gpc_machine_t *machine;
     gpc_failure_t *failure; /* borrowed */
     bool at_perform;
-    bool narrow; /* the launch has synchronisation of less than the GPU's scope */
+    bool narrow; /* the launch has synchronisation with a scope below gpu */
     gpc_race_counts_t counts;
     const gpc_launch_t *launch; /* borrowed */
     uint64_t launches;
@@ -89,7 +89,7 @@ struct gpc_race {
     uint32_t num_syncs, sync_capacity;
 };
 
-/* Words of a core's scratchpad have addresses too. */
+/* Addresses of scratchpad words. */
 #define GPC_RACE_SCRATCHPADS (UINT64_C(1) << 60)
 static inline gpc_address_t
 gpc_race_scratchpad_at(uint32_t word) /* of all cores' together */
@@ -105,11 +105,11 @@ gpc_race_block_of(const gpc_race_t *self, uint32_t thread)
 
 /* race_words.c */
 gpc_race_word_t *gpc_race_word_at(gpc_race_t *self, gpc_address_t address); /* NULL: out of memory */
-/* The word's record; NULL: out of memory. Pointers to others may have moved. */
+/* The word's synchronisation state; NULL: out of memory. Invalidates pointers to those of other words. */
 gpc_race_sync_t *gpc_race_sync_of(gpc_race_t *self, gpc_race_word_t *word);
 void gpc_race_forget_words(gpc_race_t *self, gpc_address_t first, uint32_t count);
 void gpc_race_forget_all(gpc_race_t *self); /* a launch is over */
-/* Compares the access with all that were made of the word, and adds it to them. 0; 1: a race, with *other; or an error. */
+/* Checks the access against the word's earlier ones and adds it. 0; 1: a race with *other; or an error. */
 GPC_MUST_CHECK int gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread,
                                  const gpc_race_access_t *access, gpc_race_access_t *other);
 

@@ -1,4 +1,4 @@
-/* race_report.c: a race in words. */
+/* race_report.c: the text of a race. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ verb_of(const gpc_instruction_t *in)
     }
 }
 
-/* "weak", "relaxed, scope cta" */
+/* e.g. "weak" or "relaxed, scope cta" */
 static void
 describe_order(const gpc_instruction_t *in, char *text, size_t size)
 {

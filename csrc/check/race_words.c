@@ -1,10 +1,10 @@
-/* race_words.c: what was done to each word since the launch began, as far as it can still race. */
+/* race_words.c: the accesses to each word since the begin of the launch that can still race. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/race_parts.h"
 
-/* ---- words and their records ------------------------------------------------------------------------------------------------ */
+/* ---- words and their records ------------------------------------------------------------------------------------- */
 
 static void
 clear_word(gpc_race_word_t *word)
@@ -28,7 +28,7 @@ gpc_race_word_at(gpc_race_t *self, gpc_address_t address)
     return &page->words[address / 4 % GPC_RACE_PAGE_WORDS];
 }
 
-/* Room for one more of an owned array's items; false: out of memory. */
+/* Makes room for one more item of an owned array; false: out of memory. */
 static bool
 make_room(void **items, uint32_t count, uint32_t *capacity, size_t size)
 {
@@ -90,7 +90,7 @@ gpc_race_forget_all(gpc_race_t *self)
     self->num_syncs = 0;
 }
 
-/* ---- sets of accesses ---------------------------------------------------------------------------------------------------------- */
+/* ---- sets of accesses -------------------------------------------------------------------------------------------- */
 
 static bool
 is_before(const gpc_race_thread_t *thread, gpc_moment_t moment)
@@ -115,7 +115,7 @@ place_of(const gpc_race_set_t *set, const gpc_race_access_t *access)
     return low;
 }
 
-/* What happens before the thread's access cannot race with anything that the access does not race with. */
+/* Removes accesses that happen before the thread's access: whatever they race with, the new access races with too. */
 static void
 prune(gpc_race_set_t *set, const gpc_race_thread_t *thread)
 {
@@ -140,7 +140,7 @@ put(gpc_race_set_t *set, const gpc_race_thread_t *thread, const gpc_race_access_
     if (set->count == set->capacity) {
         prune(set, thread);
         place = place_of(set, access);
-        bool is_full = 4 * set->count >= 3 * set->capacity; /* pruning again and again would cost more than room */
+        bool is_full = 4 * set->count >= 3 * set->capacity; /* growing is cheaper than pruning repeatedly */
         if (is_full && !make_room((void **) &set->items, set->capacity, &set->capacity, sizeof(*set->items))) {
             return GPC_ERROR_MEMORY;
         }
@@ -151,7 +151,7 @@ put(gpc_race_set_t *set, const gpc_race_thread_t *thread, const gpc_race_access_
     return GPC_OK;
 }
 
-/* ---- meeting -------------------------------------------------------------------------------------------------------------------- */
+/* ---- conflicts --------------------------------------------------------------------------------------------------- */
 
 static bool
 reaches(const gpc_race_t *self, uint32_t from, uint8_t level, uint32_t to)
@@ -161,7 +161,7 @@ reaches(const gpc_race_t *self, uint32_t from, uint8_t level, uint32_t to)
            (level == LEVEL_CU && self->core_of[from_block] == self->core_of[to_block]);
 }
 
-/* Whether two synchronising accesses are in each other's scope. */
+/* Whether the scopes of two synchronising accesses include each other's thread. */
 static bool
 include_each_other(const gpc_race_t *self, const gpc_race_access_t *a, const gpc_race_access_t *b)
 {
@@ -169,7 +169,7 @@ include_each_other(const gpc_race_t *self, const gpc_race_access_t *a, const gpc
            reaches(self, b->moment.thread, b->level, a->moment.thread);
 }
 
-/* The first of the set that nothing orders before the access. */
+/* The first access of the set that is not ordered before the given one. */
 static bool
 find_unordered(const gpc_race_t *self, const gpc_race_set_t *set, const gpc_race_thread_t *thread,
                const gpc_race_access_t *access, gpc_race_access_t *other)
@@ -215,12 +215,13 @@ races(const gpc_race_t *self, const gpc_race_word_t *word, const gpc_race_thread
     return sync && find_unordered(self, &sync->reads, thread, access, other);
 }
 
-/* Everything before a weak write happens before it: what comes and is ordered after the write is ordered after that too. */
+/* All earlier accesses happen before this weak write: later accesses that are ordered after it are ordered after
+ * them. */
 static void
 note_weak_write(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_access_t *access)
 {
     if (word->read.thread == GPC_RACE_MANY) {
-        self->sets[word->read.time].count = 0; /* it stays the word's */
+        self->sets[word->read.time].count = 0; /* the word keeps its set */
     } else {
         word->read.thread = GPC_RACE_NOBODY;
     }
@@ -231,7 +232,7 @@ note_weak_write(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_access_t
     word->write_pc = access->pc;
 }
 
-/* One reader is kept in the word, several in a set. */
+/* The word holds one reader itself, several in a set. */
 static int
 note_weak_read(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread,
                const gpc_race_access_t *access)

@@ -34,7 +34,7 @@ gpc_states_free(gpc_states_t *self)
     gpc_states_init(self, NULL, 0);
 }
 
-/* ---- hashing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- hashing ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 mix(uint64_t x)
@@ -75,7 +75,7 @@ find(gpc_state_slot_t *table, uint64_t slots, gpc_state_hash_t hash)
     return &table[slot];
 }
 
-/* ---- growing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- growing ----------------------------------------------------------------------------------------------------- */
 
 static int
 grow_table(gpc_states_t *self, uint64_t slots)
@@ -169,7 +169,7 @@ gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves)
     return depth;
 }
 
-/* ---- the queue of images: pieces (place, count, words) that differ from the first state's, ended by count 0 ----------------------------- */
+/* ---- the queue of images: pieces (place, count, words) that differ from the first state's, ended by count 0 ------ */
 
 typedef struct {
     uint32_t place, count; /* in words of eight bytes */
@@ -260,12 +260,12 @@ gpc_states_dequeue(gpc_states_t *self, uint8_t *image)
     }
 }
 
-/* ---- traps: backwards from where all is well ------------------------------------------------------------------------------------------- */
+/* ---- traps: backward search from states at rest ------------------------------------------------------------------ */
 
 typedef struct {
     uint32_t *first, *from; /* owned: edges by their end */
-    uint64_t *well;         /* owned: one bit a state that can come to rest */
-    uint32_t *stack;        /* owned: those whose predecessors are to be looked at */
+    uint64_t *well;         /* owned: one bit per state that can reach a state at rest */
+    uint32_t *stack;        /* owned: states whose predecessors are not visited yet */
 } backwards_t;
 
 static bool
@@ -274,7 +274,7 @@ is_set(const uint64_t *bits, uint32_t i)
     return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* Of the states that are expanded to the end. */
+/* Number of edges of the completely expanded states. */
 static uint32_t
 whole_edges(const gpc_states_t *self)
 {
@@ -295,7 +295,7 @@ turn_round(const gpc_states_t *self, backwards_t *back)
             back->from[--back->first[self->edges[i] + 1]] = state;
         }
     }
-    /* each first[s + 1] has come down to where s begins */
+    /* first[s + 1] is now the begin of s */
 }
 
 static void

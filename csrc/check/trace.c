@@ -46,7 +46,7 @@ gpc_trace_free(gpc_trace_t *self)
     free(self);
 }
 
-/* ---- writing down --------------------------------------------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------------------------------------- */
 
 static record_t *
 next_record(gpc_trace_t *self, const gpc_controller_t *unit, record_kind_t kind)
@@ -134,7 +134,7 @@ gpc_trace_memory(gpc_trace_t *self, const gpc_controller_t *unit, gpc_address_t 
     record->value = record->has_value ? words[self->word] : 0;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static const char *
 message_name(const gpc_controller_t *unit, uint8_t type)
@@ -150,7 +150,7 @@ message_name(const gpc_controller_t *unit, uint8_t type)
     return type < GPC_NUM_COMMON_MESSAGES ? common[type] : "?";
 }
 
-/* "L1_V" is told as "V": the column before says whose it is. */
+/* Prints "L1_V" as "V": the column before names the controller. */
 static const char *
 short_name(const char *name)
 {

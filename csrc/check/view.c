@@ -22,7 +22,7 @@ gpc_view_drop(gpc_view_t *self)
     }
 }
 
-/* The place of the thread, or of the first one behind where it would be. */
+/* The index of the thread, or its insertion point. */
 static uint32_t
 place_of(const gpc_view_t *self, uint32_t thread)
 {

@@ -1,4 +1,4 @@
-/* world.c: the explorer's world is built: a small machine, its controllers, warm copies, and the renamings that change nothing. */
+/* world.c: construction of the explorer's world: a small machine, its controllers, warm copies and symmetries. */
 #include "check/world.h"
 #include "protocols/registry.h"
 
@@ -6,9 +6,9 @@
 
 #include "controller/describe.h"
 
-/* ---- the machine -------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
-/* Room for every line, and evictions are moves; or, if it is to be tight, room for one line and one transaction each. */
+/* Caches have room for every line, and evictions are moves; tight caches have room for one line and one MSHR entry. */
 static void
 make_machine(gpc_world_t *self)
 {
@@ -84,7 +84,7 @@ make_controllers(gpc_world_t *self)
     return GPC_OK;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------------------------------- */
+/* ---- checks of the input ----------------------------------------------------------------------------------------- */
 
 static int
 check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
@@ -93,8 +93,8 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
     if (op->kind >= GPC_NUM_EXPLORE_OPERATIONS || op->variable >= self->what->variables ||
         op->order >= GPC_NUM_ORDERS || op->scope >= GPC_NUM_SCOPES) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
-                        "thread %u, operation %u: kind %u, variable %u, order %u, scope %u", thread, number, op->kind,
-                        op->variable, op->order, op->scope);
+                        "thread %u, operation %u: invalid kind %u, variable %u, order %u or scope %u", thread, number,
+                        op->kind, op->variable, op->order, op->scope);
     }
     bool writes = op->kind == GPC_ACCESS_STORE || op->kind == GPC_ACCESS_ATOMIC;
     if (writes && (self->what->read_only >> op->variable & 1)) {
@@ -104,7 +104,7 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
     return GPC_OK;
 }
 
-/* How many of a kind the thread has before its launch of that number is over. */
+/* Number of operations of a kind that the thread has in the given launch. */
 static uint32_t
 count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uint32_t launch)
 {
@@ -116,7 +116,7 @@ count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uin
     return count;
 }
 
-/* Threads that meet: every one would wait for ever otherwise. */
+/* Checks that threads have equal numbers of kernels and barriers: they would deadlock otherwise. */
 static int
 check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
 {
@@ -150,7 +150,7 @@ check_thread(gpc_world_t *self, uint32_t t)
     for (uint32_t i = 0; i < thread->num_ops && status == GPC_OK; i++) {
         status = check_operation(self, t, i);
         if (thread->ops[i].kind == GPC_EXPLORE_EXIT && i + 1 < thread->num_ops) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u is after its EXIT", t, i + 1);
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u follows its EXIT", t, i + 1);
         }
     }
     for (uint32_t other = 0; other < t && status == GPC_OK; other++) {
@@ -168,7 +168,7 @@ check_bounds(gpc_world_t *self)
         what->variables > GPC_WORLD_MAX_VARIABLES || what->num_threads < 1 ||
         what->num_threads > GPC_WORLD_MAX_THREADS) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
-                        "%u cores, %u variables, %u threads: allowed are 1 to %u, 1 to %u, 1 to %u", what->cores,
+                        "%u cores, %u variables, %u threads: must be 1 to %u, 1 to %u, 1 to %u", what->cores,
                         what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
                         GPC_WORLD_MAX_THREADS);
     }
@@ -189,7 +189,7 @@ choose_protocol(gpc_world_t *self)
     }
     self->rule = what->rule == GPC_RULE_DEFAULT ? self->protocol->standard_rule : what->rule;
     if ((unsigned) self->rule >= GPC_NUM_RULES || !self->protocol->model[self->rule]) {
-        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s cannot keep consistency %s", what->protocol,
+        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", what->protocol,
                         gpc_rule_name(self->rule));
     }
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
@@ -201,7 +201,7 @@ choose_protocol(gpc_world_t *self)
                                          self->options, &self->failure);
 }
 
-/* ---- what kinds of fields there are --------------------------------------------------------------------------------------------------------- */
+/* ---- kinds of the protocol's fields ------------------------------------------------------------------------------ */
 
 static bool
 has_kind(gpc_describe_t describe, gpc_field_kind_t kind)
@@ -233,7 +233,7 @@ protocol_has_kind(const gpc_protocol_t *protocol, gpc_field_kind_t kind)
     return has;
 }
 
-/* ---- warm copies ------------------------------------------------------------------------------------------------------------------ */
+/* ---- warm copies ------------------------------------------------------------------------------------------------- */
 
 static int
 warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
@@ -285,7 +285,7 @@ warm_copies(gpc_world_t *self)
     return GPC_OK;
 }
 
-/* ---- symmetry: cores whose threads run the same programs, and began with the same copies, may change places --------------------------- */
+/* ---- symmetry: cores with equal programs and equal warm copies are interchangeable --------------------------- */
 
 static bool
 same_thread(const gpc_explore_thread_t *one, const gpc_explore_thread_t *other)
@@ -341,7 +341,7 @@ note_symmetry(gpc_world_t *self, const uint8_t *name_of_core)
     }
 }
 
-/* Every renaming of cores from `core` on that gives each a name of its own among its likes. */
+/* Adds every renaming that permutes equal cores, from `core` on. */
 static void
 find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_t taken)
 {
@@ -350,7 +350,7 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
         return;
     }
     for (uint32_t n = 0; n < self->machine.cores; n++) {
-        uint32_t name = (core + n) % self->machine.cores; /* its own name first */
+        uint32_t name = (core + n) % self->machine.cores; /* the identity first */
         if (!(taken >> name & 1) && same_core(self, core, name)) {
             name_of_core[core] = (uint8_t) name;
             find_symmetries(self, core + 1, name_of_core, taken | 1u << name);
@@ -358,9 +358,10 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- construction ------------------------------------------------------------------------------------------------ */
 
-/* The state is copied at every move: pools are no larger than the programs need. A protocol that broadcasts may need more. */
+/* Every move copies the state, so pools are only as large as the programs need; a protocol that broadcasts may need
+ * more. */
 static int
 make_pools(gpc_world_t *self, uint32_t scale)
 {

@@ -1,6 +1,6 @@
-/* world.h: the explorer's world: controllers, channels, memory and bounded programs behind the same ports and the same
- * order.c as the engine's. What can happen next is a list of moves; carrying one out is deterministic. All that changes is
- * in one arena, so that a state can be put back. */
+/* world.h: the explorer's world: controllers, channels, memory and bounded programs, with the simulator's ports and
+ * order.c. A state has a list of possible moves; a move is deterministic. All mutable state is in one arena, so that a
+ * state can be restored. */
 #ifndef GPC_CHECK_WORLD_H
 #define GPC_CHECK_WORLD_H
 
@@ -26,7 +26,7 @@ typedef enum {
     GPC_MOVE_EVICT,
     GPC_MOVE_END,        /* the launch ends at a controller */
     GPC_MOVE_KERNEL,     /* the next launch begins */
-    GPC_MOVE_TIMER,      /* one that is due */
+    GPC_MOVE_TIMER,      /* a timer that is due */
     GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
     GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
@@ -55,20 +55,20 @@ typedef struct {
 typedef struct {
     gpc_world_thread_t threads[GPC_WORLD_MAX_THREADS];
     uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_WORDS]; /* by line */
-    gpc_list_t answers;                                             /* of memory, on their way */
-    gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
+    gpc_list_t answers;                                             /* answers of memory in flight */
+    gpc_list_t timers; /* TIMERs; `ready` is the cycle in which one is due */
     gpc_list_t background;
-    uint32_t evictions; /* so many may still be */
+    uint32_t evictions; /* remaining spontaneous evictions */
     uint32_t ended;     /* bit n: the launch has ended at node n */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
-/* A renaming of cores and threads under which the programs are the same: states that differ by it are one. */
+/* A renaming of cores and threads that maps the programs to themselves: states that differ by it are equivalent. */
 typedef struct {
-    gpc_node_t node[GPC_WORLD_MAX_NODES];     /* what a node is called */
-    uint8_t thread[GPC_WORLD_MAX_THREADS];    /* what a thread is called */
-    uint8_t node_at[GPC_WORLD_MAX_NODES];     /* which node has that name */
-    uint8_t thread_at[GPC_WORLD_MAX_THREADS]; /* which thread has that name */
+    gpc_node_t node[GPC_WORLD_MAX_NODES];     /* new number of a node */
+    uint8_t thread[GPC_WORLD_MAX_THREADS];    /* new number of a thread */
+    uint8_t node_at[GPC_WORLD_MAX_NODES];     /* inverse of `node` */
+    uint8_t thread_at[GPC_WORLD_MAX_THREADS]; /* inverse of `thread` */
 } gpc_symmetry_t;
 
 #define GPC_WORLD_MAX_SYMMETRIES 24u
@@ -82,11 +82,11 @@ typedef struct {
     uint32_t num_networks, lines, nodes;
     bool has_times, has_logical_times;                   /* fields of the protocol's that are TIME, LOGICAL */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
-    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one changes nothing */
+    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one is the identity */
     uint32_t num_symmetries;
     gpc_failure_t failure;
-    gpc_arena_t arena; /* all that a state is */
-    gpc_arena_t apart; /* counts, which no state is put back with */
+    gpc_arena_t arena; /* the state */
+    gpc_arena_t apart; /* counters, which are not part of a state */
     gpc_world_state_t *state;
     gpc_list_t *channels; /* [nodes][nodes][num_networks] */
     gpc_pool_t messages, lane_lists;
@@ -97,33 +97,34 @@ typedef struct {
     gpc_watch_t watch;
 } gpc_world_t;
 
-/* What a move says beside GPC_OK and errors. */
+/* Results of a move besides GPC_OK and errors. */
 enum {
-    GPC_WORLD_CANNOT = GPC_HOLD,   /* it cannot happen now; nothing may be assumed of the state: put it back */
-    GPC_WORLD_WAITS = GPC_HOLD + 8 /* it cannot happen now, and nothing has changed */
+    GPC_WORLD_CANNOT = GPC_HOLD,   /* the move is not possible now; the state is undefined and must be restored */
+    GPC_WORLD_WAITS = GPC_HOLD + 8 /* the move is not possible now; the state is unchanged */
 };
 
-/* Built, with the warm copies in place, and with space for `scale` times the messages that the programs usually need.
- * GPC_ERROR_* with the failure told; free it in any case. */
+/* Builds the world with its warm copies, and with space for `scale` times the messages that the programs usually need.
+ * On failure, `failure` describes it. The caller frees the world in any case. */
 GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale);
 void gpc_world_free(gpc_world_t *self);
-/* A message or lane list was wanted and none was free: another world, of a larger scale, goes further. */
+/* Whether the pool of messages or lane lists was exhausted: a world of a larger scale is needed. */
 bool gpc_world_is_full(const gpc_world_t *self);
-/* Everything that might happen next; not each of them can. The list is replaced. GPC_ERROR_MEMORY. */
+/* Replaces the list by all candidate moves, some of which may not be possible. 0 or GPC_ERROR_MEMORY. */
 GPC_MUST_CHECK int gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves);
 void gpc_moves_free(gpc_moves_t *self);
-/* GPC_OK: it happened; GPC_WORLD_..; negative: a violation. */
+/* GPC_OK: the move is done; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
 /* The protocol's own invariants, for every line. GPC_OK, or a violation. */
 GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
-bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is on its way */
+bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is in flight */
 GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
-/* Once the programs are done and all is quiet: no accepted store has been lost. GPC_OK, or a violation. */
+/* When the programs are done and nothing is in flight: checks that no accepted store is lost. GPC_OK, or a
+ * violation. */
 GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
 void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 
-/* ---- for people: what a move is, and what it has changed -------------------------------------------------------------------- */
+/* ---- printed moves and changes -------------------------------------------------------------------- */
 
 typedef struct {
     uint8_t state[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_VARIABLES]; /* of each line in each table 0 */
@@ -131,24 +132,24 @@ typedef struct {
 } gpc_world_view_t;
 
 void gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view);
-/* Members of a JSON object: kind, text, from, to, message, line, fields, .. as they apply. Before the move. */
+/* Members of a JSON object: kind, text, from, to, message, line, fields, .. if applicable. Called before the move. */
 void gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t *out);
-/* "changes": [..], "now". After it. */
+/* "changes": [..], "now". Called after the move. */
 void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *out);
 
-/* ---- inside ------------------------------------------------------------------------------------------------------------------- */
+/* ---- internals --------------------------------------------------------------------------------------------------- */
 
 extern const gpc_ports_t gpc_world_ports;
-/* From now on accepted stores are followed, until they are performed. */
+/* Tracks accepted stores from now on until they are performed. */
 GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
 void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
-#define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
+#define GPC_WORLD_NO_THREAD 0xFFFFu /* thread of a warming load, whose value is dropped */
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
 GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
-/* Whether the next launch may begin once all is quiet. */
+/* Whether the next launch may begin when nothing is in flight. */
 bool gpc_world_may_begin(const gpc_world_t *self);
 GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
 
@@ -157,7 +158,7 @@ gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination
 {
     return &self->channels[(source * self->nodes + destination) * self->num_networks + network];
 }
-/* Variables may lie two on a line. */
+/* The line of a variable; packed variables are two per line. */
 static inline uint32_t
 gpc_world_line_number(const gpc_world_t *self, uint32_t variable)
 {

@@ -1,12 +1,12 @@
-/* world_accepted.c: accepted stores in the explorer's world: a part of every state, since a state in which one has been lost looks
- * like one in which it has been performed. */
+/* world_accepted.c: accepted stores in the explorer's world. They are part of a state, because a state in which a store
+ * is lost equals one in which it has been performed otherwise. */
 #include "check/world.h"
 
 static int
 on_stepped(void *watcher, gpc_controller_t *unit, gpc_address_t line)
 {
     (void) watcher, (void) unit, (void) line;
-    return GPC_OK; /* gpc_world_monitor looks after every move */
+    return GPC_OK; /* gpc_world_monitor checks after every move */
 }
 
 static int
@@ -22,7 +22,7 @@ on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
         one.address = store->line + 4 * word;
         one.value = store->data[word];
         if (gpc_accepted_add(&self->accepted, &one)) {
-            return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no room for an accepted store");
+            return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "explorer: no room for an accepted store");
         }
     }
     return GPC_OK;

@@ -1,7 +1,7 @@
-/* world_launch.c: threads of the explorer's world that meet: at a block's barrier, and at the end of a launch. */
+/* world_launch.c: barriers of blocks and ends of launches in the explorer's world. */
 #include "check/world.h"
 
-/* ---- barriers --------------------------------------------------------------------------------------------------------------- */
+/* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 threads_on(const gpc_world_t *self, uint32_t core)
@@ -35,9 +35,9 @@ gpc_world_arrive(gpc_world_t *self, uint32_t thread)
     return GPC_OK;
 }
 
-/* ---- launches --------------------------------------------------------------------------------------------------------------- */
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* All threads, or those of a core, are at the end of the launch. */
+/* Whether all threads, or those of a core, are at the end of the launch. */
 static bool
 are_at_kernel(const gpc_world_t *self, uint32_t core)
 {
@@ -59,7 +59,8 @@ minds_ends(const gpc_controller_t *unit)
     return unit->type->ends || unit->type->launch;
 }
 
-/* At a core once its threads are done, elsewhere once all are; and again while a table holds the KERNEL_END. */
+/* Whether KERNEL_END may be sent: to an L1 when its threads are done, to others when all are; again while a table holds
+ * it. */
 bool
 gpc_world_may_end(const gpc_world_t *self, uint32_t node)
 {

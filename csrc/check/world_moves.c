@@ -1,11 +1,11 @@
-/* world_moves.c: what can happen next in the explorer's world, and how it happens. */
+/* world_moves.c: the possible moves of the explorer's world, and their execution. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/world.h"
 #include "controller/controller.h"
 
-/* ---- what might happen ---------------------------------------------------------------------------------------------------------- */
+/* ---- what might happen ------------------------------------------------------------------------------------------- */
 
 static int
 add_move(gpc_moves_t *moves, gpc_move_t move)
@@ -160,7 +160,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     return status;
 }
 
-/* ---- how it happens. A request that is not taken stays where it was; what its being offered has begun (a victim's leaving) goes on. --------------------------------------------------------------------------------------------------------------- */
+/* ---- execution of a move. A request that is not taken stays where it is; its effects (an eviction) remain. --------- */
 
 static gpc_index_t
 take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)
@@ -183,7 +183,7 @@ add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
 {
     msg->lanes = gpc_pool_take(&self->lane_lists);
     if (msg->lanes == GPC_NONE) {
-        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free lane list");
+        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "explorer: out of lane lists");
     }
     gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
     memset(lanes, 0, sizeof(*lanes));
@@ -205,7 +205,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
 
     *message = gpc_pool_take(&self->messages);
     if (*message == GPC_NONE) {
-        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "explorer: out of messages");
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, *message);
     memset(msg, 0, sizeof(*msg));
@@ -219,7 +219,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->warp = (uint16_t) self->warp_of[number];
     msg->request = *message;
     msg->lanes = GPC_NONE;
-    msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* a core's request remembers whose it is */
+    msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* thread and operation of the request */
     msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
     msg->mask = UINT32_C(1) << word;
     msg->data[word] = op->value;
@@ -240,7 +240,7 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     }
     gpc_address_t line = gpc_msg_at(&self->messages, message)->line;
     gpc_mask_t mask = gpc_msg_at(&self->messages, message)->mask;
-    /* as issued before the L1 takes it: it may complete inside the step */
+    /* issued before the L1 takes it, because it may complete inside the step */
     thread->next_op++;
     thread->outstanding++;
     gpc_order_issued(&self->order, core, self->warp_of[number], access);
@@ -257,7 +257,7 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     return status;
 }
 
-/* Whether older accesses of the thread to its line or word let the operation issue. */
+/* Whether older accesses of the thread to the line or word permit the operation to issue. */
 static bool
 may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
 {
@@ -267,7 +267,7 @@ may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
                                UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
 
-/* What a verdict of order.c makes of a move. Asking is what makes a release part go on. */
+/* The result of a move for a verdict of order.c. The query itself makes a release part progress. */
 static int
 status_of(int verdict)
 {
@@ -329,7 +329,7 @@ put_back(gpc_world_t *self, gpc_list_t *list, uint32_t position, gpc_index_t mes
     list->count++;
 }
 
-/* The message at the place in the list is offered to whom it is for. */
+/* Offers the message at a position of the list to its destination. */
 static int
 take_from(gpc_world_t *self, gpc_list_t *list, uint32_t position)
 {
@@ -393,7 +393,7 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
     return GPC_WORLD_CANNOT;
 }
 
-/* ---- where it has come to ------------------------------------------------------------------------------------------------------------ */
+/* ---- queries of the state ---------------------------------------------------------------------------------------- */
 
 static gpc_controller_t *
 bank_of(gpc_world_t *self, uint32_t line)

@@ -1,4 +1,4 @@
-/* world_ports.c: the ports as the explorer's world has them: channels instead of a fabric, lists instead of clocks. */
+/* world_ports.c: the explorer's implementation of the controllers' ports, with channels instead of a fabric. */
 #include <string.h>
 
 #include "check/world.h"
@@ -28,7 +28,7 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
         }
         gpc_index_t copy = gpc_pool_take(&self->messages);
         if (copy == GPC_NONE) {
-            return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+            return gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "explorer: out of messages");
         }
         *gpc_msg_at(&self->messages, copy) = *gpc_msg_at(&self->messages, message);
         gpc_msg_at(&self->messages, copy)->destination = (gpc_node_t) node;
@@ -62,7 +62,7 @@ inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc
 {
     gpc_index_t message = gpc_pool_take(&self->messages);
     if (message == GPC_NONE) {
-        (void) gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "the explorer has no free message");
+        (void) gpc_fail(&self->failure, GPC_ERROR_CAPACITY, "explorer: out of messages");
         return GPC_NONE;
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);

@@ -1,4 +1,4 @@
-/* world_print.c: a move of the explorer's world, and what it has changed, told as members of a JSON object. */
+/* world_print.c: prints a move of the explorer's world, and the changes it made, as members of a JSON object. */
 #include <string.h>
 
 #include "check/world.h"
@@ -10,7 +10,7 @@ without_prefix(const char *name)
     return at ? at + 1 : name;
 }
 
-/* ---- what is where ---------------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 static bool
 is_over_lines(const gpc_controller_t *unit)
@@ -48,7 +48,7 @@ gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view)
     }
 }
 
-/* The line's metadata and words where it is now: "timestamp=3 data=1". */
+/* The line's metadata and words in its present array or MSHR entry, e.g. "timestamp=3 data=1". */
 static void
 print_detail(const gpc_controller_t *unit, gpc_address_t line, gpc_text_t *out)
 {
@@ -145,9 +145,9 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
     add_number(out, "now", self->state->now);
 }
 
-/* ---- moves -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- moves ------------------------------------------------------------------------------------------------------- */
 
-/* Which line it is about, the fields that it carries, and its words. */
+/* A message's line, fields and words. */
 static void
 print_message(const gpc_world_t *self, gpc_index_t i, gpc_text_t *out)
 {

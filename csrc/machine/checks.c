@@ -1,9 +1,9 @@
-/* checks.c: check=True: the monitors and the race detector, and how they are told what happens. */
+/* checks.c: check=True: connects the monitors and the race detector to controllers, cores and the host. */
 #include <string.h>
 
 #include "machine/parts.h"
 
-/* ---- what controllers do ------------------------------------------------------------------------------------------------------ */
+/* ---- reports of controllers -------------------------------------------------------------------------------------- */
 
 static int
 on_stepped(void *watcher, gpc_controller_t *unit, gpc_address_t line)
@@ -19,15 +19,15 @@ on_performed(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_
     int status = gpu->checks.monitor ? gpc_monitor_performed(gpu->checks.monitor, unit, write, until) : 0;
 
     if (status || !gpu->checks.race || write->request == GPC_NONE) {
-        return status; /* of an accepted store the detector has been told */
+        return status; /* on_accepted has reported an accepted store */
     }
-    /* the core's own request waits for its answer: it knows which access it is of, and its order */
+    /* the core's own request, which waits for its answer, has the access and its order */
     const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(&gpu->messages, write->request);
     return gpc_race_performed(gpu->checks.race, request, gpc_cores_access_of(&gpu->cores, write->source, request));
 }
 
-/* To the race detector the store is performed now, while its access is known: who reads before it is takes it for ordered, which
- * loses checks and makes none wrong. */
+/* The race detector treats the store as performed now, while its access is known. A read before the store is performed
+ * then counts as ordered after it, which misses races and reports no false ones. */
 static int
 on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
 {
@@ -48,7 +48,7 @@ on_completed(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, cons
     return status || !gpu->checks.race ? status : gpc_race_completed(gpu->checks.race, request);
 }
 
-/* ---- what cores do -------------------------------------------------------------------------------------------------------------- */
+/* ---- reports of cores -------------------------------------------------------------------------------------------- */
 
 static int
 on_launched(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block)
@@ -94,7 +94,7 @@ on_met(void *watcher, uint32_t core, uint32_t block, uint32_t id, uint32_t warp,
     return gpu->checks.race ? gpc_race_met(gpu->checks.race, core, block, id, warp, released) : 0;
 }
 
-/* ---- building ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- construction ------------------------------------------------------------------------------------------------ */
 
 static int
 make_monitor(gpc_gpu_t *gpu)
@@ -140,7 +140,7 @@ gpc_gpu_free_checks(gpc_gpu_t *gpu)
     gpc_race_free(gpu->checks.race);
 }
 
-/* ---- launches and the host ---------------------------------------------------------------------------------------------------------- */
+/* ---- launches and the host --------------------------------------------------------------------------------------- */
 
 void
 gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu)
@@ -155,7 +155,7 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
     return known ? gpc_monitor_host_wrote(gpu->checks.monitor, address, words, in) : 0;
 }
 
-/* A protocol whose copies end by themselves calls nobody. */
+/* A protocol whose copies self-invalidate sends no invalidations or recalls. */
 static int
 check_calls(gpc_gpu_t *gpu)
 {
@@ -181,7 +181,7 @@ gpc_gpu_checks_after_launch(gpc_gpu_t *gpu)
     return status || !gpu->checks.monitor ? status : check_calls(gpu);
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- statistics -------------------------------------------------------------------------------------------------- */
 
 static void
 add_count(gpc_text_t *out, const char *key, uint64_t value)

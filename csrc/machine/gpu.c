@@ -1,4 +1,4 @@
-/* gpu.c: the whole machine: its numbers, and building it. */
+/* gpu.c: construction of a GPU, and derivation of its clocks and latencies. */
 #include "machine/gpu.h"
 #include "protocols/registry.h"
 
@@ -18,8 +18,8 @@ make_clocks(gpc_gpu_t *gpu)
 
     if (hz == 0) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "clocks of %u, %u, %u and %u MHz have no common multiple up to 2^40 Hz", mhz[0], mhz[1], mhz[2],
-                        mhz[3]);
+                        "clocks of %u, %u, %u and %u MHz: their least common multiple must be at most 2^40 Hz", mhz[0],
+                        mhz[1], mhz[2], mhz[3]);
     }
     gpu->core_clock.period = hz / (UINT64_C(1000000) * m->core_mhz);
     gpu->l2_clock.period = hz / (UINT64_C(1000000) * m->l2_mhz);
@@ -28,8 +28,8 @@ make_clocks(gpc_gpu_t *gpu)
     return 0;
 }
 
-/* What memory takes beyond an L2 hit. With banks and rows the timings of a closed row are in it, the rest is the controller's
- * and the way's. */
+/* Memory latency beyond an L2 hit. With banks and rows it includes the timings of a closed row; the remainder is the
+ * memory controller's. */
 static int
 derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
@@ -39,17 +39,17 @@ derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 
     if (m->dram_round_trip < least) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "dram_round_trip is %u core cycles: allowed are %llu and more (l2_round_trip's %u and %s)",
+                        "dram_round_trip = %u core cycles: must be at least %llu (l2_round_trip %u and %s)",
                         m->dram_round_trip, (unsigned long long) least, m->l2_round_trip,
-                        timings ? "the DRAM timings of a closed row" : "one");
+                        timings ? "the DRAM timings of a closed row" : "one cycle");
     }
     dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings;
     return 0;
 }
 
-/* Load to use, unloaded, of a load issued on a common edge: request over the network, the bank's step at its next edge, its
- * pipeline, the answer over the network, the fill. The pipeline takes what the machine's round trip leaves, in whole L2
- * cycles; what then is left in core cycles is the fill's. */
+/* The unloaded latency, load to use, of a load issued on a common clock edge consists of the request's network latency,
+ * the bank's step at its next edge, the bank's pipeline, the answer's network latency, and the fill. The pipeline takes
+ * the rest of the machine's round trip in whole L2 cycles; the fill takes the remaining core cycles. */
 int
 gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
@@ -64,13 +64,12 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 
     if (gpc_clock_edge(gpu->noc_clock, step) + answer > whole) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "l2_round_trip is %u core cycles: the network alone needs %llu, so allowed are these and more",
-                        m->l2_round_trip,
+                        "l2_round_trip = %u core cycles: must be at least %llu (network traversal)", m->l2_round_trip,
                         (unsigned long long) ((gpc_clock_edge(gpu->noc_clock, step) + answer + core - 1) / core));
     }
     gpu->bank_ticks = (whole - step - answer) / gpu->l2_clock.period * gpu->l2_clock.period;
     gpc_tick_t back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
-    while (back > whole) { /* clocks without common edges: the network's next one was too late */
+    while (back > whole) { /* clocks without common edges: the network's next edge was too late */
         gpu->bank_ticks -= gpu->l2_clock.period;
         back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
     }
@@ -79,7 +78,7 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
     return derive_memory(gpu, dram);
 }
 
-/* ---- building ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- construction ------------------------------------------------------------------------------------------------ */
 
 static int
 make_fabric(gpc_gpu_t *gpu)
@@ -99,7 +98,7 @@ make_fabric(gpc_gpu_t *gpu)
     gpc_dram_config_t dram = {.channels = m->partitions,
                               .model = m->dram_model,
                               .queue = m->dram_queue,
-                              .answers = m->l2_mshrs, /* a recall under way has an entry */
+                              .answers = m->l2_mshrs, /* each outstanding recall has an MSHR entry */
                               .line_bytes = m->line_bytes,
                               .bytes_per_cycle = m->dram_bytes_per_cycle,
                               .banks = m->dram_banks,
@@ -151,11 +150,11 @@ make_controllers(gpc_gpu_t *gpu)
 
     gpu->controllers = calloc(nodes, sizeof(*gpu->controllers));
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
-    gpu->stations = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_station_t);
+    gpu->queues = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_node_queues_t);
     gpu->core_turns = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_tick_t);
     gpu->lanes = gpc_network_lanes(&gpu->network);
     gpu->waiting = GPC_ARENA_TAKE(&gpu->arena, (size_t) nodes * gpu->num_networks * gpu->lanes, gpc_list_t);
-    if (!gpu->controllers || !gpu->l1s || !gpu->stations || !gpu->core_turns || !gpu->waiting) {
+    if (!gpu->controllers || !gpu->l1s || !gpu->queues || !gpu->core_turns || !gpu->waiting) {
         return GPC_ERROR_MEMORY;
     }
     if (gpu->protocol->instant_filter) {
@@ -187,11 +186,11 @@ make_controllers(gpc_gpu_t *gpu)
             gpu->l1s[node] = unit;
         }
     }
-    gpc_gpu_clear_stations(gpu);
+    gpc_gpu_clear_queues(gpu);
     return 0;
 }
 
-/* Over words a request may be in several parts at once; two at a time is what tables do. */
+/* Over words, a request may be split into parts; tables split it into two. */
 static bool
 splits_requests(const gpc_protocol_t *protocol)
 {
@@ -205,7 +204,7 @@ splits_requests(const gpc_protocol_t *protocol)
     return false;
 }
 
-/* Every finite resource that can hold a message, so that the pools cannot run out before those push back. */
+/* Sizes the pools by every finite resource that can hold a message: back-pressure occurs before a pool is exhausted. */
 static int
 make_pools(gpc_gpu_t *gpu)
 {
@@ -247,7 +246,7 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     }
     gpu->rule = setup->rule == GPC_RULE_DEFAULT ? gpu->protocol->standard_rule : setup->rule;
     if ((unsigned) gpu->rule >= GPC_NUM_RULES || !gpu->protocol->model[gpu->rule]) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s cannot keep consistency %s", gpu->protocol->id,
+        return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", gpu->protocol->id,
                         gpc_rule_name(gpu->rule));
     }
     while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {

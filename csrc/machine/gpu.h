@@ -1,8 +1,8 @@
-/* gpu.h: the whole machine, the only header that the binding includes.
+/* gpu.h: the simulated GPU, the only machine header that the binding includes.
  *
- * A gpc_gpu_t owns everything that a simulated GPU is: no globals, no threads, no clocks, no I/O. Many run at once in
- * different threads; one is used by one thread at a time. Functions that can fail return 0 or a negative gpc_error_t;
- * gpc_gpu_error_text tells the facts of the last failure.
+ * A gpc_gpu_t owns all state of a simulated GPU and uses no globals, threads, host clocks or I/O. Different threads may
+ * simulate different GPUs; one thread at a time may use a GPU. Functions that can fail return 0 or a negative
+ * gpc_error_t; gpc_gpu_error_text describes the last failure.
  */
 #ifndef GPC_MACHINE_GPU_H
 #define GPC_MACHINE_GPU_H
@@ -15,7 +15,7 @@
 #include "core/launch.h"
 #include "protocols/catalogue.h"
 
-/* ---- one GPU ------------------------------------------------------------------------------------------------------- */
+/* ---- one GPU ----------------------------------------------------------------------------------------------------- */
 
 typedef struct gpc_gpu gpc_gpu_t;
 typedef struct gpc_snapshot gpc_snapshot_t;
@@ -32,48 +32,49 @@ typedef struct {
     const gpc_option_value_t *options;
     uint32_t num_options;
     uint64_t seed;
-    uint64_t budget; /* core cycles a launch */
-    uint32_t check;  /* gpc_check_t, together; 0: nothing is checked */
+    uint64_t budget; /* core cycles per launch */
+    uint32_t check;  /* gpc_check_t flags; 0: no checks */
 } gpc_setup_t;
 
-/* On failure *out may still be a GPU that only tells its error; free it in any case. */
+/* On failure *out may be a GPU that holds only the error; free it in any case. */
 GPC_MUST_CHECK int gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out);
 void gpc_gpu_free(gpc_gpu_t *gpu);
-const char *gpc_gpu_error_text(const gpc_gpu_t *gpu); /* one line: what, where, the values */
+const char *gpc_gpu_error_text(const gpc_gpu_t *gpu); /* one line */
 gpc_rule_t gpc_gpu_rule(const gpc_gpu_t *gpu);
 
-/* Global memory. Addresses are bytes; sizes are words of 4 bytes. Fresh memory reads 0. */
+/* Global memory. Addresses are in bytes; sizes are in words of 4 bytes. New memory reads 0. */
 GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address);
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
 
-/* Why gpc_gpu_run came back. */
+/* Why gpc_gpu_run returned. */
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;
 
-GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies all it needs */
-/* Carries out at most `events` events. GPC_RUN_DONE when the launch has ended, GPC_RUN_MORE when there is more to do; after
- * a failure the launch is over, as after gpc_gpu_abort. */
+GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies its argument */
+/* Simulates at most `events` events. GPC_RUN_DONE: the launch has ended; GPC_RUN_MORE: events are left. After a failure
+ * the launch is over, as after gpc_gpu_abort. */
 GPC_MUST_CHECK int gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events);
-/* Ends a launch at once: what it had written may or may not be in memory, nothing is left in flight, the GPU is usable. */
+/* Ends a launch immediately: nothing is left in flight, some of its stores may be lost, the GPU remains usable. */
 void gpc_gpu_abort(gpc_gpu_t *gpu);
 
-gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);    /* since creation, launches only */
+gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);    /* of all launches since creation */
 uint64_t gpc_gpu_instructions(const gpc_gpu_t *gpu); /* warp instructions, for progress */
 void gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *blocks);
 
-/* All statistics as one JSON object; the groups and names are INTERFACE's. reset starts them at zero again. */
+/* All statistics as one JSON object; gpc_gpu_reset_statistics sets them to zero. */
 GPC_MUST_CHECK int gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out);
 void gpc_gpu_reset_statistics(gpc_gpu_t *gpu);
-GPC_MUST_CHECK int gpc_gpu_verify(gpc_gpu_t *gpu); /* every part's own checks; between launches also conservation */
-GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /* for people */
+GPC_MUST_CHECK int gpc_gpu_verify(
+    gpc_gpu_t *gpu); /* internal checks of every part; between launches also conservation */
+GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /* readable text */
 
-/* From now on what happens to the line of this address is written down, the last `records` steps and messages (0: no more), with
- * the values of the addressed word. Between launches only; no part of a snapshot. */
+/* Records the last `records` steps and messages of the address's line, with the values of the addressed word; 0 ends
+ * the trace. Between launches only; not part of a snapshot. */
 GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records);
 GPC_MUST_CHECK int gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out);
 
-/* Between launches only. A snapshot fits every GPU of the same machine, protocol and options. */
+/* Between launches only. A snapshot can be restored by every GPU of the same machine, protocol and options. */
 GPC_MUST_CHECK int gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out);
 GPC_MUST_CHECK int gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot);
 void gpc_snapshot_free(gpc_snapshot_t *snapshot);

@@ -1,10 +1,10 @@
-/* host.c: a GPU between launches, as the host holds it: its memory, coherent and in no time, and snapshots. */
+/* host.c: the host's operations between launches: coherent memory accesses in zero simulated time, and snapshots. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine/parts.h"
 
-/* ---- memory as the host sees it ----------------------------------------------------------------------------------------------------------- */
+/* ---- host accesses to memory ------------------------------------------------------------------------------------- */
 
 int
 gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what)
@@ -18,12 +18,13 @@ gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address)
 {
     gpc_failure_clear(&gpu->failure);
     int status = gpc_memory_allocate(gpu->memory, words, address);
-    return status ? gpc_fail(&gpu->failure, status, "cannot allocate %llu words: allowed are 1 to %llu in all",
+    return status ? gpc_fail(&gpu->failure, status,
+                             "cannot allocate %llu words: must be 1 to %llu in all allocations together",
                              (unsigned long long) words, (unsigned long long) GPC_MEMORY_MAX_WORDS)
                   : 0;
 }
 
-/* The words of [address, address + 4 * words) that lie in the line at `line`. */
+/* The words of [address, address + 4 * words) that are in the line at `line`. */
 static gpc_mask_t
 mask_of(const gpc_gpu_t *gpu, gpc_address_t line, gpc_address_t address, uint64_t words)
 {
@@ -48,7 +49,8 @@ gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address)
         return status;
     }
     status = gpc_memory_release(gpu->memory, address);
-    return status ? gpc_fail(&gpu->failure, status, "address 0x%llx is no allocation", (unsigned long long) address)
+    return status ? gpc_fail(&gpu->failure, status, "address 0x%llx: not the start of an allocation",
+                             (unsigned long long) address)
                   : 0;
 }
 
@@ -63,7 +65,7 @@ check_range(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const char *w
     return status;
 }
 
-/* ---- the lines of a range that any cache may hold: few ranges are as small as the caches, so the caches are walked then ---- */
+/* ---- cached lines of a range; for a range larger than the caches, the caches are searched instead of the range --- */
 
 typedef struct {
     gpc_gpu_t *gpu;
@@ -152,7 +154,7 @@ write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     gpc_gpu_t *gpu = access->gpu;
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
-    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* the write has reached memory */
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* memory holds the written words already */
     return gpu->protocol->host_write(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line, mask, data);
 }
 
@@ -187,7 +189,7 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 
-/* The content of every allocation, as the host reads it. */
+/* Gives the monitor the content of every allocation, as the host reads it. */
 static int
 learn_memory(gpc_gpu_t *gpu)
 {
@@ -221,7 +223,7 @@ gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu)
     return status;
 }
 
-/* ---- snapshots ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- snapshots --------------------------------------------------------------------------------------------------- */
 
 struct gpc_snapshot {
     gpc_machine_t machine;
@@ -244,7 +246,7 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
     }
     gpc_snapshot_t *snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot");
+        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot");
     }
     snapshot->machine = gpu->machine;
     snapshot->protocol = gpu->protocol;
@@ -254,7 +256,8 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
     snapshot->bytes = gpc_arena_bytes(&gpu->arena);
     snapshot->arena = malloc(snapshot->bytes);
     if (!snapshot->arena || gpc_memory_save(gpu->memory, &snapshot->memory)) {
-        status = gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for a snapshot of %zu bytes", snapshot->bytes);
+        status =
+            gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot of %zu bytes", snapshot->bytes);
         gpc_snapshot_free(snapshot);
         return status;
     }
@@ -274,11 +277,11 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
         snapshot->rule != gpu->rule || memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
         snapshot->bytes != gpc_arena_bytes(&gpu->arena)) {
         return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT,
-                        "the snapshot is of another machine, protocol, consistency or other options");
+                        "the snapshot is of another machine, protocol, consistency or options");
     }
     status = gpc_memory_load(gpu->memory, snapshot->memory);
     if (status) {
-        return gpc_fail(&gpu->failure, status, "no memory to restore the snapshot");
+        return gpc_fail(&gpu->failure, status, "out of memory while restoring the snapshot");
     }
     gpc_arena_load(&gpu->arena, snapshot->arena);
     gpc_gpu_checks_lost_memory(gpu);

@@ -1,4 +1,4 @@
-/* ports.c: the engine's side of the ports that controllers call. */
+/* ports.c: the machine's implementation of the ports that controllers call. */
 #include <string.h>
 
 #include "check/trace.h"
@@ -47,7 +47,7 @@ gpc_gpu_hook_now(void *world)
     return port_now(world);
 }
 
-/* Whether the L1 has a way or a transaction of the line. */
+/* Whether the L1 has a way or an MSHR entry for the line. */
 static bool
 has_line(const gpc_controller_t *l1, gpc_address_t line)
 {
@@ -71,7 +71,7 @@ instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
         return GPC_OK;
     }
     int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
-    if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->stations[node].offer_held)) {
+    if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->queues[node].offer_held)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
     }
     return status;
@@ -102,7 +102,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     return GPC_OK;
 }
 
-/* A fresh message that stays inside this machine's part: a fill on its way, a timer. */
+/* A new message outside the network: a fill or a timer. */
 static gpc_index_t
 inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
 {
@@ -157,7 +157,8 @@ static int
 port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
 {
     gpc_gpu_t *gpu = world;
-    gpc_cycle_t late = gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core edges: the next one */
+    gpc_cycle_t late =
+        gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core clock edges: the next edge */
 
     if (gpu->trace) {
         gpc_trace_complete(gpu->trace, l1, gpc_msg_at(&gpu->messages, message), words);

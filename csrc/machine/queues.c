@@ -1,11 +1,11 @@
-/* queues.c: what stands around a controller: what it sends goes through outboxes into the network, what arrives is taken in
- * turns, what memory answers and timers say waits in inboxes.
+/* queues.c: the queues of a controller: outboxes to the network, input registers from it, and inboxes for fills and
+ * timers.
  *
- * A bank takes one input an L2 cycle: fills first, then replayed requests, then networks from the highest down (an answer must
- * never wait behind a request). An L1 takes network inputs as they arrive and one request of its core a core cycle. Beside
- * these, ready entries of a controller's parts take as many steps a cycle as the parts declare. A
- * request is not taken while too much waits in the outboxes or no place in the memory queue is free: that is how finite
- * resources push back. */
+ * A bank takes one input per L2 cycle: fills and timers first, then answers, replayed requests and requests, each from
+ * the highest network down, so that an answer never waits behind a request. An L1 takes network inputs when they arrive
+ * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
+ * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
+ * room. */
 #include <string.h>
 
 #include "check/trace.h"
@@ -17,33 +17,33 @@ tick_now(const gpc_gpu_t *gpu)
     return gpc_wheel_now(&gpu->wheel);
 }
 
-/* ---- scheduling turns ------------------------------------------------------------------------------------------------------------- */
+/* ---- scheduling turns -------------------------------------------------------------------------------------------- */
 
 int
 gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
 {
-    gpc_station_t *station = &gpu->stations[node];
+    gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_clock_t clock = gpc_gpu_is_core(gpu, node) ? gpu->core_clock : gpu->l2_clock;
     gpc_tick_t tick = gpc_clock_edge(clock, from);
 
-    if (tick == station->taken && !gpc_gpu_is_core(gpu, node)) {
+    if (tick == queues->taken && !gpc_gpu_is_core(gpu, node)) {
         tick += clock.period;
     }
-    if (station->turn <= tick) {
+    if (queues->turn <= tick) {
         return GPC_OK;
     }
-    station->turn = tick;
+    queues->turn = tick;
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CONTROLLER, GPC_PRIORITY_CONTROLLER, node, 0);
 }
 
 static int
 schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
 {
-    gpc_station_t *station = &gpu->stations[node];
-    if (station->outbox_turn <= tick) {
+    gpc_node_queues_t *queues = &gpu->queues[node];
+    if (queues->outbox_turn <= tick) {
         return GPC_OK;
     }
-    station->outbox_turn = tick;
+    queues->outbox_turn = tick;
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, GPC_PRIORITY_OUTBOX, node, 0);
 }
 
@@ -53,7 +53,7 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
     gpc_gpu_t *gpu = world;
     gpc_tick_t tick = at * gpu->core_clock.period;
 
-    if (tick < tick_now(gpu)) { /* asked for between two edges, for the cycle whose edge is over */
+    if (tick < tick_now(gpu)) { /* scheduled between two edges, for the cycle whose edge has passed */
         tick = gpc_clock_edge(gpu->core_clock, tick_now(gpu));
     }
     if (gpu->core_turns[core] <= tick) {
@@ -63,15 +63,15 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CORE, GPC_PRIORITY_CORE, core, 0);
 }
 
-/* ---- outboxes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- outboxes ---------------------------------------------------------------------------------------------------- */
 
 static inline bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return gpu->stations[node].full != 0;
+    return gpu->queues[node].full != 0;
 }
 
-/* Bit n: what comes on network n is a request. */
+/* Bit n: network n carries requests. */
 static inline uint32_t
 requests_at(const gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -82,7 +82,7 @@ bool
 gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network)
 {
     const gpc_gpu_t *gpu = world;
-    return !(gpu->stations[unit->node].full >> network & 1);
+    return !(gpu->queues[unit->node].full >> network & 1);
 }
 
 static inline gpc_list_t *
@@ -94,17 +94,17 @@ waiting_at(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, uint32_t lan
 static int
 enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc_index_t message)
 {
-    gpc_station_t *station = &gpu->stations[node];
+    gpc_node_queues_t *queues = &gpu->queues[node];
     uint8_t network = gpc_msg_at(&gpu->messages, message)->network;
 
-    if (--station->queued[network] < station->places) {
-        station->full &= (uint8_t) ~(1u << network);
+    if (--queues->queued[network] < queues->places) {
+        queues->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
     return gpc_network_send_by(&gpu->network, way, message);
 }
 
-/* The message's time has come: it enters the network or waits behind those before it on its lane. */
+/* A message leaves the controller's pipeline: it enters the network, or waits behind earlier messages of its lane. */
 static int
 offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
@@ -115,19 +115,19 @@ offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     if (waiting->count == 0 && gpc_network_way_has_room(&gpu->network, &way, msg)) {
         return enter_network(gpu, node, &way, message);
     }
-    gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room takes it from there */
+    gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */
     return GPC_OK;
 }
 
-/* What has left the controller's pipeline goes on; the next one's time is kept. */
+/* Sends the messages that have left the controller's pipeline and schedules the next one. */
 static int
 drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    gpc_station_t *station = &gpu->stations[node];
+    gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_tick_t now = tick_now(gpu);
 
     for (uint32_t network = 0; network < gpu->num_networks; network++) {
-        gpc_list_t *outbox = &station->outbox[network];
+        gpc_list_t *outbox = &queues->outbox[network];
         while (outbox->count) {
             gpc_tick_t ready = gpc_msg_at(&gpu->messages, outbox->head)->ready;
             int status = ready > now ? schedule_outbox(gpu, node, ready)
@@ -143,38 +143,38 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OK;
 }
 
-/* A request may add to any outbox and to the memory queue. */
+/* Whether there is room for a request, whose step may add to any outbox and to the memory queue. */
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     if (gpc_gpu_is_core(gpu, node)) {
         return !outbox_full(gpu, node);
     }
-    return !(gpu->stations[node].full & ~requests_at(gpu, node)) &&
+    return !(gpu->queues[node].full & ~requests_at(gpu, node)) &&
            gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
 }
 
-/* Something can be taken; what waits for room in the network or in the memory queue is told when that comes. */
+/* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
 static bool
 can_take(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    const gpc_station_t *station = &gpu->stations[node];
-    if (station->inbox.count || station->inputs & ~requests_at(gpu, node)) {
+    const gpc_node_queues_t *queues = &gpu->queues[node];
+    if (queues->inbox.count || queues->inputs & ~requests_at(gpu, node)) {
         return true;
     }
-    return (station->inputs & requests_at(gpu, node) || gpu->controllers[node].replay->count) &&
+    return (queues->inputs & requests_at(gpu, node) || gpu->controllers[node].replay->count) &&
            may_take_request(gpu, node);
 }
 
-/* The core may offer again what the L1 did not take. */
+/* Lets the core offer a held request again. */
 static int
-kick(gpc_gpu_t *gpu, gpc_node_t node)
+retry_offer(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    gpu->stations[node].offer_held = false;
+    gpu->queues[node].offer_held = false;
     return gpc_cores_retry(&gpu->cores, node, gpc_clock_past(gpu->core_clock, tick_now(gpu)) == 0);
 }
 
-/* Who could not go on because the outbox was full may now. */
+/* The outbox has room: retries entries, held offers and inputs that waited for it. */
 static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -183,10 +183,10 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
         return status;
     }
     if (gpc_gpu_is_core(gpu, node)) {
-        if (!gpu->stations[node].offer_held || outbox_full(gpu, node)) {
+        if (!gpu->queues[node].offer_held || outbox_full(gpu, node)) {
             return GPC_OK;
         }
-        return kick(gpu, node);
+        return retry_offer(gpu, node);
     }
     return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
@@ -194,10 +194,10 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 int
 gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (gpu->stations[node].outbox_turn != tick_now(gpu)) {
+    if (gpu->queues[node].outbox_turn != tick_now(gpu)) {
         return GPC_OK; /* an earlier turn took its place */
     }
-    gpu->stations[node].outbox_turn = GPC_NEVER;
+    gpu->queues[node].outbox_turn = GPC_NEVER;
     int status = drain_outbox(gpu, node);
     return status ? status : after_drain(gpu, node);
 }
@@ -230,46 +230,47 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_station_t *station = &gpu->stations[from->node];
-    gpc_list_t *outbox = &station->outbox[msg->network];
+    gpc_node_queues_t *queues = &gpu->queues[from->node];
+    gpc_list_t *outbox = &queues->outbox[msg->network];
 
     if (gpu->trace) {
         gpc_trace_send(gpu->trace, from, msg);
     }
-    if (++station->queued[msg->network] >= station->places) {
-        station->full |= (uint8_t) (1u << msg->network);
+    if (++queues->queued[msg->network] >= queues->places) {
+        queues->full |= (uint8_t) (1u << msg->network);
     }
     msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
     if (msg->ready == tick_now(gpu) && outbox->count == 0) {
         return offer_to_network(gpu, from->node, message);
     }
     gpc_list_push(outbox, &gpu->messages, message);
-    return outbox->count > 1 ? GPC_OK /* those before it have asked for their turn */
+    return outbox->count > 1 ? GPC_OK /* an event for the first message is scheduled */
                              : schedule_outbox(gpu, from->node, msg->ready);
 }
 
-/* ---- inputs ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* A message leaves its buffer for the input register, since a step may free it; when the step holds it, it stays there. */
+/* Moves a message from its buffer to the input register, because a step may free it; a held message stays in the
+ * register. */
 static int
 fill_register(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
 {
-    gpc_station_t *station = &gpu->stations[node];
-    if (station->input[network] != GPC_NONE) {
+    gpc_node_queues_t *queues = &gpu->queues[node];
+    if (queues->input[network] != GPC_NONE) {
         return GPC_OK;
     }
     if (gpc_network_peek(&gpu->network, node, network) == GPC_NONE) {
-        station->inputs &= (uint8_t) ~(1u << network);
+        queues->inputs &= (uint8_t) ~(1u << network);
         return GPC_OK;
     }
     gpu->state->received++;
-    return gpc_network_take(&gpu->network, node, network, &station->input[network]);
+    return gpc_network_take(&gpu->network, node, network, &queues->input[network]);
 }
 
 static int
 serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
 {
-    gpc_index_t *input = &gpu->stations[node].input[network];
+    gpc_index_t *input = &gpu->queues[node].input[network];
     int status = fill_register(gpu, node, network);
 
     if (status || *input == GPC_NONE || ((requests_at(gpu, node) >> network & 1) && !may_take_request(gpu, node))) {
@@ -279,7 +280,7 @@ serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
     if (status == GPC_OK) {
         *input = GPC_NONE;
         *served = true;
-        return fill_register(gpu, node, network); /* its place in the buffer is free from now on */
+        return fill_register(gpu, node, network); /* frees its place in the buffer */
     }
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
@@ -287,11 +288,11 @@ serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
 static int
 serve_inbox(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
-    gpc_index_t message = gpc_list_pop(&gpu->stations[node].inbox, &gpu->messages);
+    gpc_index_t message = gpc_list_pop(&gpu->queues[node].inbox, &gpu->messages);
     *served = true;
     int status = gpc_controller_take(&gpu->controllers[node], message);
     if (status == GPC_HELD_QUEUE) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds an answer of memory or a timer",
+        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds a fill or a timer: they must be accepted",
                         gpu->controllers[node].type->name, gpu->controllers[node].index);
     }
     return status;
@@ -309,7 +310,7 @@ serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
-/* One input of these networks, from the highest down. */
+/* Takes one input of these networks, from the highest down. */
 static int
 serve_networks(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks, bool *served)
 {
@@ -322,49 +323,49 @@ serve_networks(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks, bool *served)
     return status;
 }
 
-/* One input, the most urgent that can be taken. */
+/* Takes one input, the first that can be taken in order of priority. */
 static int
 serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
-    const gpc_station_t *station = &gpu->stations[node];
+    const gpc_node_queues_t *queues = &gpu->queues[node];
     uint32_t requests = requests_at(gpu, node);
     *served = false;
-    if (station->inbox.count) {
+    if (queues->inbox.count) {
         return serve_inbox(gpu, node, served);
     }
-    int status = serve_networks(gpu, node, station->inputs & ~requests, served);
+    int status = serve_networks(gpu, node, queues->inputs & ~requests, served);
     if (status == GPC_OK && !*served) {
         status = serve_replay(gpu, node, served);
     }
     if (status == GPC_OK && !*served) {
-        status = serve_networks(gpu, node, station->inputs & requests, served);
+        status = serve_networks(gpu, node, queues->inputs & requests, served);
     }
     return status;
 }
 
 static int
-kick_core(gpc_gpu_t *gpu, gpc_node_t node)
+retry_held_offer(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    gpc_station_t *station = &gpu->stations[node];
-    if (!station->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node)) {
+    gpc_node_queues_t *queues = &gpu->queues[node];
+    if (!queues->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node)) {
         return GPC_OK;
     }
-    return kick(gpu, node);
+    return retry_offer(gpu, node);
 }
 
-/* Ready entries act once a cycle; one that is refused is retried at the next turn, whatever brings that. */
+/* Ready entries act once per cycle; one that is refused retries at the next turn, whatever schedules it. */
 static int
 serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 {
-    gpc_station_t *station = &gpu->stations[node];
+    gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_controller_t *unit = &gpu->controllers[node];
 
-    if (station->acted != tick_now(gpu)) {
+    if (queues->acted != tick_now(gpu)) {
         int status = gpc_controller_turn(unit);
         if (status != GPC_OK) {
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
-        station->acted = tick_now(gpu);
+        queues->acted = tick_now(gpu);
         *served = true;
     }
     return *unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1) : GPC_OK;
@@ -382,7 +383,7 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
     if (status) {
         return status;
     }
-    gpu->stations[node].taken = served ? tick_now(gpu) : gpu->stations[node].taken;
+    gpu->queues[node].taken = served ? tick_now(gpu) : gpu->queues[node].taken;
     if (*gpu->controllers[node].ready) {
         status = serve_entries(gpu, node, &served);
         if (status) {
@@ -390,33 +391,33 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
         }
     }
     if (gpc_gpu_is_core(gpu, node)) {
-        status = kick_core(gpu, node);
+        status = retry_held_offer(gpu, node);
     }
-    /* what was not served waits for room in the network or in the memory queue, or for a step: those bring it a turn */
+    /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule a turn */
     if (status == GPC_OK && served && can_take(gpu, node)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
 }
 
-/* Whether a turn now, without an event of its own, is as good: it is an edge of the controller's clock, and no turn stands
- * at this tick or was taken at it. */
+/* Whether the controller may act without an event: now is an edge of its clock, and no turn is scheduled at this tick
+ * or was taken at it. */
 static bool
 may_turn_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    const gpc_station_t *station = &gpu->stations[node];
+    const gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_tick_t now = tick_now(gpu);
     bool is_core = gpc_gpu_is_core(gpu, node);
     gpc_clock_t clock = is_core ? gpu->core_clock : gpu->l2_clock;
-    return station->turn > now && (is_core || station->taken != now) && gpc_clock_past(clock, now) == 0;
+    return queues->turn > now && (is_core || queues->taken != now) && gpc_clock_past(clock, now) == 0;
 }
 
-/* An L1 takes at once what arrives; a bank's turn comes when all is there that arrives at this tick: fills go first. */
+/* An L1 takes an arriving message immediately; a bank acts after all arrivals of this tick, because fills go first. */
 int
 gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 {
     gpc_gpu_t *gpu = world;
-    gpu->stations[node].inputs |= (uint8_t) (1u << network);
+    gpu->queues[node].inputs |= (uint8_t) (1u << network);
     if (gpc_gpu_is_core(gpu, node) && may_turn_at_once(gpu, node)) {
         return take_turn(gpu, node);
     }
@@ -426,12 +427,12 @@ gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 int
 gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    gpc_station_t *station = &gpu->stations[node];
+    gpc_node_queues_t *queues = &gpu->queues[node];
 
-    if (station->turn != tick_now(gpu)) {
+    if (queues->turn != tick_now(gpu)) {
         return GPC_OK; /* an earlier turn took its place */
     }
-    station->turn = GPC_NEVER;
+    queues->turn = GPC_NEVER;
     return take_turn(gpu, node);
 }
 
@@ -439,22 +440,22 @@ int
 gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
-    gpc_station_t *station = &gpu->stations[core];
+    gpc_node_queues_t *queues = &gpu->queues[core];
 
     if (outbox_full(gpu, (gpc_node_t) core)) {
-        station->offer_held = true;
+        queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
     int status = gpc_controller_take(&gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {
-        station->offer_held = true;
+        queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (status == GPC_OK && *gpu->controllers[core].ready) { /* what was refused before may go on */
+    if (status == GPC_OK && *gpu->controllers[core].ready) { /* refused entries may retry */
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
     if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core)) {
-        station->offer_held = true;
+        queues->offer_held = true;
         return GPC_OFFER_LAST;
     }
     return status;
@@ -465,7 +466,7 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
     gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
-    gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
+    gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
     return may_turn_at_once(gpu, node) ? take_turn(gpu, node) : gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
 }
 
@@ -506,11 +507,11 @@ gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
         forget_background_timer(gpu, message);
     }
-    gpc_list_push(&gpu->stations[node].inbox, &gpu->messages, message);
+    gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
 }
 
-/* A bank's outbox is its pipeline too: one message a stage, and some more in front of the network. */
+/* A bank's outbox includes its pipeline: one message per stage, and a few that wait for the network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -519,20 +520,20 @@ outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 void
-gpc_gpu_clear_stations(gpc_gpu_t *gpu)
+gpc_gpu_clear_queues(gpc_gpu_t *gpu)
 {
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpc_station_t *station = &gpu->stations[node];
+        gpc_node_queues_t *queues = &gpu->queues[node];
         for (uint32_t network = 0; network < GPC_MAX_NETWORKS; network++) {
-            gpc_list_clear(&station->outbox[network]);
-            station->queued[network] = 0;
-            station->input[network] = GPC_NONE;
+            gpc_list_clear(&queues->outbox[network]);
+            queues->queued[network] = 0;
+            queues->input[network] = GPC_NONE;
         }
-        gpc_list_clear(&station->inbox);
-        station->places = outbox_places(gpu, (gpc_node_t) node);
-        station->inputs = station->full = 0;
-        station->turn = station->outbox_turn = station->taken = station->acted = GPC_NEVER;
-        station->offer_held = false;
+        gpc_list_clear(&queues->inbox);
+        queues->places = outbox_places(gpu, (gpc_node_t) node);
+        queues->inputs = queues->full = 0;
+        queues->turn = queues->outbox_turn = queues->taken = queues->acted = GPC_NEVER;
+        queues->offer_held = false;
     }
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
         gpc_list_clear(&gpu->waiting[i]);

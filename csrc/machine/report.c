@@ -1,16 +1,16 @@
-/* report.c: conservation checks, and what a GPU prints of itself. */
+/* report.c: conservation checks, and the printed state and trace of a GPU. */
 #include <string.h>
 
 #include "check/trace.h"
 #include "controller/describe.h"
 #include "machine/parts.h"
 
-/* ---- conservation ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- conservation ------------------------------------------------------------------------------------------------ */
 
 static int
 lost(gpc_gpu_t *gpu, const char *what, uint64_t count)
 {
-    return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION, "%s: %llu after the launch", what,
+    return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION, "%s after the launch: %llu", what,
                     (unsigned long long) count);
 }
 
@@ -35,7 +35,7 @@ gpc_gpu_check_conservation(gpc_gpu_t *gpu)
         return lost(gpu, "messages in the network", gpu->state->sent - gpu->state->received);
     }
     if (!gpc_network_idle(&gpu->network) || !gpc_dram_idle(&gpu->dram)) {
-        return lost(gpu, "network or memory not idle", 1);
+        return lost(gpu, "busy networks or memories", 1);
     }
     return 0;
 }
@@ -56,7 +56,7 @@ gpc_gpu_verify(gpc_gpu_t *gpu)
     return 0;
 }
 
-/* ---- prints --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- prints ------------------------------------------------------------------------------------------------------ */
 
 int
 gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
@@ -83,7 +83,7 @@ watch(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell)
 int
 gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
 {
-    int status = gpc_gpu_refuse_while_running(gpu, "a trace begun");
+    int status = gpc_gpu_refuse_while_running(gpu, "a trace");
     if (status) {
         return status;
     }
@@ -96,7 +96,9 @@ gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         gpu->controllers[node].watch = gpu->trace ? watch : NULL;
     }
-    return gpu->trace || !records ? 0 : gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory for %u records", records);
+    return gpu->trace || !records
+               ? 0
+               : gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a trace of %u records", records);
 }
 
 int
@@ -108,7 +110,7 @@ gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out)
     return gpc_text_status(out);
 }
 
-/* "V 0x3 R 0xc": the states of a line's words, each with its words. */
+/* The states of a line's words, each with its word mask, e.g. "V 0x3 R 0xc". */
 static void
 add_word_states(const gpc_controller_t *unit, gpc_address_t line, gpc_text_t *out)
 {

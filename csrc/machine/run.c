@@ -1,15 +1,15 @@
-/* run.c: launching, running, and ending early. */
+/* run.c: launch, run and abort. */
 #include <string.h>
 
 #include "machine/parts.h"
 
-/* ---- launching and running ------------------------------------------------------------------------------------------------------------------ */
+/* ---- launching and running --------------------------------------------------------------------------------------- */
 
 static gpc_tick_t
 common_edge(const gpc_gpu_t *gpu)
 {
     gpc_tick_t tick = gpc_wheel_now(&gpu->wheel);
-    for (uint32_t i = 0; i < 1024; i++) { /* a launch begins where the clocks' edges meet, when that is near */
+    for (uint32_t i = 0; i < 1024; i++) { /* begin the launch at a common clock edge, if one is near */
         gpc_tick_t edge = gpc_clock_edge(gpu->core_clock, tick);
         gpc_tick_t other = gpc_clock_edge(gpu->noc_clock, gpc_clock_edge(gpu->l2_clock, edge));
         if (edge == other && gpc_clock_edge(gpu->l2_clock, edge) == edge) {
@@ -25,13 +25,13 @@ kernel_begin(gpc_gpu_t *gpu)
 {
     int status = 0;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
-        gpu->stations[node].ended = false;
+        gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
     return status;
 }
 
-/* A buffer is memory that was allocated: nothing else may be reached by its name. */
+/* Checks that every buffer is inside one allocation. */
 static int
 check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
 {
@@ -39,7 +39,7 @@ check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
         const gpc_buffer_t *buffer = &launch->buffers[i];
         if (!gpc_memory_covers(gpu->memory, buffer->address, buffer->words)) {
             return gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS,
-                            "a launch: buffer '%s' of %llu words at 0x%llx is not inside one allocation",
+                            "launch: buffer '%s' of %llu words at 0x%llx: not inside one allocation",
                             buffer->name ? buffer->name : "?", (unsigned long long) buffer->words,
                             (unsigned long long) buffer->address);
         }
@@ -116,7 +116,7 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
     return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "unknown event %u", event->kind);
 }
 
-/* Who still holds the end of the launch. */
+/* Lists the controllers that hold the end of the launch. */
 static void
 explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
@@ -149,13 +149,13 @@ over_budget(gpc_gpu_t *gpu)
     gpc_text_t text;
     gpc_text_init(&text);
     (void) gpc_cores_explain_wait(&gpu->cores, &text, 3);
-    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch has used its budget of %llu core cycles: %s",
+    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch exceeds its budget of %llu core cycles: %s",
                     (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
     gpc_text_free(&text);
     return GPC_ERROR_BUDGET;
 }
 
-/* The blocks have ended: the launch's time is over, what is left (write-backs, spent events) is drained. */
+/* All blocks have ended: the launch's time ends; remaining write-backs and events are drained. */
 static void
 note_finish(gpc_gpu_t *gpu)
 {
@@ -167,22 +167,22 @@ note_finish(gpc_gpu_t *gpu)
     }
 }
 
-/* ---- protocols that take part in a launch's end -------------------------------------------------------------------------------- */
+/* ---- protocols that handle the end of a launch ------------------------------------------------------------------- */
 
 static int
 end_at(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (gpu->stations[node].ended) {
+    if (gpu->queues[node].ended) {
         return GPC_OK;
     }
-    gpu->stations[node].ended = true;
+    gpu->queues[node].ended = true;
     int status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
-    return status == GPC_HELD_QUEUE ? GPC_OK : status; /* asked again at the controller's turns */
+    return status == GPC_HELD_QUEUE ? GPC_OK : status; /* retried at the controller's turns */
 }
 
-/* After a turn of the core: its own KERNEL_END, and everyone's that has none yet after the launch's last block. */
+/* After a turn of the core: sends its L1 KERNEL_END, and after the last block of the launch all other controllers. */
 static int
-tell_end(gpc_gpu_t *gpu, uint32_t core)
+send_kernel_end(gpc_gpu_t *gpu, uint32_t core)
 {
     int status = gpc_cores_ran_dry(&gpu->cores, core) ? end_at(gpu, (gpc_node_t) core) : GPC_OK;
 
@@ -196,7 +196,7 @@ tell_end(gpc_gpu_t *gpu, uint32_t core)
     return status;
 }
 
-/* Nothing is left to happen: the launch is over, unless a KERNEL_END is held. */
+/* No event is left: the launch is over, unless a KERNEL_END is held. */
 static void
 note_drained(gpc_gpu_t *gpu)
 {
@@ -217,14 +217,13 @@ static int
 after_core_turn(gpc_gpu_t *gpu, uint32_t core)
 {
     if (gpu->ends) {
-        return tell_end(gpu, core);
+        return send_kernel_end(gpu, core);
     }
     note_finish(gpu);
     return GPC_OK;
 }
 
-/* What the next event will look at first is asked of the host's memory while this one is carried out: with 256 cores their
- * state is beyond the second-level cache. */
+/* Prefetches state of the next event: the state of 256 cores exceeds the host's second-level cache. */
 static inline void
 fetch_ahead(const gpc_gpu_t *gpu)
 {
@@ -239,7 +238,7 @@ fetch_ahead(const gpc_gpu_t *gpu)
     } else if (kind == GPC_EVENT_NETWORK_ARRIVE) {
         __builtin_prefetch(gpc_msg_at(&gpu->messages, argument));
     } else if (kind == GPC_EVENT_CONTROLLER || kind == GPC_EVENT_OUTBOX) {
-        __builtin_prefetch(&gpu->stations[target]);
+        __builtin_prefetch(&gpu->queues[target]);
         __builtin_prefetch(&gpu->controllers[target]);
     }
 }
@@ -251,7 +250,7 @@ only_background_is_left(const gpc_gpu_t *gpu)
     return timers && gpc_wheel_count(&gpu->wheel) == timers;
 }
 
-/* Nothing happens any more but background timers. */
+/* Only background timers are left. */
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
@@ -288,9 +287,9 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
         fetch_ahead(gpu);
         int status = handle(gpu, &event);
         if (status) {
-            return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "an event was held");
+            return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
         }
-        if (event.kind == GPC_EVENT_CORE) { /* warps end in turns of their cores */
+        if (event.kind == GPC_EVENT_CORE) { /* warps end only in turns of their cores */
             status = after_core_turn(gpu, event.target);
             if (status) {
                 return status;
@@ -300,13 +299,13 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     return GPC_RUN_MORE;
 }
 
-/* By its name profilers count what happens inside (benchmarks/instructions.py): link-time optimisation leaves it alone. */
+/* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */
 __attribute__((noinline, used)) int
 gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
 {
     if (!gpu->state->running) {
         gpc_failure_clear(&gpu->failure);
-        return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch to run");
+        return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch is running");
     }
     int status = run_events(gpu, events);
     if (status < 0) {
@@ -319,9 +318,9 @@ gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
     return status;
 }
 
-/* ---- ending early ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- abort ------------------------------------------------------------------------------------------------------- */
 
-/* What caches hold goes to memory as the host would read it, before they are emptied. */
+/* Writes a cache's lines to memory as the host would read them, before the cache is cleared. */
 static void
 save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
 {
@@ -341,7 +340,7 @@ save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
             if (status == 0) {
                 status = gpc_memory_write(gpu->memory, line, words, data);
             }
-            (void) status; /* the launch has failed already; memory after it is as far as could be saved */
+            (void) status; /* the launch has failed already; lines that cannot be saved are lost */
         }
     }
 }
@@ -360,7 +359,7 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     gpc_wheel_clear(&gpu->wheel);
     gpc_network_clear(&gpu->network);
     gpc_dram_clear(&gpu->dram);
-    gpc_gpu_clear_stations(gpu);
+    gpc_gpu_clear_queues(gpu);
     gpc_list_clear(&gpu->state->background);
     gpc_order_clear(&gpu->order);
     gpc_cores_clear(&gpu->cores);

@@ -1,4 +1,4 @@
-/* statistics.c: a GPU's statistics in JSON, and their reset. */
+/* statistics.c: statistics of a GPU as JSON, and their reset. */
 #include <string.h>
 
 #include "machine/parts.h"
@@ -64,7 +64,7 @@ add_cores(gpc_text_t *out, const gpc_core_statistics_t *sum)
     gpc_text_add(out, "}");
 }
 
-/* `memory_order` and `fence` are the sums of their parts, which follow with the other causes. */
+/* `memory_order` and `fence` are sums of their parts, which follow with the other causes. */
 static void
 add_stalls(gpc_text_t *out, const gpc_core_statistics_t *sum)
 {
@@ -85,7 +85,7 @@ add_stalls(gpc_text_t *out, const gpc_core_statistics_t *sum)
     gpc_text_add(out, "}");
 }
 
-/* Up to the last bucket that counted anything. */
+/* The buckets up to the last one that is not 0. */
 static void
 add_histogram(gpc_text_t *out, const char *key, const gpc_histogram_t *histogram)
 {
@@ -101,7 +101,7 @@ add_histogram(gpc_text_t *out, const char *key, const gpc_histogram_t *histogram
     gpc_text_add(out, "]");
 }
 
-/* A histogram of each type of controllers' own, summed over them. */
+/* A histogram that a controller type declares, summed over its controllers. */
 static void
 add_own_histogram(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_controller_type_t *type, uint32_t number)
 {
@@ -137,7 +137,7 @@ add_histograms(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_core_statistics_
     gpc_text_add(out, "}");
 }
 
-/* What each type of controller declares beside GPC_CONTROLLER_STATISTICS, summed over its controllers. */
+/* The counters that each controller type declares besides GPC_CONTROLLER_STATISTICS, summed over its controllers. */
 static void
 add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
@@ -202,7 +202,7 @@ add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "}");
 }
 
-/* The cells that were entered, by controller type and table: coverage. */
+/* Coverage: how often each cell was entered, by controller type and table. */
 static void
 add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
 {

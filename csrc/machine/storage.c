@@ -1,5 +1,5 @@
-/* storage.c: arrays and parts whose accesses GPC_CONTROLLER_STATISTICS does not tell: how large they are and how often steps looked them up,
- * for the energy model. An L1's or L2's first array is its cache, which the statistics tell. */
+/* storage.c: sizes and accesses, for the energy model, of the arrays and parts that GPC_CONTROLLER_STATISTICS does not
+ * count. The first array of an L1 or L2 is its cache, which the statistics count. */
 #include "machine/parts.h"
 
 static uint32_t
@@ -12,7 +12,8 @@ bits_for(uint64_t values)
     return bits;
 }
 
-/* What hardware keeps of a field: nodes by number, sets of nodes a bit a core, times in the machine's timestamps. */
+/* Hardware bits of a field: a node by its number, a node set with one bit per core, a time by the machine's
+ * timestamps. */
 static uint32_t
 bits_of_field(const gpc_field_t *field, const gpc_machine_t *m)
 {

@@ -1,4 +1,4 @@
-/* catalogue.c: a registered protocol in JSON. */
+/* catalogue.c: describes a registered protocol in JSON. */
 #include "protocols/catalogue.h"
 
 #include "controller/describe.h"

@@ -1,5 +1,5 @@
-/* registry.c: the protocols of registry.def by id. The test library puts another file in this one's place, which knows planted
- * bugs too (csrc/tests/mutants.h). */
+/* registry.c: finds the protocols of registry.def by id. The test library links csrc/tests/mutants.c instead, which adds planted
+ * bugs. */
 #include "protocols/registry.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* registry.h: the protocols of registry.def, declared. The includer of registry.def defines what a line becomes. */
+/* registry.h: declares the protocols of registry.def. Each file that includes registry.def defines what a line expands to. */
 #ifndef GPC_PROTOCOLS_REGISTRY_H
 #define GPC_PROTOCOLS_REGISTRY_H
 

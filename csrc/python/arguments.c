@@ -1,4 +1,5 @@
-/* arguments.c: from Python objects to the plain numbers of gpu.h. What does not fit is one ConfigError that names it. */
+/* arguments.c: converts Python objects to the C types of gpu.h. An invalid argument raises a ConfigError that names
+ * it. */
 #include "python/module.h"
 
 int
@@ -13,7 +14,7 @@ gpc_get_u64(const gpc_module_state_t *state, PyObject *object, const char *what,
     }
     if (PyErr_Occurred() != NULL) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) {
-            return -1; /* raised by the object's own __index__: not ours to hide */
+            return -1; /* the object's own __index__ raised it */
         }
         PyErr_Clear();
     } else if (value <= largest) {
@@ -48,10 +49,10 @@ gpc_get_text(const gpc_module_state_t *state, PyObject *object, const char *what
         if (text == NULL && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
             return -1;
         }
-        PyErr_Clear(); /* a lone surrogate: told below */
+        PyErr_Clear(); /* a lone surrogate: reported below */
     }
     if (text == NULL || strlen(text) != (size_t) length) {
-        gpc_raise_argument(state, "%s must be a text without zero characters, got %R", what, object);
+        gpc_raise_argument(state, "%s must be a string without null characters, got %R", what, object);
         return -1;
     }
     *out = text;
@@ -77,7 +78,7 @@ gpc_get_rule(const gpc_module_state_t *state, PyObject *object, gpc_rule_t *out)
             return 0;
         }
     }
-    gpc_raise_argument(state, "unknown consistency %R: known are sc, rc, drf, hrf, and None for the protocol's own",
+    gpc_raise_argument(state, "unknown consistency %R: must be sc, rc, drf, hrf, or None for the protocol's default",
                        object);
     return -1;
 }
@@ -93,7 +94,7 @@ is_machine_field(PyObject *name)
     return false;
 }
 
-/* Every field once, none unknown. The core checks again, and what holds between fields. */
+/* Requires every field and accepts no unknown ones. gpc_machine_check checks ranges and relations between fields. */
 int
 gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machine_t *out)
 {
@@ -106,7 +107,7 @@ gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machine_t
         gpc_raise_argument(state, "machine must be a dict of machine fields, got %R", object);
         return -1;
     }
-    fields = PyDict_Copy(object); /* ours alone: nobody can change it while we walk */
+    fields = PyDict_Copy(object); /* a private copy: no other thread can change it */
     if (fields == NULL) {
         return -1;
     }
@@ -121,7 +122,7 @@ gpc_get_machine(const gpc_module_state_t *state, PyObject *object, gpc_machine_t
 
         value = PyDict_GetItemString(fields, field->name);
         if (value == NULL) {
-            gpc_raise_argument(state, "machine field %s is missing", field->name);
+            gpc_raise_argument(state, "missing machine field %s", field->name);
             goto out;
         }
         if (gpc_get_u64(state, value, field->name, UINT64_MAX, &number) != 0) {
@@ -165,7 +166,7 @@ get_option(const gpc_module_state_t *state, PyObject *pair, gpc_option_value_t *
             return -1;
         }
         PyErr_Clear();
-        gpc_raise_argument(state, "option %s must be a whole number of 64 bits, got %R", out->name,
+        gpc_raise_argument(state, "option %s must be a 64-bit whole number, got %R", out->name,
                            PyTuple_GET_ITEM(pair, 1));
         return -1;
     }
@@ -186,7 +187,7 @@ gpc_get_options(const gpc_module_state_t *state, PyObject *object, gpc_options_a
         return -1;
     }
     if (PyList_GET_SIZE(out->items) > (Py_ssize_t) GPC_MAX_OPTIONS) {
-        gpc_raise_argument(state, "%zd options are more than any protocol has", PyList_GET_SIZE(out->items));
+        gpc_raise_argument(state, "%zd options: no protocol has so many", PyList_GET_SIZE(out->items));
         goto failed;
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(out->items); i++) {
@@ -207,7 +208,7 @@ is_word_format(const Py_buffer *view)
     const char *format = view->format == NULL ? "B" : view->format;
 
     if (format[0] == '@' || format[0] == '=' || format[0] == '<') {
-        format++; /* little-endian is what this machine has: see module.h */
+        format++; /* the host is little-endian: see module.h */
     }
     return view->itemsize == 4 && (format[0] == 'I' || format[0] == 'L') && format[1] == 0;
 }
@@ -227,7 +228,7 @@ gpc_get_words(const gpc_module_state_t *state, PyObject *object, const char *wha
         return -1;
     }
     if (!is_word_format(out)) {
-        gpc_raise_argument(state, "%s must be a C-contiguous array of uint32, its elements are of format '%s'", what,
+        gpc_raise_argument(state, "%s must be a C-contiguous array of uint32, got elements of format '%s'", what,
                            out->format == NULL ? "B" : out->format);
         PyBuffer_Release(out);
         return -1;
@@ -248,7 +249,7 @@ get_buffer(const gpc_module_state_t *state, PyObject *item, gpc_buffer_t *out)
 {
     int read_only = 0;
 
-    /* A tuple, which nobody can change: the name is used while other threads run. */
+    /* Tuples are immutable: the name is used while other threads run. */
     if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 4) {
         gpc_raise_argument(state, "a buffer must be a tuple (address, words, read_only, name), got %R", item);
         return -1;

@@ -1,4 +1,4 @@
-/* explore.c: _core.explore(): arguments of the explorer. */
+/* explore.c: _core.explore(): converts the arguments of the explorer. */
 #include "python/module.h"
 
 /* One thread: (core, [(kind, order, scope, variable, value), ...]). */
@@ -21,7 +21,7 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
         numbers[i] = (uint32_t) number;
     }
     if (numbers[0] >= GPC_NUM_EXPLORE_OPERATIONS || numbers[1] >= GPC_NUM_ORDERS || numbers[2] >= GPC_NUM_SCOPES) {
-        gpc_raise_argument(state, "no such kind, order or scope of an operation: %R", item);
+        gpc_raise_argument(state, "unknown kind, order or scope of an operation: %R", item);
         return -1;
     }
     *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3],
@@ -59,7 +59,7 @@ get_thread(const gpc_module_state_t *state, PyObject *item, gpc_explore_thread_t
         PyErr_NoMemory();
         return -1;
     }
-    out->ops = ops; /* the caller frees it, after a failure too */
+    out->ops = ops; /* the caller frees it, even after a failure */
     for (Py_ssize_t i = 0; i < count; i++) {
         if (get_operation(state, PyTuple_GET_ITEM(list, i), &ops[i]) != 0) {
             Py_DECREF(list);
@@ -126,7 +126,7 @@ get_row(const gpc_module_state_t *state, PyObject *row, gpc_explore_t *what, uin
     return 0;
 }
 
-/* The caller frees *out, after a failure too. None: every outcome is allowed. */
+/* The caller frees *out, even after a failure. None: every outcome is allowed. */
 static int
 get_allowed(const gpc_module_state_t *state, PyObject *object, gpc_explore_t *what, uint32_t **out)
 {
@@ -165,7 +165,7 @@ get_allowed(const gpc_module_state_t *state, PyObject *object, gpc_explore_t *wh
     return result;
 }
 
-/* The exploration itself, without the GIL; its options keep their names alive meanwhile. */
+/* Runs the exploration without the GIL; `options` keeps the names alive. */
 static PyObject *
 explore(const gpc_module_state_t *state, const gpc_explore_t *what)
 {

@@ -1,4 +1,4 @@
-/* gpu_launch.c: methods of a GPU that begin, carry out and end a launch. */
+/* gpu_launch.c: methods of a GPU that begin, run and abort a launch. */
 #include "python/gpu_object.h"
 
 typedef struct {
@@ -7,7 +7,7 @@ typedef struct {
     PyObject *placement;
 } launch_objects_t;
 
-/* The numbers and the program; constants and buffers are the caller's, who must give them back. */
+/* Converts the program and the numbers of a launch; the caller converts and releases constants and buffers. */
 static int
 get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc_launch_t *out)
 {
@@ -15,7 +15,7 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
 
     if (!PyBytes_Check(objects->program) ||
         PyBytes_GET_SIZE(objects->program) % (Py_ssize_t) sizeof(gpc_instruction_t) != 0) {
-        gpc_raise_argument(state, "program must be bytes, %zu an instruction", sizeof(gpc_instruction_t));
+        gpc_raise_argument(state, "program must be bytes, %zu per instruction", sizeof(gpc_instruction_t));
         return -1;
     }
     if (gpc_get_text(state, objects->kernel, "kernel", &out->kernel) != 0 ||

@@ -1,4 +1,4 @@
-/* gpu_memory.c: methods of a GPU that give, read and write its memory, and take and bring back its whole state. */
+/* gpu_memory.c: methods of a GPU for memory allocation, host accesses and snapshots. */
 #include "python/gpu_object.h"
 
 PyObject *
@@ -88,7 +88,7 @@ gpc_method_host_write(PyObject *object, PyObject *args, PyObject *keywords)
     return result;
 }
 
-/* ---- snapshots ------------------------------------------------------------------------------------------------------ */
+/* ---- snapshots --------------------------------------------------------------------------------------------------- */
 
 PyObject *
 gpc_method_snapshot(PyObject *object, PyObject *Py_UNUSED(ignored))

@@ -1,4 +1,4 @@
-/* gpu_object.h: what the methods of the type GPU share, a file an idea: gpu_memory.c, gpu_launch.c, gpu_type.c. */
+/* gpu_object.h: the GPU object, shared by its methods in gpu_memory.c, gpu_launch.c and gpu_type.c. */
 #ifndef GPC_PYTHON_GPU_OBJECT_H
 #define GPC_PYTHON_GPU_OBJECT_H
 
@@ -8,19 +8,19 @@
 
 typedef struct {
     PyObject ob_base;
-    gpc_gpu_t *gpu; /* owned; never null once __new__ has returned */
+    gpc_gpu_t *gpu; /* owned; not null after __new__ */
     atomic_bool busy;
 } gpc_gpu_object_t;
 
 typedef struct {
     PyObject ob_base;
-    gpc_snapshot_t *snapshot; /* owned; never changed, so any thread may read it */
+    gpc_snapshot_t *snapshot; /* owned; immutable, so any thread may read it */
 } gpc_snapshot_object_t;
 
 const gpc_module_state_t *gpc_state_of(PyObject *self);
-/* Takes the busy flag; NULL, with SimulationError raised, when another thread has it. */
+/* Sets the busy flag; NULL, with SimulationError raised, when another thread has set it. */
 gpc_gpu_object_t *gpc_enter(PyObject *object);
-/* Ends what gpc_enter began: raises what the core says, or returns `result`, which it takes over. */
+/* Clears the busy flag; raises the exception of `code`, or returns `result`, whose reference it steals. */
 PyObject *gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result);
 
 /* ---- gpu_memory.c ---- */

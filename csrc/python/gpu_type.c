@@ -1,11 +1,11 @@
 /* gpu_type.c: the types GPU and Snapshot.
  *
- * A GPU is used by one thread at a time: every method takes the busy flag first, and a second thread gets SimulationError
- * at once. The methods that may take long let go of the GIL meanwhile.
+ * One thread at a time may use a GPU: every method sets the busy flag first, and raises SimulationError if another
+ * thread has set it. Long methods release the GIL.
  */
 #include "python/gpu_object.h"
 
-/* ---- for every method ------------------------------------------------------------------------------------------------ */
+/* ---- common to all methods --------------------------------------------------------------------------------------- */
 
 const gpc_module_state_t *
 gpc_state_of(PyObject *self)
@@ -36,7 +36,7 @@ gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result)
     return result;
 }
 
-/* ---- creation and end ----------------------------------------------------------------------------------------------- */
+/* ---- creation and end -------------------------------------------------------------------------------------------- */
 
 static int
 create(gpc_gpu_object_t *self, const gpc_setup_t *setup)
@@ -110,7 +110,7 @@ snapshot_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* ---- what a GPU tells ----------------------------------------------------------------------------------------------- */
+/* ---- state and statistics ---------------------------------------------------------------------------------------- */
 
 static PyObject *
 gpu_rule(PyObject *object, void *Py_UNUSED(closure))
@@ -154,7 +154,7 @@ gpu_progress(PyObject *object, PyObject *Py_UNUSED(ignored))
     return gpc_leave(self, 0, Py_BuildValue("II", blocks_done, blocks));
 }
 
-/* A text that the core writes. */
+/* Returns the text that `write` produces. */
 static PyObject *
 text_of(PyObject *object, int (*write)(gpc_gpu_t *, gpc_text_t *))
 {
@@ -250,15 +250,15 @@ gpu_verify(PyObject *object, PyObject *Py_UNUSED(ignored))
     return self == NULL ? NULL : gpc_leave(self, gpc_gpu_verify(self->gpu), Py_NewRef(Py_None));
 }
 
-/* ---- the types ------------------------------------------------------------------------------------------------------ */
+/* ---- the types --------------------------------------------------------------------------------------------------- */
 
-/* METH_KEYWORDS functions are stored under the plain function type; void (*)(void) says that this is meant. */
+/* METH_KEYWORDS functions are stored as PyCFunction; the cast through void (*)(void) marks that as intended. */
 #define WITH_KEYWORDS(function) ((PyCFunction) (void (*)(void)) (function)), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef gpu_methods[] = {
     {"allocate", WITH_KEYWORDS(gpc_method_allocate),
-     "allocate($self, words)\n--\n\nAddress of fresh, zeroed global memory."},
-    {"release", WITH_KEYWORDS(gpc_method_release), "release($self, address)\n--\n\nGives back what allocate gave."},
+     "allocate($self, words)\n--\n\nAddress of new, zeroed global memory."},
+    {"release", WITH_KEYWORDS(gpc_method_release), "release($self, address)\n--\n\nFrees an allocation."},
     {"host_read", WITH_KEYWORDS(gpc_method_host_read),
      "host_read($self, address, out)\n--\n\nFills out (C-contiguous, uint32)."},
     {"host_write", WITH_KEYWORDS(gpc_method_host_write),
@@ -268,28 +268,30 @@ static PyMethodDef gpu_methods[] = {
      "block, "
      "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
     {"run", WITH_KEYWORDS(gpc_method_run),
-     "run($self, events)\n--\n\nCarries out at most that many events without the GIL; True when the launch has ended."},
-    {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch at once; the GPU stays usable."},
-    {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles since creation, launches only."},
-    {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions so far."},
+     "run($self, events)\n--\n\nSimulates at most `events` events without the GIL; True when the launch has ended."},
+    {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
+    {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
+    {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},
     {"progress", gpu_progress, METH_NOARGS, "progress($self)\n--\n\n(blocks done, blocks of the launch)."},
     {"statistics", gpu_statistics, METH_NOARGS, "statistics($self)\n--\n\nAll statistics as JSON."},
     {"reset_statistics", gpu_reset_statistics, METH_NOARGS,
-     "reset_statistics($self)\n--\n\nStarts them at zero again."},
-    {"verify", gpu_verify, METH_NOARGS, "verify($self)\n--\n\nEvery part's own checks; raises what does not hold."},
-    {"print_state", gpu_print_state, METH_NOARGS, "print_state($self)\n--\n\nThe state of every part, for people."},
+     "reset_statistics($self)\n--\n\nSets all statistics to zero."},
+    {"verify", gpu_verify, METH_NOARGS,
+     "verify($self)\n--\n\nChecks the invariants of every part; raises the first violation."},
+    {"print_state", gpu_print_state, METH_NOARGS,
+     "print_state($self)\n--\n\nThe state of every part as readable text."},
     {"trace", WITH_KEYWORDS(gpu_trace),
-     "trace($self, address, records)\n--\n\nWrites down the last so many records about the address's line; 0: no "
-     "more."},
-    {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThese records as columns, for people."},
+     "trace($self, address, records)\n--\n\nRecords the last `records` events of the address's line; 0 ends the "
+     "trace."},
+    {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThe trace's records as columns of text."},
     {"snapshot", gpc_method_snapshot, METH_NOARGS,
      "snapshot($self)\n--\n\nA copy of the whole state, between launches."},
-    {"restore", WITH_KEYWORDS(gpc_method_restore), "restore($self, snapshot)\n--\n\nBack to that state."},
+    {"restore", WITH_KEYWORDS(gpc_method_restore), "restore($self, snapshot)\n--\n\nRestores the state of a snapshot."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef gpu_properties[] = {
-    {"rule", gpu_rule, NULL, "The core rule in force: sc, rc, drf or hrf.", NULL},
+    {"rule", gpu_rule, NULL, "The consistency model: sc, rc, drf or hrf.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

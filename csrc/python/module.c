@@ -1,6 +1,7 @@
 /* module.c: gpucoh._core, the binding: module functions, exceptions, module state. See gpucoh/_core.pyi.
  *
- * Multi-phase initialisation, heap types, all state in the module: the module can be loaded more than once in a process.
+ * Multi-phase initialisation, heap types, all state in the module: the module can be loaded more than once in a
+ * process.
  */
 #include "python/module.h"
 
@@ -36,7 +37,7 @@ gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...)
     return NULL;
 }
 
-/* ---- the instruction set, as isa.h has it --------------------------------------------------------------------------- */
+/* ---- the instruction set of isa.h --------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -82,7 +83,7 @@ static const name_t operand_kinds[] = {
     {"KIND", GPC_OPERAND_KIND},     {"NUMBER", GPC_OPERAND_NUMBER},   {"NONE", GPC_OPERAND_NONE},
 };
 
-/* dict[key] = value, which it takes over; a null value is an exception that is already set. */
+/* dict[key] = value; steals the value's reference. A null value means that an exception is set. */
 static int
 put(PyObject *dict, const char *key, PyObject *value)
 {
@@ -143,7 +144,7 @@ python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return isa;
 }
 
-/* ---- machines and protocols ----------------------------------------------------------------------------------------- */
+/* ---- machines and protocols -------------------------------------------------------------------------------------- */
 
 static PyObject *
 python_machine_fields(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -201,9 +202,9 @@ python_describe_protocol(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
-/* ---- the module ----------------------------------------------------------------------------------------------------- */
+/* ---- the module -------------------------------------------------------------------------------------------------- */
 
-/* The exception of every row of errors.def: one of gpucoh.errors, or a built-in one. */
+/* Looks up the exception of every row of errors.def: one of gpucoh.errors, or a built-in one. */
 static int
 find_exceptions(gpc_module_state_t *state)
 {
@@ -274,15 +275,15 @@ module_free(void *module)
 #define WITH_KEYWORDS(function) ((PyCFunction) (void (*)(void)) (function)), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef module_methods[] = {
-    {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set as the core has it."},
+    {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set: opcodes, operands and encoding."},
     {"machine_fields", python_machine_fields, METH_NOARGS,
-     "machine_fields($module)\n--\n\nEvery machine field: name -> (smallest, largest, text)."},
+     "machine_fields($module)\n--\n\nMachine fields: name -> (smallest, largest, text)."},
     {"protocol_ids", python_protocol_ids, METH_NOARGS, "protocol_ids($module)\n--\n\nThe ids of all protocols."},
     {"describe_protocol", WITH_KEYWORDS(python_describe_protocol),
      "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
     {"explore", WITH_KEYWORDS(gpc_python_explore),
      "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"
-     "JSON of one exploration of every interleaving."},
+     "JSON of an exploration of all interleavings."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -297,7 +298,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "gpucoh._core",
-    .m_doc = "The C core of gpucoh, as Python sees it: see gpucoh/_core.pyi.",
+    .m_doc = "The C core of gpucoh; see gpucoh/_core.pyi.",
     .m_size = sizeof(gpc_module_state_t),
     .m_methods = module_methods,
     .m_slots = module_slots,

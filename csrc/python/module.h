@@ -1,6 +1,6 @@
-/* module.h: what the files of the binding share. Python.h is included here and nowhere outside csrc/python.
+/* module.h: declarations shared by the files of the binding. Only csrc/python includes Python.h.
  *
- * Arrays cross the border by the buffer protocol, so that the build needs no NumPy and the module keeps no imported table.
+ * Arrays are passed by the buffer protocol, so that the build does not need NumPy.
  */
 #ifndef GPC_PYTHON_MODULE_H
 #define GPC_PYTHON_MODULE_H
@@ -11,7 +11,7 @@
 #include "machine/gpu.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "instructions are packed little-endian and used as they are: this machine needs a conversion here"
+#error "only little-endian hosts are supported: instructions are packed little-endian and not converted"
 #endif
 
 typedef struct {
@@ -22,12 +22,12 @@ typedef struct {
 
 /* ---- module.c ---- */
 
-/* Sets the Python exception of a core error; text (one line) or the error's own message. Always returns NULL. */
+/* Sets the Python exception of a core error, with `text` (one line) or the error's message. Always returns NULL. */
 PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text);
-/* ConfigError with a formatted line. Always returns NULL. */
+/* Sets a ConfigError with a formatted line. Always returns NULL. */
 PyObject *gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...);
 
-/* ---- arguments.c: from Python objects to the plain numbers of gpu.h; each sets an exception and returns -1 on failure ---- */
+/* ---- arguments.c: converts Python objects; each function sets an exception and returns -1 on failure ---- */
 
 int gpc_get_u64(const gpc_module_state_t *state, PyObject *object, const char *what, uint64_t largest, uint64_t *out);
 int gpc_get_u32(const gpc_module_state_t *state, PyObject *object, const char *what, uint32_t *out);

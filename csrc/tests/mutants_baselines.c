@@ -3,12 +3,12 @@
 
 /* ---- no-l1 ------------------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_write_silently, "the words, but no acknowledgement")
+GPC_ACTION(act_write_silently, "write the store's words, send no acknowledgement")
 {
     return gpc_act(writer_act_write, x);
 }
 
-GPC_ACTION(act_perform_aside, "old values are answered, the line is left as it was")
+GPC_ACTION(act_perform_aside, "send the old values, leave the line unchanged")
 {
     uint32_t aside[GPC_MAX_LINE_WORDS];
 
@@ -99,16 +99,16 @@ ideal_reader_forgotten(mutant_t *m)
 MUTANTS(baselines) {
     {"no-l1!ack-dropped", "a store that hits the L2 is never acknowledged", NULL, no_l1_ack_dropped},
     {"no-l1!writeback-lost", "a dirty line leaves the L2 without being written to memory", NULL, no_l1_writeback_lost},
-    {"no-l1!fill-over-store", "memory's line is filled in over the store that waited for it", NULL, no_l1_fill_over_store},
-    {"no-l1!atomic-not-performed", "an atomic that hits the L2 answers and leaves the line as it was", NULL, no_l1_atomic_not_performed},
-    {"no-l1!fill-forgotten", "an atomic that missed is performed on what the way held before", NULL, no_l1_fill_forgotten},
-    {"no-l1!requests-unordered", "the request network is declared to keep no order", NULL, no_l1_requests_unordered},
-    {"ideal!store-leaves-copies", "a store that hits the L2 invalidates nobody", NULL, ideal_store_leaves_copies},
-    {"ideal!atomic-leaves-copies", "an atomic that hits the L2 invalidates nobody", NULL, ideal_atomic_leaves_copies},
-    {"ideal!fill-survives", "an invalidation leaves data alone that is on its way (IV stays IV)", NULL, ideal_fill_survives},
-    {"ideal!own-store-readable", "a load hits on an own store that is not performed yet", NULL, ideal_own_store_readable},
-    {"ideal!late-load-merges", "a load in II joins a read that is older than what made the line II", NULL, ideal_late_load_merges},
-    {"ideal!reader-forgotten", "the oracle does not note a reader that hits the L2", NULL, ideal_reader_forgotten},
+    {"no-l1!fill-over-store", "the fill overwrites the store that waited for it", NULL, no_l1_fill_over_store},
+    {"no-l1!atomic-not-performed", "an atomic that hits the L2 returns old values and leaves the line unchanged", NULL, no_l1_atomic_not_performed},
+    {"no-l1!fill-forgotten", "an atomic that missed is performed before the fill, on the way's old words", NULL, no_l1_fill_forgotten},
+    {"no-l1!requests-unordered", "the request network is declared unordered", NULL, no_l1_requests_unordered},
+    {"ideal!store-leaves-copies", "a store that hits the L2 invalidates no copies", NULL, ideal_store_leaves_copies},
+    {"ideal!atomic-leaves-copies", "an atomic that hits the L2 invalidates no copies", NULL, ideal_atomic_leaves_copies},
+    {"ideal!fill-survives", "an invalidation does not cancel data in flight (IV stays IV)", NULL, ideal_fill_survives},
+    {"ideal!own-store-readable", "a load hits on the core's own store before it is performed", NULL, ideal_own_store_readable},
+    {"ideal!late-load-merges", "a load in II merges into a read that predates the move to II", NULL, ideal_late_load_merges},
+    {"ideal!reader-forgotten", "the oracle does not list a reader that hits the L2", NULL, ideal_reader_forgotten},
     {0},
 };
 /* clang-format on */

@@ -79,7 +79,7 @@ vi_readers_of_fill_forgotten(mutant_t *m)
     mutant_drop(m, "L2", "IS", "FILL", 1);
 }
 
-/* One acknowledgement too few is waited for. */
+/* The L2 expects one acknowledgement too few. */
 static gpc_event_id_t
 count_one_less(const gpc_step_t *x)
 {
@@ -91,7 +91,7 @@ count_one_less(const gpc_step_t *x)
     return mutant_event(x, "LAST_INV_ACK");
 }
 
-GPC_ACTION(act_count_and_ignore, "what still comes finds nobody waiting")
+GPC_ACTION(act_count_and_ignore, "ignore a late acknowledgement")
 {
     (void) x;
     return GPC_OK;
@@ -137,27 +137,27 @@ vini_readers_of_fill_forgotten(mutant_t *m)
 
 /* clang-format off */
 MUTANTS(invalidation) {
-    {"gpu-vi!w2", "a load in II joins the open read, which may be older than an invalidation or an own store",
-     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
-    {"gpu-vi!fill-survives", "an invalidation that overtakes the data leaves the read miss alone (IV stays IV)", NULL, fill_survives},
+    {"gpu-vi!w2", "a load in II merges into the outstanding read, which may predate an invalidation or an own store",
+     "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
+    {"gpu-vi!fill-survives", "an invalidation that overtakes the data does not cancel the read miss (IV stays IV)", NULL, fill_survives},
     {"gpu-vi!copy-survives", "an L1 acknowledges an invalidation and keeps its copy", NULL, copy_survives},
-    {"gpu-vi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge", NULL, inv_ack_dropped},
-    {"gpu-vi!own-store-readable", "a load hits on an own store that is not performed yet", NULL, own_store_readable},
+    {"gpu-vi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
+    {"gpu-vi!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
     {"gpu-vi!store-waits-for-nobody", "a store to a shared line is performed at once, without invalidations", NULL, store_waits_for_nobody},
     {"gpu-vi!atomic-waits-for-nobody", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_waits_for_nobody},
     {"gpu-vi!no-recall", "the L2 evicts a shared line without recalling it", NULL, vi_no_recall},
     {"gpu-vi!recall-loses-data", "a recalled dirty line is not written to memory", NULL, vi_recall_loses_data},
-    {"gpu-vi!readers-of-fill-forgotten", "who waited for a fill is not listed as a sharer", NULL, vi_readers_of_fill_forgotten},
+    {"gpu-vi!readers-of-fill-forgotten", "readers that waited for a fill are not added to the sharer list", NULL, vi_readers_of_fill_forgotten},
     {"gpu-vi!one-ack-less", "a store is performed before the last of several acknowledgements", NULL, vi_one_ack_less},
-    {"gpu-vi!requests-unordered", "the request network is declared to keep no order", NULL, requests_unordered},
-    {"gpu-vini!w2", "a load in II joins the open read, which may be older than an invalidation or an own store",
-     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
-    {"gpu-vini!fill-survives", "an invalidation that overtakes the data leaves the read miss alone (IV stays IV)", NULL, fill_survives},
-    {"gpu-vini!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge", NULL, inv_ack_dropped},
-    {"gpu-vini!others-forgotten-without-data", "a store to a line without data asks memory and invalidates nobody", NULL, vini_others_forgotten_without_data},
+    {"gpu-vi!requests-unordered", "the request network is declared unordered", NULL, requests_unordered},
+    {"gpu-vini!w2", "a load in II merges into the outstanding read, which may predate an invalidation or an own store",
+     "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
+    {"gpu-vini!fill-survives", "an invalidation that overtakes the data does not cancel the read miss (IV stays IV)", NULL, fill_survives},
+    {"gpu-vini!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
+    {"gpu-vini!others-forgotten-without-data", "a store to a line without data fetches it and invalidates no copies", NULL, vini_others_forgotten_without_data},
     {"gpu-vini!entry-leaves-copies", "a directory entry is evicted without recalling the copies", NULL, vini_entry_leaves_copies},
-    {"gpu-vini!writeback-lost", "a dirty line whose sharers stay listed leaves the L2 without being written to memory", NULL, vini_writeback_lost},
-    {"gpu-vini!readers-of-fill-forgotten", "who waited for a fill beside other sharers is not listed", NULL, vini_readers_of_fill_forgotten},
+    {"gpu-vini!writeback-lost", "a dirty line with listed sharers leaves the L2 without being written to memory", NULL, vini_writeback_lost},
+    {"gpu-vini!readers-of-fill-forgotten", "readers that waited for a fill are not added to a list that has sharers", NULL, vini_readers_of_fill_forgotten},
     {"gpu-vini!atomic-waits-for-nobody", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_waits_for_nobody},
     {"gpu-vini!store-waits-for-nobody", "a store to a shared line is performed at once, without invalidations", NULL, store_waits_for_nobody},
     {0},

@@ -19,7 +19,7 @@ writeback_lost(mutant_t *m)
     mutant_drop(m, "L2", "MT", "PUTX_DIRTY", 0);
 }
 
-/* The writer goes on with the line, whoever still has a copy. */
+/* The writer proceeds with the line while other copies exist. */
 static gpc_event_id_t
 need_nobody(const gpc_step_t *x)
 {
@@ -27,7 +27,7 @@ need_nobody(const gpc_step_t *x)
     return mutant_event_is(x, event, "DATA_X") ? mutant_event(x, "LAST_DATA_X") : event;
 }
 
-GPC_ACTION(act_ignore, "nothing")
+GPC_ACTION(act_ignore, "do nothing")
 {
     (void) x;
     return GPC_OK;
@@ -84,18 +84,18 @@ reader_leaves_memory_behind(mutant_t *m)
 
 /* clang-format off */
 MUTANTS(mesi) {
-    {"mesi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge", NULL, inv_ack_dropped},
-    {"mesi!silent-exclusive-eviction", "an owner that has not written evicts without a word", NULL, silent_exclusive_eviction},
+    {"mesi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
+    {"mesi!silent-exclusive-eviction", "a clean owner evicts the line silently", NULL, silent_exclusive_eviction},
     {"mesi!writeback-lost", "the L2 forgets the line that its owner writes back", NULL, writeback_lost},
-    {"mesi!acks-not-awaited", "a writer goes on before the others have acknowledged", NULL, acks_not_awaited},
-    {"mesi!stale-fill-kept", "a read miss that was invalidated keeps its line", NULL, stale_fill_kept},
-    {"mesi!upgrade-survives-invalidation", "an upgrade goes on with a copy that has been invalidated", NULL, upgrade_survives_invalidation},
-    {"mesi!clean-owner-drops-dirty-l2", "a recall that finds the owner clean forgets that the L2's own copy is newer than memory",
-     "gem5's code drops the L2's copy on clean write-back data (spec: note a)", clean_owner_drops_dirty_l2},
-    {"mesi!writeback-overtakes-unblock", "a write-back that has overtaken its sender's unblock is answered as an old one",
-     "PUTX is not held while an exclusive grant is in progress (spec: note b)", writeback_overtakes_unblock},
-    {"mesi!owner-keeps-line", "an owner gives the line to a writer and goes on writing it", NULL, owner_keeps_line},
-    {"mesi!reader-leaves-memory-behind", "the L2 does not take the line that an owner sends for a reader", NULL, reader_leaves_memory_behind},
+    {"mesi!acks-not-awaited", "a writer proceeds before the other L1s have acknowledged", NULL, acks_not_awaited},
+    {"mesi!stale-fill-kept", "an invalidated read miss keeps its line", NULL, stale_fill_kept},
+    {"mesi!upgrade-survives-invalidation", "an upgrade completes with a copy that has been invalidated", NULL, upgrade_survives_invalidation},
+    {"mesi!clean-owner-drops-dirty-l2", "a recall that finds the owner clean discards an L2 copy that is newer than memory",
+     "gem5's two-level MESI: the L2 drops its copy on clean write-back data", clean_owner_drops_dirty_l2},
+    {"mesi!writeback-overtakes-unblock", "a write-back that has overtaken its sender's unblock is treated as a former owner's",
+     "a PUTX is not held while an exclusive grant is in progress", writeback_overtakes_unblock},
+    {"mesi!owner-keeps-line", "an owner passes the line to a writer and stays in M", NULL, owner_keeps_line},
+    {"mesi!reader-leaves-memory-behind", "the L2 ignores the line that an owner sends for a reader", NULL, reader_leaves_memory_behind},
     {0},
 };
 /* clang-format on */

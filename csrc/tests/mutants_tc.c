@@ -1,5 +1,5 @@
-/* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them the literal readings of the paper that break it: H1 to H4 are the
- * names that our notes on the paper give to what its table 2 leaves out, W2 and W3 to what its prose leaves out.
+/* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them literal readings of the paper that violate coherence: h1, h2, h3 and
+ * h6 follow its table 2, w2 and w3 its prose.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ late_load_merges(mutant_t *m)
     mutant_next(m, "L1", "II", "LOAD", "II");
 }
 
-/* Data that has expired on its way serves every load that has merged, however late. */
+/* Data that expires in flight serves every merged load. */
 static gpc_event_id_t
 expired_data_serves_all(const gpc_step_t *x)
 {
@@ -34,7 +34,7 @@ merged_loads_take_expired_data(mutant_t *m)
     mutant_classify(m, "L1", expired_data_serves_all);
 }
 
-/* A load does not ask whether the copy has ended. */
+/* A load does not check whether the copy has expired. */
 static gpc_event_id_t
 no_expiry_for_loads(const gpc_step_t *x)
 {
@@ -48,7 +48,7 @@ expired_copy_read(mutant_t *m)
     mutant_classify(m, "L1", no_expiry_for_loads);
 }
 
-/* A line that is fetched for one reader is private, whatever leases its last stay has left behind. */
+/* A line fetched for one reader is private, even under an unexpired old lease. */
 static gpc_event_id_t
 fetched_is_private(const gpc_step_t *x)
 {
@@ -63,7 +63,7 @@ refetched_line_is_private(mutant_t *m)
     mutant_classify(m, "L2", fetched_is_private);
 }
 
-/* The L2 takes a lease for over in its last cycle, when an L1 may still read under it. */
+/* The L2 treats a lease as expired in its last cycle, in which an L1 may still read. */
 static gpc_event_id_t
 over_in_the_last_cycle(const gpc_step_t *x)
 {
@@ -98,7 +98,7 @@ writeback_lost(mutant_t *m)
 
 /* ---- TC-Strong ------------------------------------------------------------------------------------------------------------------- */
 
-/* Whoever had a copy is the private reader: its timestamp is not compared. */
+/* Every requester that had a copy counts as the private reader: timestamps are not compared. */
 static gpc_event_id_t
 timestamp_not_compared(const gpc_step_t *x)
 {
@@ -126,7 +126,7 @@ reader_passes_waiting_store(mutant_t *m)
     gpc_option_info_t *options = mutant_protocol(m)->options;
     for (unsigned i = 0; i < GPC_MAX_OPTIONS && options[i].name; i++) {
         if (strcmp(options[i].name, "stall") == 0) {
-            options[i].standard = 0; /* line: else the whole bank stands still, and no read gets there */
+            options[i].standard = 0; /* line: stall=bank would hold every read */
         }
     }
     mutant_copy(m, "L2", "WS", "GETS", "S", "GETS");
@@ -155,7 +155,7 @@ ack_dropped(mutant_t *m)
 
 /* ---- TC-Weak --------------------------------------------------------------------------------------------------------------------- */
 
-/* Table 2's IM row: memory's answer is the end of it, and no lease is asked after. */
+/* Table 2's IM row: a fill completes the store without checking leases. */
 static gpc_event_id_t
 fill_ends_leases(const gpc_step_t *x)
 {
@@ -172,7 +172,7 @@ tcw_filled_store_ignores_leases(mutant_t *m)
     mutant_classify(m, "L2", fill_ends_leases);
 }
 
-/* Table 2's S -> P on a store, together with an L1 that follows the increments. */
+/* Table 2's S -> P on a store, together with the L1's increments. */
 static void
 tcw_store_makes_private(mutant_t *m)
 {
@@ -206,7 +206,7 @@ tcw_gwct_not_noted(mutant_t *m)
     mutant_drop(m, "L1", "II", "LAST_ACK_G", 0);
 }
 
-GPC_ACTION(act_fill_over_stores, "the whole line, own unanswered stores or not")
+GPC_ACTION(act_fill_over_stores, "fill the whole line, over unanswered stores too")
 {
     int status = gpc_act(mutant_base_action(x, "VM", "DATA_G", 0), x);
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
@@ -231,7 +231,7 @@ tcw_barrier_joins_nothing(mutant_t *m)
     mutant_protocol(m)->order.join = join_nothing;
 }
 
-GPC_ACTION(act_send_late_gwct, "the timestamp of the line less one: the last lease outlives it")
+GPC_ACTION(act_send_late_gwct, "send ACK_G with the line's timestamp minus one")
 {
     gpc_cycle_t timestamp = mutant_line_field(x, "timestamp"), gwct = timestamp ? timestamp - 1 : 0;
     gpc_msg_t *answer = gpc_new_writer_answer(x, mutant_type(x, "ACK_G"), gwct);
@@ -248,40 +248,40 @@ tcw_gwct_off_by_one(mutant_t *m)
 
 /* clang-format off */
 MUTANTS(tc) {
-    {"tc-strong!w3", "data that has expired on its way serves every load that merged with the one that asked",
-     "the MSHR answers all that have merged, as the prose of section 3.1 has it (spec: rule W3)", merged_loads_take_expired_data},
-    {"tc-strong!h1", "a line that is fetched for one reader is private although an old lease of it is alive",
-     "a fill for one load goes to P, and MI is not asked (spec: section 3.8, printed for TC-Weak in table 2)", refetched_line_is_private},
-    {"tc-strong!w2", "a load in II joins the open read, which may be older than an own store",
-     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
-    {"tc-strong!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
-    {"tc-strong!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL, evicted_lease_forgotten},
-    {"tc-strong!private-without-comparison", "a store of any core that had a copy passes as private", NULL, private_without_comparison},
-    {"tc-strong!reader-passes-waiting-store", "a read extends the lease of a line that a store waits for (stall=line)", NULL, reader_passes_waiting_store},
-    {"tc-strong!own-store-readable", "a load hits on an own store that is not performed yet", NULL, own_store_readable},
-    {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed at once", NULL, store_waits_for_no_lease},
-    {"tc-strong!expired-copy-read", "a load hits on a copy whose lease is over", NULL, expired_copy_read},
+    {"tc-strong!w3", "data that expires in flight serves all merged loads",
+     "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-strong!h1", "a line fetched for one reader is private under an unexpired old lease",
+     "table 2 (printed for TC-Weak): a fill for one load leads to P, without a check of MI's timestamp", refetched_line_is_private},
+    {"tc-strong!w2", "a load in II merges into the outstanding read, which may predate an own store",
+     "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
+    {"tc-strong!lease-off-by-one", "the L2 treats a lease as expired in its last cycle", NULL, lease_off_by_one},
+    {"tc-strong!evicted-lease-forgotten", "the L2 drops the lease of a line that it evicts", NULL, evicted_lease_forgotten},
+    {"tc-strong!private-without-comparison", "a store of any core that had a copy counts as private", NULL, private_without_comparison},
+    {"tc-strong!reader-passes-waiting-store", "a read extends the lease that a store waits for (stall=line)", NULL, reader_passes_waiting_store},
+    {"tc-strong!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
+    {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed without waiting", NULL, store_waits_for_no_lease},
+    {"tc-strong!expired-copy-read", "a load hits on an expired copy", NULL, expired_copy_read},
     {"tc-strong!ack-dropped", "a store that has waited for a lease is never acknowledged", NULL, ack_dropped},
-    {"tc-weak!h1", "a line that is fetched for one reader is private although an old lease of it is alive",
-     "table 2: (IS, Mem Data): multiple? -> S : -> P, and MI is not asked (spec: H1)", refetched_line_is_private},
-    {"tc-weak!h2", "a store that memory's answer completes is acknowledged without asking for an old lease",
-     "table 2: (IM, Mem Data): write? ACK; -> E (spec: H2)", tcw_filled_store_ignores_leases},
-    {"tc-weak!h3", "a store makes a leased line private, and the writer's L1 follows the increments",
-     "table 2: (S, GETX), (S, UPGR): -> P (spec: H3, the private-write S -> P)", tcw_store_makes_private},
-    {"tc-weak!w3", "data that has expired on its way serves every load that merged with the one that asked",
-     "the MSHR answers all that have merged, as the prose of section 3.1 has it (spec: H4, rule W3)", merged_loads_take_expired_data},
-    {"tc-weak!w2", "a load in II joins the open read, which may be older than an own store",
-     "merging into the older read, as an MSHR does (spec: rule W2)", late_load_merges},
-    {"tc-weak!h6", "the line that an UPGR brings back overwrites younger own stores",
-     "the merge of the answer's line is not specified (spec: H6, rule W5)", tcw_merge_forgotten},
-    {"tc-weak!expired-copy-read", "a load hits on a copy whose lease is over", NULL, expired_copy_read},
+    {"tc-weak!h1", "a line fetched for one reader is private under an unexpired old lease",
+     "table 2, (IS, Mem Data): \"multiple? -> S : -> P\", without a check of MI's timestamp", refetched_line_is_private},
+    {"tc-weak!h2", "a store completed by a fill is acknowledged without a check for an unexpired lease",
+     "table 2, (IM, Mem Data): \"write? ACK; -> E\"", tcw_filled_store_ignores_leases},
+    {"tc-weak!h3", "a store makes a leased line private, and the writer's L1 increments its timestamp",
+     "table 2, (S, GETX) and (S, UPGR): \"-> P\"", tcw_store_makes_private},
+    {"tc-weak!w3", "data that expires in flight serves all merged loads",
+     "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-weak!w2", "a load in II merges into the outstanding read, which may predate an own store",
+     "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
+    {"tc-weak!h6", "the line that answers a UPGR overwrites younger own stores",
+     "table 2, (VM, DATA-G): no merge with outstanding stores is specified", tcw_merge_forgotten},
+    {"tc-weak!expired-copy-read", "a load hits on an expired copy", NULL, expired_copy_read},
     {"tc-weak!fence-ignores-gwct", "a fence waits for acknowledgements only", NULL, tcw_fence_ignores_gwct},
-    {"tc-weak!gwct-not-noted", "an acknowledgement's GWCT is forgotten when the L1 has no copy", NULL, tcw_gwct_not_noted},
-    {"tc-weak!gwct-off-by-one", "a GWCT is told one cycle short", NULL, tcw_gwct_off_by_one},
-    {"tc-weak!lease-off-by-one", "the L2 takes a lease for over in its last cycle", NULL, lease_off_by_one},
-    {"tc-weak!evicted-lease-forgotten", "the L2 forgets the lease of a line that it evicts", NULL, evicted_lease_forgotten},
-    {"tc-weak!writeback-lost", "a dirty line whose leases are over leaves the L2 without being written to memory", NULL, writeback_lost},
-    {"tc-weak!barrier-joins-nothing", "warps leave a barrier without the GWCTs of the others", NULL, tcw_barrier_joins_nothing},
+    {"tc-weak!gwct-not-noted", "an L1 without a copy ignores an acknowledgement's GWCT", NULL, tcw_gwct_not_noted},
+    {"tc-weak!gwct-off-by-one", "a GWCT is one cycle too early", NULL, tcw_gwct_off_by_one},
+    {"tc-weak!lease-off-by-one", "the L2 treats a lease as expired in its last cycle", NULL, lease_off_by_one},
+    {"tc-weak!evicted-lease-forgotten", "the L2 drops the lease of a line that it evicts", NULL, evicted_lease_forgotten},
+    {"tc-weak!writeback-lost", "a dirty line whose leases have expired leaves the L2 without being written to memory", NULL, writeback_lost},
+    {"tc-weak!barrier-joins-nothing", "warps leave a barrier without each other's GWCTs", NULL, tcw_barrier_joins_nothing},
     {0},
 };
 /* clang-format on */

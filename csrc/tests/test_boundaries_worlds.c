@@ -106,7 +106,7 @@ most_queued(const char *protocol)
     uint32_t most = 0;
     int status = launch_program(&it, three_lines, GPC_COUNT_OF(three_lines), WORDS, 1, 32);
     while (status == 0 && (status = gpc_gpu_run(it.gpu, 1)) == GPC_RUN_MORE) {
-        uint32_t queued = it.gpu->stations[0].queued[0];
+        uint32_t queued = it.gpu->queues[0].queued[0];
         most = queued > most ? queued : most;
         status = 0;
     }

@@ -159,7 +159,7 @@ bad_machines_are_refused_by_name(void)
     machine = test_fermi;
     machine.l2_round_trip = 10;
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "l2_round_trip is 10") != NULL);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "l2_round_trip = 10") != NULL);
     gpc_gpu_free(gpu);
     machine = test_fermi;
     setup.protocol = "mesif";

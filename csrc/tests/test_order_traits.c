@@ -279,7 +279,7 @@ until_load(const char *protocol, gpc_instruction_t instruction, gpc_memory_order
                                    OP(STORE, NONE, CONSTANT(9), R0),
                                    OP(STORE, NONE, CONSTANT(10), R2),
                                    EXIT};
-    program[2].order = order;
+    program[2].order = (uint8_t) order;
     bench_t it = bench(&test_fermi, protocol, 1024);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &times[0]), 0);
@@ -292,7 +292,7 @@ static uint32_t
 load_after_store(const char *protocol, gpc_memory_order_t order)
 {
     gpc_instruction_t store = OP(STORE, NONE, CONSTANT(0), CONSTANT(1));
-    store.order = order;
+    store.order = (uint8_t) order;
     return until_load(protocol, store, GPC_ORDER_WEAK);
 }
 

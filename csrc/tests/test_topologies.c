@@ -108,7 +108,7 @@ a_round_trip_shorter_than_the_timings_is_refused(void)
 
     machine.dram_round_trip = 340 + CLOSED_ROW - 1;
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "dram_round_trip is 371 core cycles: allowed are 372 and more") != NULL);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "dram_round_trip = 371 core cycles: must be at least 372") != NULL);
     gpc_gpu_free(gpu);
     machine.dram_round_trip = 340 + CLOSED_ROW;
     bench_t it = bench(&machine, "no-l1", 1024);

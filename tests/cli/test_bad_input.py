@@ -57,7 +57,7 @@ def refused(capsys, tmp_path, monkeypatch):
         ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
         ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed or fr_fcfs"),
         ("dram_round_trip=300", "dram_round_trip = 300 is not greater than l2_round_trip = 340"),
-        ("l2_round_trip=10", "the network alone needs"),
+        ("l2_round_trip=10", "(network traversal)"),
         ("name=mine", "set cannot change a machine's name"),
         ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
         ("budget=1.5", "budget = '1.5' is not a whole number"),

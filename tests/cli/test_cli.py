@@ -200,7 +200,7 @@ def test_explain_tells_every_rule_and_option(cli, monkeypatch):
         r"l1_sets +64 +l1_lines / l1_ways",
         r"beyond_l2_cycles +120 +core cycles +dram_round_trip - l2_round_trip",
         r"dir_ways +4 +given +a whole number from 1 to 64",
-        r"dir_ratio +2 +default .* directory entries for each line of all L1s",
+        r"dir_ratio +2 +default .* directory entries per L1 line of all cores",
         r"consistency rc \(given\)",
     ):
         assert re.search(rule, out), rule

@@ -90,7 +90,7 @@ PLANTED = [
     ("a load returns a value it may", "tc-weak!w3", "bh", {}),
     ("no older value after a newer one", "tc-weak!w2", "stn", {}),
     ("every copy is listed", "gpu-vi!readers-of-fill-forgotten", "bh", {}),
-    ("the listed owner owns", "mesi!silent-exclusive-eviction", "stn", {}),
+    ("the listed owner owns the line", "mesi!silent-exclusive-eviction", "stn", {}),
     ("a private line has one unexpired copy", "tc-strong!private-without-comparison", "bh", {}),
     ("no lease outlives the bank's", "tc-weak!evicted-lease-forgotten", "synthetic", SMALL_L2),
     ("no hit on an expired copy", "tc-weak!expired-copy-read", "stn", {}),

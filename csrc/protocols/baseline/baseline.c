@@ -1,9 +1,9 @@
-/* baseline.c: the shared actions of the write-through baselines, and the L2 of no-l1 and no-coh.
+/* baseline.c: actions shared by the write-through baselines, and the L2 of no-l1 and no-coh.
  *
- * Paper    Singh et al., HPCA 2013, section 3.1 (the L2: write-back, write-allocate; a miss moves to an MSHR and frees the queue;
- *          atomics performed at the L2).
+ * Paper    Singh et al., HPCA 2013, section 3.1: a write-back, write-allocate L2; a miss allocates an MSHR and frees the queue; the L2
+ *          performs atomics.
  * Counts   2 stable + 2 transient states (table 1, NO-COH).
- * Inferred message sizes; a store that misses is acknowledged when it has been performed, after the fill.
+ * Inferred message sizes; a store that misses is acknowledged after the fill, when the L2 has performed it.
  */
 #include "protocols/baseline/baseline.h"
 
@@ -37,18 +37,18 @@ baseline_l1_classify(const gpc_step_t *x)
 
 /* ---- L1: actions ----------------------------------------------------------------------------------------------------------------- */
 
-GPC_SHARED_ACTION(act_request_line, "GETS for the load, which is then pending")
+GPC_SHARED_ACTION(act_request_line, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
     return gpc_send_and_wait(x, gpc_new_request(x, MSG_GETS));
 }
 
-GPC_SHARED_ACTION(act_write_through, "GETX with the store's words; the store is then pending")
+GPC_SHARED_ACTION(act_write_through, "send GETX with the store's words; the store becomes pending")
 {
     return gpc_send_and_wait(x, gpc_new_request(x, MSG_GETX));
 }
 
-GPC_SHARED_ACTION(act_send_atomic, "ATOMIC with the lane list; the atomic is then pending")
+GPC_SHARED_ACTION(act_send_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
 {
     return gpc_send_and_wait(x, gpc_new_request(x, MSG_ATOMIC));
 }
@@ -82,7 +82,7 @@ baseline_l2_classify(const gpc_step_t *x)
 
 /* ---- L2: actions ------------------------------------------------------------------------------------------------------------------------ */
 
-GPC_SHARED_ACTION(act_fetch, "memory is asked; the request is then pending")
+GPC_SHARED_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
     x->unit->statistics->load_misses += x->cause == MSG_GETS;
     int status = gpc_fetch(x);
@@ -95,35 +95,35 @@ answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return gpc_send(x, gpc_new_answer(x, to, type));
 }
 
-GPC_SHARED_ACTION(act_answer, "DATA to who asked")
+GPC_SHARED_ACTION(act_answer, "send DATA to the requester")
 {
     gpc_count(x, load_hits);
     return answer(x, x->message, MSG_DATA);
 }
 
-GPC_SHARED_ACTION(act_write, "the words of the store in hand, or that waited for the fill, and its ACK")
+GPC_SHARED_ACTION(act_write, "write the store's words, send ACK")
 {
     (void) gpc_act(writer_act_write, x);
     return gpc_answer_writer(x, gpc_new_writer_answer(x, MSG_ACK, 0));
 }
 
-GPC_SHARED_ACTION(act_perform, "the atomic on the line, and its old values")
+GPC_SHARED_ACTION(act_perform, "perform the atomic, send its old values")
 {
     (void) gpc_act(writer_act_perform, x);
     return gpc_answer_writer(x, gpc_new_writer_answer(x, MSG_ATOMIC_DATA, 0));
 }
 
-GPC_SHARED_ACTION(act_fill_line, "memory's line into the way")
+GPC_SHARED_ACTION(act_fill_line, "fill the way from memory")
 {
     return gpc_act(act_fill, x);
 }
 
-GPC_SHARED_ACTION(act_answer_all, "DATA to all who wait")
+GPC_SHARED_ACTION(act_answer_all, "send DATA to all pending loads")
 {
     return gpc_answer_pending(x, MSG_DATA, answer);
 }
 
-/* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank goes on with other lines. ------------- */
+/* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank serves other lines. -------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -141,9 +141,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE, /* until the fill, which memory always sends */
+        [L2_GETX] = HOLD_LINE, /* until the fill */
         [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L2_FILL] = GO(L2_V, act_fill_line, act_answer_all),
     },
     [L2_IM] = {

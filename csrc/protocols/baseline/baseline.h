@@ -1,24 +1,24 @@
-/* baseline.h: what the write-through baselines share: their messages, and the actions of an L1 over an L2 that owns the data.
+/* baseline.h: shared by the write-through baselines: messages, and the actions of an L1 over an L2 that owns the data.
  *
- * Paper    Singh et al., HPCA 2013, section 3.1; message sizes are inferred (the paper gives none): 8-byte header, 4-byte word
- *          mask, 4 bytes a word, 128-byte lines.
+ * Paper    Singh et al., HPCA 2013, section 3.1. Message sizes are inferred (the paper gives none): 8-byte header, 4-byte word
+ *          mask, 4 bytes per word, 128-byte lines.
  */
 #ifndef GPC_PROTOCOLS_BASELINE_BASELINE_H
 #define GPC_PROTOCOLS_BASELINE_BASELINE_H
 
 #include "controller/toolkit.h"
 
-#define BASELINE_MESSAGES(X, P)                                                                                       \
-    X(P, GETS, REQ, 0, 8, 0, false, "a load wants the line")                                                          \
-    X(P, GETX, ST, 0, 12, 4, false, "a store: word mask and words")                                                   \
-    X(P, ATOMIC, ATO, 0, 12, 0, false, "read-modify-writes with their operands, performed at the L2")                 \
-    X(P, DATA, LD, 1, 8, 0, true, "the line")                                                                         \
-    X(P, ACK, ST, 1, 8, 0, false, "the store has been performed")                                                     \
-    X(P, ATOMIC_DATA, ATO, 1, 12, 0, false, "the old values; the L1 keeps no line")
+#define BASELINE_MESSAGES(X, P)                                                                        \
+    X(P, GETS, REQ, 0, 8, 0, false, "read request for a line")                                         \
+    X(P, GETX, ST, 0, 12, 4, false, "write-through store: word mask and words")                        \
+    X(P, ATOMIC, ATO, 0, 12, 0, false, "atomic read-modify-writes with operands, performed at the L2") \
+    X(P, DATA, LD, 1, 8, 0, true, "line to read")                                                      \
+    X(P, ACK, ST, 1, 8, 0, false, "store performed at the L2")                                         \
+    X(P, ATOMIC_DATA, ATO, 1, 12, 0, false, "old values of atomics; no line is cached")
 
 GPC_MESSAGES(MSG, BASELINE_MESSAGES)
 
-/* Of a list that begins with those: shared code takes its types for them. */
+/* For a list that begins with BASELINE_MESSAGES: shared code uses the MSG_ numbers for its types. */
 #define BASELINE_SAME_MESSAGES(prefix)                                                                                \
     GPC_SAME_NUMBER(prefix##_GETS, MSG_GETS);                                                                         \
     GPC_SAME_NUMBER(prefix##_GETX, MSG_GETX);                                                                         \
@@ -34,31 +34,32 @@ GPC_MESSAGES(MSG, BASELINE_MESSAGES)
 
 /* ---- L1 actions ----------------------------------------------------------------------------------------------------------------- */
 
-/* What tables of L1s over lines begin with, so that one classifier serves them. */
-#define BASELINE_L1_STATES(X)                                                                                          \
-    X(L1_I, STABLE, "not present")                                                                                     \
-    X(L1_V, STABLE, "present and readable")                                                                            \
-    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")                                      \
-    X(L1_II, TRANSIENT_CACHE, "requests outstanding, nothing readable, nothing will be kept")
-#define BASELINE_L1_EVENTS(X)                                                                                          \
-    X(L1_LOAD, "a warp's coalesced load")                                                                              \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")                                                        \
-    X(L1_ATOMIC, "read-modify-writes with their lane list, performed at the L2")                                       \
-    X(L1_EVICT, "the replacement policy wants this way")                                                               \
-    X(L1_DATA, "answer to a read or atomic, other requests outstanding")                                               \
-    X(L1_LAST_DATA, "answer to a read or atomic, the last one outstanding")                                            \
-    X(L1_ACK, "a write completed at the L2, other requests outstanding")                                               \
-    X(L1_LAST_ACK, "a write completed at the L2, the last request outstanding")
+/* First states and events of every L1 table over lines: one classifier serves all of them. */
+#define BASELINE_L1_STATES(X)                                             \
+    X(L1_I, STABLE, "not present")                                        \
+    X(L1_V, STABLE, "present, readable")                                  \
+    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads merge") \
+    X(L1_II, TRANSIENT_CACHE, "requests outstanding; no copy is readable or will be kept")
+#define BASELINE_L1_EVENTS(X)                                                           \
+    X(L1_LOAD, "coalesced load of a warp")                                              \
+    X(L1_STORE, "coalesced store of a warp, with its word mask")                        \
+    X(L1_ATOMIC, "atomic read-modify-writes with their lane list, performed at the L2") \
+    X(L1_EVICT, "way chosen for replacement")                                           \
+    X(L1_DATA, "answer to a read or atomic; other requests outstanding")                \
+    X(L1_LAST_DATA, "answer to a read or atomic; last request outstanding")             \
+    X(L1_ACK, "write-through store acknowledged; other requests outstanding")           \
+    X(L1_LAST_ACK, "write-through store acknowledged; last request outstanding")
 
-/* What baseline.c takes their numbers for: a file whose list begins with one of those lists says LIST(BASELINE_SAME). */
+/* The numbers that baseline.c uses. A file whose list begins with one of these lists asserts that they are equal:
+ * LIST(BASELINE_SAME). */
 #define BASELINE_NUMBER_(name, ...) baseline_##name,
 #define BASELINE_SAME(name, ...) GPC_SAME_NUMBER(name, baseline_##name);
 enum { BASELINE_L1_EVENTS(BASELINE_NUMBER_) };
 
-/* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
+/* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t baseline_l1_classify(const gpc_step_t *x);
 
-#define BASELINE_L1_LINE(FIELD) /* nothing outlives a transaction here */
+#define BASELINE_L1_LINE(FIELD) /* no metadata beside the tags */
 GPC_METADATA(baseline_l1, line, BASELINE_L1_LINE)
 
 GPC_DECLARE_ACTION(act_request_line);
@@ -69,25 +70,25 @@ GPC_DECLARE_ACTION(act_send_atomic);
 
 extern const gpc_controller_type_t baseline_l2;
 
-#define BASELINE_L2_STATES(X)                                                                                          \
-    X(L2_I, STABLE, "not present")                                                                                     \
-    X(L2_V, STABLE, "present")                                                                                         \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                                                  \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")
-/* What the tables of L2s begin with, as above. */
-#define BASELINE_L2_EVENTS(X)                                                                                          \
-    X(L2_GETS, "a load's request")                                                                                     \
-    X(L2_GETX, "a store")                                                                                              \
-    X(L2_ATOMIC, "an atomic")                                                                                          \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; memory has the data")                                            \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                                               \
-    X(L2_FILL, "memory's answer to a load's fetch")                                                                    \
-    X(L2_FILL_STORE, "memory's answer to a store's fetch")                                                             \
-    X(L2_FILL_ATOMIC, "memory's answer to an atomic's fetch")
+#define BASELINE_L2_STATES(X)                                                   \
+    X(L2_I, STABLE, "not present")                                              \
+    X(L2_V, STABLE, "present")                                                  \
+    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge") \
+    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding")
+/* First events of every L2 table over lines. */
+#define BASELINE_L2_EVENTS(X)                                             \
+    X(L2_GETS, "read request")                                            \
+    X(L2_GETX, "store")                                                   \
+    X(L2_ATOMIC, "atomic")                                                \
+    X(L2_EVICT_CLEAN, "way chosen for replacement; memory is up to date") \
+    X(L2_EVICT_DIRTY, "way chosen for replacement; memory is stale")      \
+    X(L2_FILL, "fill from memory, for loads")                             \
+    X(L2_FILL_STORE, "fill from memory, for a store")                     \
+    X(L2_FILL_ATOMIC, "fill from memory, for an atomic")
 
 enum { BASELINE_L2_EVENTS(BASELINE_NUMBER_) };
 
-/* One of these events; GPC_NO_EVENT for a cause that is none of theirs. */
+/* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);
 
 GPC_DECLARE_ACTION(act_fetch);

@@ -1,29 +1,29 @@
-/* ideal.c: an upper bound; coherence costs neither latency nor traffic.
+/* ideal.c: IDEAL-COH, an upper bound: coherence costs neither latency nor traffic.
  *
- * Paper    Singh et al., HPCA 2013, section 1 (IDEAL-COH): only named. Inferred construction: GPU-VI's L1 (section 4.2) over the
- *          L2 of NO-COH with an oracle: at the instant a store or atomic performs at the L2, every other L1 that holds the line
- *          or has its data on the way gets GPU-VI's invalidation, with no delay and no message. No recalls (the L2 need not
- *          include the L1s), no sharer capacity, no waiting for acknowledgements.
+ * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it.
  * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
- * Inferred everything; a read miss that finds every way reserved goes on without one and is used once, since an upper bound must not
- *          lose to NO-L1 by set conflicts. The oracle keeps which L1s were sent the line (`copies`); after a fill, when it does
- *          not know, it asks all. An L1 whose request has not reached the L2 is left alone: it will be given the new value.
+ * Inferred every cell. GPU-VI's L1 (section 4.2) over NO-COH's L2 with an oracle: when the L2 performs a store or atomic, every other
+ *          L1 that holds the line, or has its data in flight, receives GPU-VI's invalidation at the same instant, without a message.
+ *          There are no recalls (the L2 does not include the L1s), no limit on sharers and no acknowledgements. A read miss that
+ *          finds every way reserved proceeds without a way and its data is used once, so that set conflicts never make the upper
+ *          bound slower than NO-L1. The oracle lists the L1s that the L2 sent the line to (`copies`); after a fill, when the list
+ *          is unknown, it queries all L1s. An L1 whose request has not reached the L2 is not invalidated: it receives the new value.
  */
 #include <string.h>
 
 #include "protocols/baseline/baseline.h"
 
-/* ---- whom the oracle asks when it does not know who has copies ----------------------------------------------------------------------- */
+/* ---- the sharer filter: L1s that the oracle queries when the list is unknown -------------------------------------------------------- */
 
-/* A set of L1s a hash of lines, never too small: an L1 that gives a line a way is in it. What has left since makes the sets too
- * large; from time to time they are made again from the L1s' tags. With 256 cores most of the L1s would be asked in vain, and
- * each answer is far out of the host's cache. */
+/* Conservative filter: L1s that may hold a line, one set per hash of lines. An L1 that reserves a way for the line is in the set.
+ * Evictions leave stale members, so the sets are rebuilt periodically from the L1s' tags. Without it a store at 256 cores would query
+ * every L1, and each query misses the host's cache. */
 enum { FILTER_SETS = 8192 };
 
 typedef struct {
-    uint64_t noted;  /* since the sets were made */
-    uint64_t asked;  /* whether they have been: before that nothing is noted */
-    uint64_t sets[]; /* [FILTER_SETS][words], a bit an L1 */
+    uint64_t noted;  /* copies noted since the sets were built */
+    uint64_t asked;  /* nonzero once the sets are built; nothing is noted before */
+    uint64_t sets[]; /* [FILTER_SETS][words], one bit per L1 */
 } filter_t;
 
 static size_t
@@ -69,7 +69,7 @@ static void
 filter_candidates(void *state, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line, gpc_nodeset_t *out)
 {
     filter_t *filter = state;
-    /* Stale when what has left since may be as much as what is there: some hundred lines an L1. */
+    /* Rebuild when the stale members may equal the live ones: a few hundred lines per L1. */
     if (!filter->asked || filter->noted > UINT64_C(256) * num_l1s) {
         filter_make(filter, l1s, num_l1s);
     }
@@ -83,12 +83,12 @@ static const gpc_instant_filter_t filter = {.bytes = filter_bytes, .candidates =
 
 #define L1_STATES(X)                                                                          \
     BASELINE_L1_STATES(X)                                                                     \
-    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
+    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding; readable once they are performed")
 
-#define L1_EVENTS(X)                                                                          \
-    BASELINE_L1_EVENTS(X)                                                                     \
-    X(L1_LOAD_NO_WAY, "a load that misses while every way of its set is reserved")            \
-    X(L1_INVALIDATE, "another core's store or atomic performs at the L2, now")
+#define L1_EVENTS(X)                                                      \
+    BASELINE_L1_EVENTS(X)                                                 \
+    X(L1_LOAD_NO_WAY, "load miss while every way of its set is reserved") \
+    X(L1_INVALIDATE, "another core's store or atomic performed at the L2")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
@@ -102,7 +102,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
 }
 
-GPC_ACTION(act_note_copy, "the oracle knows that this L1 may get a copy")
+GPC_ACTION(act_note_copy, "note in the filter that this L1 may hold the line")
 {
     filter_t *state = x->unit->instant_filter;
     if (state && state->asked) {
@@ -129,7 +129,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INVALIDATE] = GO(L1_I, act_count_invalidation),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: the value is not readable before the L2 performs the store */
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -137,18 +137,18 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_DATA] = GO(L1_VM, act_complete),
         [L1_LAST_DATA] = GO(L1_V, act_complete),
         [L1_ACK] = GO(L1_VM, act_complete),
-        [L1_LAST_ACK] = GO(L1_V, act_complete), /* the line plus the own stores, and no invalidation seen: current */
+        [L1_LAST_ACK] = GO(L1_V, act_complete), /* current: the line with its own stores, not invalidated */
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
-        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data on its way is used once */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data in flight is used once */
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
     },
-    [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than what made this II */
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_INVALIDATE] = GO(L1_II),
@@ -170,35 +170,35 @@ static const gpc_controller_type_t ideal_l1 = {
     .mshr = gpc_requests_mshr_described,
 };
 
-/* ---- L2: NO-COH's with the oracle --------------------------------------------------------------------------------------------------- */
+/* ---- L2: NO-COH's L2 with the oracle ------------------------------------------------------------------------------------------------ */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
 
-#define IDEAL_L2_LINE(FIELD)                                                                          \
-    GPC_WRITER_LINE(FIELD)                                                                            \
-    FIELD(PLAIN, uint8_t, everyone)     /* the oracle does not know who may hold a copy: as after a fill */ \
-    FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that were sent the line and not invalidated since */
+#define IDEAL_L2_LINE(FIELD)                                                           \
+    GPC_WRITER_LINE(FIELD)                                                             \
+    FIELD(PLAIN, uint8_t, everyone)     /* the sharer list is unknown: after a fill */ \
+    FIELD(NODESET, gpc_nodeset_t, copies) /* L1s that received the line and were not invalidated since */
 GPC_METADATA(ideal_l2, line, IDEAL_L2_LINE)
 GPC_KEEPS_DIRTY(ideal_l2);
 
-GPC_ACTION(act_fill_unlisted, "memory's line into the way; who has copies is not known")
+GPC_ACTION(act_fill_unlisted, "fill the way from memory; the sharer list is unknown")
 {
     ideal_l2_line(x)->everyone = 1;
     return gpc_act(act_fill_line, x);
 }
 
-GPC_ACTION(act_note_reader, "the reader has a copy")
+GPC_ACTION(act_note_reader, "add the reader to the sharer list")
 {
     return gpc_act(act_add_sharer, x);
 }
 
-GPC_ACTION(act_note_readers, "all who wait have copies")
+GPC_ACTION(act_note_readers, "add all pending readers to the sharer list")
 {
     return gpc_act(act_add_readers, x);
 }
 
-GPC_ACTION(act_invalidate_others, "every copy but the writer's goes, now")
+GPC_ACTION(act_invalidate_others, "invalidate all copies but the writer's, at once")
 {
     ideal_l2_line_t *line = ideal_l2_line(x);
     gpc_node_t writer = gpc_writer_message(x)->source;
@@ -227,7 +227,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE, /* until the fill, which memory always sends */
+        [L2_GETX] = HOLD_LINE, /* until the fill */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL] = GO(L2_V, act_fill_unlisted, act_note_readers, act_answer_all),

@@ -1,15 +1,15 @@
-/* no_coherence.c: the baseline GPU L1, which nothing keeps coherent.
+/* no_coherence.c: NO-COH, the baseline GPU L1 without coherence.
  *
  * Paper    Singh et al., HPCA 2013, section 3.1: write-evict, write-no-allocate, write-through; 128-byte lines.
  * Counts   L1 2 stable + 2 transient states, L2 (baseline.c) 2 + 2 (table 1).
- * Inferred the cells (the paper's table 2 without its shaded, coherence additions); dropped at a kernel's begin, as GPUs do.
+ * Inferred the cells: the paper's table 2 without its shaded coherence additions. Copies are dropped when a kernel begins, as on GPUs.
  * Differs  nowhere known.
  */
 #include "protocols/baseline/baseline.h"
 
 #define L1_EVENTS(X)                                                                      \
     BASELINE_L1_EVENTS(X)                                                                 \
-    X(L1_KERNEL_BEGIN, "a launch starts (walks the tags): nothing may survive")
+    X(L1_KERNEL_BEGIN, "kernel begins: every copy is dropped")
 
 GPC_FSM(L1, BASELINE_L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
@@ -20,7 +20,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
 }
 
-GPC_ACTION(act_count_dropped, "counts a copy dropped at a kernel's begin")
+GPC_ACTION(act_count_dropped, "count a copy dropped when a kernel begins")
 {
     gpc_count(x, self_invalidations);
     return GPC_OK;
@@ -38,17 +38,17 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through), /* write-evict */
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
-        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* IV and II cannot be: the kernel's end has waited for them */
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* IV and II are impossible: the previous kernel's end waits for them */
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
     },
-    [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: the open one may be older than our write */
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate this core's store */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_DATA] = GO(L1_II, act_complete),
@@ -56,7 +56,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ACK] = GO(L1_II, act_complete),
         [L1_LAST_ACK] = GO(L1_I, act_complete),
     },
-    /* every cell not named is impossible: reaching one is reported with both sides' state */
+    /* every other cell is impossible: entering one is reported with the state of both controllers */
 };
 /* clang-format on */
 
@@ -78,7 +78,7 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .name = "NO-COH",
     .paper = "Singh et al., HPCA 2013",
     .family = "baseline",
-    .text = "private L1s that nothing keeps coherent; right only without communication between workgroups",
+    .text = "private L1s without coherence; correct only if blocks do not communicate",
     .model = {[GPC_RULE_SC] = "none", [GPC_RULE_RC] = "none"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&no_coherence_l1, &baseline_l2},
@@ -87,6 +87,6 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .networks = BASELINE_NETWORKS,
     .declared = {.figure_slot = 1, .weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
     .host_read = gpc_host_read,
-    .host_write = gpc_host_write, /* memory only: copies in L1s stay, and go at the next kernel's begin */
+    .host_write = gpc_host_write, /* memory only: L1 copies are dropped when the next kernel begins */
     .watched = &watched,
 };

@@ -1,17 +1,17 @@
-/* no_l1.c: no first-level cache; every coalesced access goes to the L2.
+/* no_l1.c: NO-L1, no first-level cache: every coalesced access goes to the L2.
  *
- * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially coherent,
- *          since the L2 holds the only copy. No merging of misses across warps (8.4).
- * Inferred at most as many requests in flight a core as the L1 has MSHRs.
+ * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially coherent, since the
+ *          L2 holds the only copy. Misses of different warps do not merge (8.4).
+ * Inferred a core has at most as many requests in flight as the L1 has MSHRs.
  */
 #include "protocols/baseline/baseline.h"
 
-#define L1_STATES(X) X(L1_ON, STABLE, "nothing is kept, so there is nothing to be in a state")
+#define L1_STATES(X) X(L1_ON, STABLE, "always on: no line is cached")
 
-#define L1_EVENTS(X)                                                \
-    X(L1_LOAD, "a warp's coalesced load")                           \
-    X(L1_STORE, "a warp's coalesced store, with its word mask")     \
-    X(L1_ATOMIC, "read-modify-writes with their lane list")         \
+#define L1_EVENTS(X)                                               \
+    X(L1_LOAD, "coalesced load of a warp")                         \
+    X(L1_STORE, "coalesced store of a warp, with its word mask")   \
+    X(L1_ATOMIC, "atomic read-modify-writes with their lane list") \
     X(L1_ANSWER, "data, acknowledgement or old values")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
@@ -38,7 +38,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-GPC_ACTION(act_take_place, "one more request in flight, or hold; an answer frees a place")
+GPC_ACTION(act_take_place, "count one more request in flight, or hold; an answer frees a slot")
 {
     if (l1_unit(x->unit)->outstanding >= x->unit->machine->l1_mshrs) {
         return GPC_HOLD;
@@ -47,7 +47,7 @@ GPC_ACTION(act_take_place, "one more request in flight, or hold; an answer frees
     return GPC_OK;
 }
 
-/* The core's request stays where it is until its answer names it. */
+/* The core's request is kept until its answer, which names it. */
 static int
 send_away(gpc_step_t *x, uint8_t type)
 {
@@ -55,23 +55,23 @@ send_away(gpc_step_t *x, uint8_t type)
     return gpc_send(x, gpc_new_request(x, type));
 }
 
-GPC_ACTION(act_get, "GETS")
+GPC_ACTION(act_get, "send GETS")
 {
     gpc_count(x, load_misses);
     return send_away(x, MSG_GETS);
 }
 
-GPC_ACTION(act_put, "GETX with the store's words")
+GPC_ACTION(act_put, "send GETX with the store's words")
 {
     return send_away(x, MSG_GETX);
 }
 
-GPC_ACTION(no_l1_act_send_atomic, "ATOMIC with the lane list")
+GPC_ACTION(no_l1_act_send_atomic, "send ATOMIC with the lane list")
 {
     return send_away(x, MSG_ATOMIC);
 }
 
-GPC_ACTION(no_l1_act_complete, "the request that the answer names completes")
+GPC_ACTION(no_l1_act_complete, "complete the request that the answer names")
 {
     gpc_msg_t *waiting = gpc_msg_at(x->unit->messages, x->msg->request);
     l1_unit(x->unit)->outstanding--;
@@ -107,7 +107,7 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     .name = "NO-L1",
     .paper = "Singh et al., HPCA 2013",
     .family = "baseline",
-    .text = "every access at the L2",
+    .text = "no L1: every access is performed at the L2",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&no_l1_l1, &baseline_l2},

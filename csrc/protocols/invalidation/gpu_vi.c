@@ -1,14 +1,14 @@
 /* gpu_vi.c: GPU-VI, a two-state write-through directory protocol with an inclusive L2.
  *
  * Paper    Singh et al., HPCA 2013, section 4.2: a store completes at the L2 after every other copy has been invalidated and
- *          has acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement; a load to a line with a
- *          pending write is a miss, so that write atomicity costs no stalls. An L2 eviction recalls the copies.
+ *          acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement; a load to a line with a
+ *          pending write is a miss, so write atomicity costs no stalls. An L2 eviction recalls the copies.
  * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 3 + 2 + 3 (table 1).
- * Inferred every cell (the paper prints no table); consistent with its prose and explored. The invalidation of a line whose data is
- *          on the way makes that data use-once (IV -> II), since table 1 leaves one transient coherent state only. Of a
- *          store's acknowledgement the writing sharer keeps its copy (figure 4a). An atomic's requester leaves the list. A recalled
- *          line leaves its way at once and is waited for in its MSHR entry, as in the gem5 protocol that the authors took MESI
- *          from: copies are never newer than the line, so that memory has it then.
+ * Inferred every cell (the paper prints no table); consistent with the paper's prose, and explored. Invalidating a line whose data is
+ *          in flight makes that data use-once (IV -> II), since table 1 leaves one transient coherent state. A writing sharer keeps
+ *          its copy when its store is acknowledged (figure 4a). The requester of an atomic leaves the sharer list. A recalled
+ *          line leaves its way at once and waits in its MSHR entry, as in the gem5 protocol that the authors took MESI from:
+ *          copies are never newer than the line, so memory is up to date by then.
  * Differs  nowhere known.
  */
 #include "protocols/invalidation/gpu_vi.h"
@@ -17,11 +17,11 @@
 
 #define L1_STATES(X)                                                                          \
     BASELINE_L1_STATES(X)                                                                     \
-    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding: not readable until they are performed")
+    X(L1_VM, TRANSIENT_COHERENCE, "present, own stores outstanding; readable once they are performed")
 
 #define L1_EVENTS(X)                                                                          \
     BASELINE_L1_EVENTS(X)                                                                     \
-    X(L1_INV, "another core writes, or the L2 recalls")
+    X(L1_INV, "invalidation by another core's write, or recall by the L2")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
@@ -32,7 +32,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == VI_INV || x->cause == VI_RECALL ? L1_INV : baseline_l1_classify(x);
 }
 
-GPC_ACTION(act_acknowledge, "INV_ACK or RECALL_ACK")
+GPC_ACTION(act_acknowledge, "send INV_ACK or RECALL_ACK")
 {
     uint8_t type = x->cause == VI_INV ? VI_INV_ACK : VI_RECALL_ACK;
     return gpc_send(x, gpc_new_answer(x, x->message, type));
@@ -44,7 +44,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
-        [L1_INV] = GO(L1_I, act_acknowledge), /* evicted silently: the list at the L2 is a superset */
+        [L1_INV] = GO(L1_I, act_acknowledge), /* silently evicted: the L2's sharer list is a superset */
     },
     [L1_V] = {
         [L1_LOAD] = GO(L1_V, act_hit),
@@ -54,7 +54,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: the value is not readable before the L2 performs the store */
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -62,18 +62,18 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_DATA] = GO(L1_VM, act_complete),
         [L1_LAST_DATA] = GO(L1_V, act_complete),
         [L1_ACK] = GO(L1_VM, act_complete),
-        [L1_LAST_ACK] = GO(L1_V, act_complete), /* the line plus the own stores, and no invalidation seen: current */
+        [L1_LAST_ACK] = GO(L1_V, act_complete), /* current: the line with its own stores, not invalidated */
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
-        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* it may have overtaken the data */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* the invalidation may have overtaken the data */
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
     },
-    [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* a read of its own: an open one may be older than what made this II */
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_INV] = GO(L1_II, act_acknowledge),
@@ -101,24 +101,24 @@ const gpc_controller_type_t vi_l1 = {
 GPC_METADATA(vi_l2, line, L2_LINE)
 GPC_KEEPS_DIRTY(vi_l2);
 
-#define L2_STATES(X)                                                                       \
-    X(L2_I, STABLE, "not present")                                                         \
-    X(L2_V, STABLE, "present, no listed sharer")                                           \
-    X(L2_S, STABLE, "present, at least one listed sharer")                                 \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                      \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic")                          \
-    X(L2_SW, TRANSIENT_COHERENCE, "a store waits for the other copies' acknowledgements")  \
-    X(L2_SA, TRANSIENT_COHERENCE, "an atomic waits for the other copies' acknowledgements") \
-    X(L2_SI, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its sharers")
+#define L2_STATES(X)                                                                \
+    X(L2_I, STABLE, "not present")                                                  \
+    X(L2_V, STABLE, "present, no sharers")                                          \
+    X(L2_S, STABLE, "present, shared")                                              \
+    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge")     \
+    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding")          \
+    X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")  \
+    X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements") \
+    X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding")
 
-/* Of those that the list begins with: GETX and ATOMIC have no other sharer. */
-#define L2_EVENTS(X)                                                                       \
-    BASELINE_L2_EVENTS(X)                                                                  \
-    X(L2_GETX_SHARED, "a store; others may hold copies")                                   \
-    X(L2_ATOMIC_SHARED, "an atomic; others may hold copies")                               \
-    X(L2_INV_ACK, "an acknowledgement, others to come")                                    \
-    X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy")               \
-    X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")
+/* Among the baseline events, GETX and ATOMIC mean that no other L1 shares the line. */
+#define L2_EVENTS(X)                                                   \
+    BASELINE_L2_EVENTS(X)                                              \
+    X(L2_GETX_SHARED, "store to a line that other L1s share")          \
+    X(L2_ATOMIC_SHARED, "atomic to a line that other L1s share")       \
+    X(L2_INV_ACK, "invalidation acknowledged; others outstanding")     \
+    X(L2_LAST_INV_ACK, "last acknowledgement; the writer has no copy") \
+    X(L2_LAST_INV_ACK_KEPT, "last acknowledgement; the writer keeps its copy")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
@@ -127,7 +127,7 @@ static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
 {
     if (x->mshr == GPC_NONE) {
-        return GPC_NO_EVENT; /* nobody waits for it */
+        return GPC_NO_EVENT; /* no transaction waits for it */
     }
     if (gpc_sharers_mshr(x)->acknowledgements > 1) {
         return L2_INV_ACK;
@@ -154,8 +154,8 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* A stalled request waits for the line; what ends every transient state is memory's answer or an acknowledgement on a network
- * that nothing blocks. */
+/* A stalled request waits for the line. A fill, or an acknowledgement on a network that is never blocked, ends every transient
+ * state. */
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
@@ -213,7 +213,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_INV_ACK] = GO(L2_SA, act_count),
         [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
     },
-    [L2_SI] = { /* holds no way, so nothing evicts it */
+    [L2_SI] = { /* no way: never a victim */
         [L2_GETS] = HOLD_LINE,
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
@@ -244,7 +244,7 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
                 const gpc_nodeset_t *sharers)
 {
     if (gpc_mshr_find(&bank->mshrs, line) != GPC_NONE) {
-        return GPC_OK; /* an invalidation may be on its way */
+        return GPC_OK; /* an invalidation may be in flight */
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t way;
@@ -270,7 +270,8 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .name = "GPU-VI",
     .paper = "Singh et al., HPCA 2013",
     .family = "write-through invalidation",
-    .text = "write-through, two stable L1 states, exact sharers in an inclusive L2 that invalidates and recalls",
+    .text =
+        "write-through invalidation: two stable L1 states; an inclusive L2 with exact sharers invalidates and recalls",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&vi_l1, &vi_l2},
@@ -282,8 +283,9 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
                  .uncovered = {{.table = "L2",
                                 .states = "V",
                                 .events = "EVICT_CLEAN",
-                                .reason = "a line without sharers was stored to, so it is dirty: memory's answer to a "
-                                          "load gives S"}}},
+                                .reason =
+                                    "a line without sharers is dirty, since a store emptied its list: a fill for a "
+                                    "load leads to S"}}},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &vi_watched,

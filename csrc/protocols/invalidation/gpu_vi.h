@@ -1,15 +1,15 @@
-/* gpu_vi.h: what GPU-VI and GPU-VIni share: their messages, the L1, and the actions of an L2 side that knows its sharers. */
+/* gpu_vi.h: shared by GPU-VI and GPU-VIni: messages, the L1, and the actions of an L2 with a sharer list. */
 #ifndef GPC_PROTOCOLS_INVALIDATION_GPU_VI_H
 #define GPC_PROTOCOLS_INVALIDATION_GPU_VI_H
 
 #include "protocols/baseline/baseline.h"
 
-#define VI_MESSAGES(X, P)                                                                                              \
-    BASELINE_MESSAGES(X, P)                                                                                            \
-    X(P, INV, INV, 2, 8, 0, false, "another core writes the line: drop it and acknowledge")                            \
-    X(P, RECALL, RCL, 2, 8, 0, false, "the L2 (or directory) gives the line up: drop it and acknowledge")              \
-    X(P, INV_ACK, INV, 3, 8, 0, false, "nothing of the line is readable here")                                         \
-    X(P, RECALL_ACK, RCL, 3, 8, 0, false, "nothing of the line is readable here")
+#define VI_MESSAGES(X, P)                                                                                     \
+    BASELINE_MESSAGES(X, P)                                                                                   \
+    X(P, INV, INV, 2, 8, 0, false, "invalidate the line for another core's write, and acknowledge")           \
+    X(P, RECALL, RCL, 2, 8, 0, false, "invalidate the line that the L2 or directory evicts, and acknowledge") \
+    X(P, INV_ACK, INV, 3, 8, 0, false, "invalidation acknowledged")                                           \
+    X(P, RECALL_ACK, RCL, 3, 8, 0, false, "recall acknowledged")
 
 GPC_MESSAGES(VI, VI_MESSAGES)
 BASELINE_SAME_MESSAGES(VI);
@@ -24,15 +24,15 @@ extern const gpc_controller_type_t vi_l1;
 
 /* ---- the L2 side ---------------------------------------------------------------------------------------------------- */
 
-#define VI_SHARERS(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers) /* L1s that may hold the line: a superset, since they evict silently */
+#define VI_SHARERS(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers) /* L1s that may hold the line: a superset, since L1 evictions are silent */
 
-bool vi_writer_shares(const gpc_step_t *x); /* whose store or atomic waits */
+bool vi_writer_shares(const gpc_step_t *x); /* the L1 whose store or atomic waits is a sharer */
 
 GPC_DECLARE_ACTION(act_keep_only_writer);
 GPC_DECLARE_ACTION(act_invalidate_others);
 GPC_DECLARE_ACTION(act_recall);
 
-/* For monitors: while the bank is in no transaction of the line, whoever has a copy is in its list (NULL: there is none). */
+/* For monitors: while the bank has no transaction for the line, every L1 with a copy is in its sharer list (NULL: there is none). */
 extern const gpc_watched_t vi_watched;
 GPC_MUST_CHECK int vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank,
                                    gpc_address_t line, const gpc_nodeset_t *sharers);

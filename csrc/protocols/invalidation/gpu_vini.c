@@ -1,52 +1,52 @@
-/* gpu_vini.c: GPU-VIni, GPU-VI over an L2 that need not include the L1s: a directory of its own lists the sharers.
+/* gpu_vini.c: GPU-VIni, GPU-VI over a non-inclusive L2: a separate directory lists the sharers.
  *
  * Paper    Singh et al., HPCA 2013, section 4.3: the directory's size is independent of the L2's (8 ways, twice as many entries as
- *          there are L1 lines); an L2 eviction recalls nothing, a directory eviction does. One controller for both. L1s as in GPU-VI.
+ *          L1 lines); an L2 eviction recalls nothing, a directory eviction does. One controller for both. L1s as in GPU-VI.
  * Counts   L1 2 + 2 + 1, L2 5 stable + 2 transient cache + 8 transient coherent (table 1).
  * Inferred the names and cells of the 15 states (the paper prints none): whether the L2 has the data, whether the directory
- *          has an entry, and what is awaited. An entry without sharers (VE) goes first, without a recall. The data may come
- *          before the last acknowledgement: it fills the L2, and the write is applied when both are there.
- * Differs  A read miss at both reserves its directory way when it reserves its way of the L2, so memory's answer always finds
- *          room. The way of a recalled entry is its at once, the acknowledgements are counted in the victim's MSHR entry; only a
- *          load that finds its data here waits for them (V_D, therefore entered from V only).
+ *          has an entry, and what the line waits for. An entry without sharers (VE) is replaced first, without a recall. Data that
+ *          arrives before the last acknowledgement fills the L2; the write is performed when both have arrived.
+ * Differs  A read miss in both arrays reserves its directory way together with its L2 way, so every fill finds a directory way. It
+ *          takes the way of a recalled entry at once; the victim's MSHR entry counts the acknowledgements. Only a load that finds
+ *          its data in the L2 waits for them (V_D, entered from V only).
  */
 #include "protocols/invalidation/gpu_vi.h"
 
 enum { DATA_ARRAY, DIRECTORY };
 enum { DIR_WAYS, DIR_RATIO };
 
-#define L2_STATES(X)                                                                                            \
-    X(L2_I, STABLE, "neither data nor entry")                                                                   \
-    X(L2_V, STABLE, "data, no entry")                                                                           \
-    X(L2_VE, STABLE, "data, an entry without sharers")                                                          \
-    X(L2_S, STABLE, "data, an entry with sharers")                                                              \
-    X(L2_N, STABLE, "no data, an entry with sharers")                                                           \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for loads; later loads join")                                           \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for one store or atomic, which waits for nobody else")                  \
-    X(L2_SW, TRANSIENT_COHERENCE, "a store waits for the other copies' acknowledgements")                       \
-    X(L2_SA, TRANSIENT_COHERENCE, "an atomic waits for the other copies' acknowledgements")                     \
-    X(L2_NS, TRANSIENT_COHERENCE, "fetching for loads while others hold copies")                                \
-    X(L2_NW, TRANSIENT_COHERENCE, "a store waits for acknowledgements and for its data")                        \
-    X(L2_NA, TRANSIENT_COHERENCE, "an atomic waits for acknowledgements and for its data")                      \
-    X(L2_SR, TRANSIENT_COHERENCE, "the entry is evicted: recalled from its sharers; the data stay")             \
-    X(L2_NR, TRANSIENT_COHERENCE, "the entry is evicted: recalled from its sharers")                            \
-    X(L2_VD, TRANSIENT_COHERENCE, "loads wait for a directory way, whose line is being recalled")
+#define L2_STATES(X)                                                                                     \
+    X(L2_I, STABLE, "no data, no directory entry")                                                       \
+    X(L2_V, STABLE, "data, no directory entry")                                                          \
+    X(L2_VE, STABLE, "data, directory entry without sharers")                                            \
+    X(L2_S, STABLE, "data, directory entry with sharers")                                                \
+    X(L2_N, STABLE, "no data, directory entry with sharers")                                             \
+    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge")                          \
+    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding; no acknowledgements expected") \
+    X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")                       \
+    X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements")                      \
+    X(L2_NS, TRANSIENT_COHERENCE, "fetch for loads outstanding; other L1s hold copies")                  \
+    X(L2_NW, TRANSIENT_COHERENCE, "store waits for acknowledgements and for data")                       \
+    X(L2_NA, TRANSIENT_COHERENCE, "atomic waits for acknowledgements and for data")                      \
+    X(L2_SR, TRANSIENT_COHERENCE, "directory entry evicted, recall outstanding; data kept")              \
+    X(L2_NR, TRANSIENT_COHERENCE, "directory entry evicted, recall outstanding; no data")                \
+    X(L2_VD, TRANSIENT_COHERENCE, "loads wait for a directory way whose line is being recalled")
 
-/* Of those that the list begins with: a GETS that needs a directory way finds one; GETX and ATOMIC have no other sharer; FILL is
- * memory's answer for loads or before the last acknowledgement; FILL_STORE and FILL_ATOMIC find no entry. */
-#define L2_EVENTS(X)                                                                                            \
-    BASELINE_L2_EVENTS(X)                                                                                       \
-    X(L2_GETS_NO_WAY, "a load's request that needs a directory way: a recall must come first")                  \
-    X(L2_GETX_SHARED, "a store; others may hold copies")                                                        \
-    X(L2_ATOMIC_SHARED, "an atomic; others may hold copies")                                                    \
-    X(L2_EVICT_ENTRY, "the replacement wants the entry's way")                                                  \
-    X(L2_INV_ACK, "an acknowledgement, others to come")                                                         \
-    X(L2_LAST_INV_ACK, "the last acknowledgement; the writer keeps no copy")                                    \
-    X(L2_LAST_INV_ACK_KEPT, "the last acknowledgement; the writer keeps its copy")                              \
-    X(L2_FILL_STORE_EMPTY, "memory's answer to a store's fetch; an entry without sharers")                      \
-    X(L2_FILL_STORE_KEPT, "the same; the writer keeps its copy")                                                \
-    X(L2_FILL_ATOMIC_EMPTY, "memory's answer to an atomic's fetch; an entry without sharers")                   \
-    X(L2_WAY, "the recalled entry's way is free")
+/* Among the baseline events: a GETS that needs a directory way finds one; GETX and ATOMIC mean that no other L1 shares the line; FILL
+ * is for loads, or precedes the last acknowledgement; FILL_STORE and FILL_ATOMIC find no directory entry. */
+#define L2_EVENTS(X)                                                                            \
+    BASELINE_L2_EVENTS(X)                                                                       \
+    X(L2_GETS_NO_WAY, "read request; a recall must free a directory way first")                 \
+    X(L2_GETX_SHARED, "store to a line that other L1s share")                                   \
+    X(L2_ATOMIC_SHARED, "atomic to a line that other L1s share")                                \
+    X(L2_EVICT_ENTRY, "directory way chosen for replacement")                                   \
+    X(L2_INV_ACK, "invalidation acknowledged; others outstanding")                              \
+    X(L2_LAST_INV_ACK, "last acknowledgement; the writer has no copy")                          \
+    X(L2_LAST_INV_ACK_KEPT, "last acknowledgement; the writer keeps its copy")                  \
+    X(L2_FILL_STORE_EMPTY, "fill from memory, for a store; directory entry without sharers")    \
+    X(L2_FILL_STORE_KEPT, "fill from memory, for a store; the writer keeps its copy")           \
+    X(L2_FILL_ATOMIC_EMPTY, "fill from memory, for an atomic; directory entry without sharers") \
+    X(L2_WAY, "directory way of a recalled entry freed")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
@@ -61,7 +61,7 @@ has_entry(const gpc_step_t *x)
     return gpc_way_in(x, DIRECTORY) != GPC_NONE;
 }
 
-/* What the set of x's line offers without a recall. */
+/* Whether the set of x's line has a directory way that needs no recall. */
 static bool
 has_free_way(const gpc_step_t *x)
 {
@@ -120,7 +120,7 @@ static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
 {
     if (x->mshr == GPC_NONE) {
-        return GPC_NO_EVENT; /* nobody waits for it */
+        return GPC_NO_EVENT; /* no transaction waits for it */
     }
     if (gpc_sharers_mshr(x)->acknowledgements > 1) {
         return L2_INV_ACK;
@@ -168,7 +168,7 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- actions: the entry --------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_touch_entry, "the directory entry is the most recently used")
+GPC_ACTION(act_touch_entry, "mark the directory entry as most recently used")
 {
     gpc_tags_touch(&x->unit->arrays[DIRECTORY], gpc_way_in(x, DIRECTORY));
     return GPC_OK;
@@ -176,13 +176,13 @@ GPC_ACTION(act_touch_entry, "the directory entry is the most recently used")
 
 /* ---- actions: ways -------------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_reserve_entry, "a directory way for the line")
+GPC_ACTION(act_reserve_entry, "reserve a directory way")
 {
     return gpc_reserve_way_in(x, DIRECTORY);
 }
 
-/* A recall for this request and no other, so that its end is this one's turn; else the request stays in its queue. */
-GPC_ACTION(act_start_recall, "a recall for this request and no other, or hold")
+/* The recall serves this request only, so that the request is retried when it ends; otherwise the request stays in its queue. */
+GPC_ACTION(act_start_recall, "recall a directory entry for this request, or hold")
 {
     if (is_leaving(x)) {
         return GPC_HOLD;
@@ -191,7 +191,7 @@ GPC_ACTION(act_start_recall, "a recall for this request and no other, or hold")
     if (status < 0) {
         return status;
     }
-    /* without a transaction for the victim, or when it got x's own, nothing is under way on x's behalf */
+    /* the victim got no transaction, or x's own: no recall serves x */
     return x->mshr != GPC_NONE && is_leaving(x) ? GPC_OK : GPC_HOLD;
 }
 
@@ -210,7 +210,7 @@ is_promised(const gpc_step_t *x)
     return false;
 }
 
-/* A way of x's set whose entry is being recalled, for nobody else: its list is not needed any more. */
+/* Takes a way of x's set whose entry is being recalled, unless a load waits for it: its sharer list is no longer needed. */
 static bool
 take_over(const gpc_step_t *x)
 {
@@ -231,24 +231,24 @@ take_over(const gpc_step_t *x)
     return false;
 }
 
-GPC_ACTION(act_reserve_ways, "a data way and a directory way for the line")
+GPC_ACTION(act_reserve_ways, "reserve a data way and a directory way")
 {
     int status = gpc_reserve_ways(x);
     return status == GPC_HOLD && take_over(x) ? gpc_reserve_ways(x) : status;
 }
 
-GPC_ACTION(act_free_entry, "the directory entry goes")
+GPC_ACTION(act_free_entry, "free the directory entry")
 {
     return gpc_release_way_in(x, DIRECTORY);
 }
 
-GPC_ACTION(act_free_data, "the data way goes")
+GPC_ACTION(act_free_data, "free the data way")
 {
     return gpc_release_way_in(x, DATA_ARRAY);
 }
 
-/* The way that this line has left, if it had it still, goes to who waits for one of its set. */
-GPC_ACTION(act_hand_over, "the way goes to a load that waits for one of its set")
+/* If this line still had its way, a load that waits for a way of the set takes it. */
+GPC_ACTION(act_hand_over, "pass the freed way to a load that waits for one of the set")
 {
     const gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
     if (!has_free_way(x)) {
@@ -266,7 +266,7 @@ GPC_ACTION(act_hand_over, "the way goes to a load that waits for one of its set"
     return GPC_OK;
 }
 
-/* ---- the table. A held request waits for memory or for acknowledgements, which nothing blocks. ------------------------------------ */
+/* ---- the table. A held request waits for memory or for acknowledgements, which are never blocked. --------------------------------- */
 
 #define HOLD_WRITES [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
 #define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, HOLD_WRITES
@@ -411,7 +411,7 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
     .name = "GPU-VIni",
     .paper = "Singh et al., HPCA 2013",
     .family = "write-through invalidation",
-    .text = "GPU-VI over a non-inclusive L2: a separate directory knows the sharers, and its evictions recall",
+    .text = "GPU-VI over a non-inclusive L2: a separate directory lists the sharers; directory evictions recall",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&vi_l1, &vini_l2},
@@ -422,14 +422,14 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                               .standard = 8,
                               .smallest = 1,
                               .largest = 64,
-                              .text = "ways of the directory",
+                              .text = "associativity of the directory",
                               .fuzz_least = 1,
                               .fuzz_most = 8},
                 [DIR_RATIO] = {.name = "dir_ratio",
                                .standard = 2,
                                .smallest = 1,
                                .largest = 64,
-                               .text = "directory entries for each line of all L1s",
+                               .text = "directory entries per L1 line of all cores",
                                .fuzz_least = 1,
                                .fuzz_most = 4}},
     .declared = {.figure_slot = 4,
@@ -438,7 +438,8 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                  .uncovered = {{.table = "L2",
                                 .states = "VE",
                                 .events = "EVICT_CLEAN",
-                                .reason = "a line without sharers in the directory was stored to, so it is dirty"}}},
+                                .reason =
+                                    "a line whose entry has no sharers is dirty, since a store emptied its list"}}},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &vi_watched,

@@ -1,16 +1,15 @@
-/* mesi.c: MESI, a conventional write-back directory protocol, as a whole; its L1s are in mesi_l1.c, its L2 is in mesi_l2.c.
+/* mesi.c: MESI, a conventional write-back directory protocol; mesi_l1.c has its L1, mesi_l2.c its L2.
  *
  * Paper    Singh et al., HPCA 2013, sections 4 and 4.1: write-back L1s that buffer stores until they have permission, an inclusive
- *          L2 with exact sharers that recalls what it evicts, five virtual networks, no order assumed on any. The authors took it
- *          from gem5's two-level directory protocol. Atomics are performed at the L1, in M (section 8.1).
+ *          L2 with exact sharers that recalls what it evicts, five virtual networks, none assumed ordered. The authors took it
+ *          from gem5's two-level directory protocol. The L1 performs atomics, in M (section 8.1).
  * Counts   L1 4 stable + 2 transient cache + 4 transient coherent; L2 4 + 3 + 9 (table 1).
  * Inferred every cell: the paper prints no table. It is gem5's protocol for data, without prefetches and instruction fetches,
  *          reduced to the paper's counts, and explored with any order of delivery. A line that is written back leaves its way
- *          at once (its words are in the transaction's entry until the L2 has them), as in gem5. A PUTX carries the line
- *          even when it is clean. Data from one L1 to another passes its home partition, since the crossbars join cores to
- *          partitions only.
- * Options  clean_put=header: a clean line is given up by a PUTE, which does not carry it (gem5 sends it: clean_put=line).
- * Differs  gem5's L2 state that waits for memory to acknowledge a write is not there: memory acknowledges nothing.
+ *          at once (its MSHR entry holds the words until the L2 has them), as in gem5. A PUTX carries the line even when it is
+ *          clean. Data from one L1 to another passes its home partition, since the crossbars join cores to partitions only.
+ * Options  clean_put=header: the eviction of a clean line sends a PUTE, without the line (gem5 sends it: clean_put=line).
+ * Differs  gem5's L2 state that waits for memory to acknowledge a write is absent: memory acknowledges no writes.
  */
 #include "protocols/invalidation/mesi.h"
 
@@ -30,7 +29,7 @@ host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *
     return gpc_host_read(cores, num_cores, bank, line, mask, words);
 }
 
-/* All copies go; the owner's other words come to the L2 first, which has the line because it includes the L1s. */
+/* Drops all copies. The owner's other words are written to the L2 first, which has the line since it is inclusive. */
 static int
 host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
            gpc_mask_t mask, const uint32_t *words)
@@ -56,8 +55,8 @@ const gpc_protocol_t gpc_protocol_mesi = {
     .name = "MESI",
     .paper = "Singh et al., HPCA 2013",
     .family = "write-back invalidation",
-    .text =
-        "write-back, four stable L1 states, exact sharers in an inclusive L2 that invalidates, forwards and recalls",
+    .text = "write-back invalidation: four stable L1 states; an inclusive L2 with exact sharers invalidates, forwards "
+            "and recalls",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&mesi_l1, &mesi_l2},
@@ -69,13 +68,13 @@ const gpc_protocol_t gpc_protocol_mesi = {
                  {.name = "response"},
                  {.name = "write-back"},
                  {.name = "unblock"}},
-    .options = {[MESI_OPTION_CLEAN_PUT] = {.name = "clean_put",
-                                           .standard = MESI_CLEAN_PUT_LINE,
-                                           .smallest = MESI_CLEAN_PUT_HEADER,
-                                           .largest = MESI_CLEAN_PUT_LINE,
-                                           .choices = "header line",
-                                           .text =
-                                               "what the eviction of a line in E sends: a header, or the line too"}},
+    .options =
+        {[MESI_OPTION_CLEAN_PUT] = {.name = "clean_put",
+                                    .standard = MESI_CLEAN_PUT_LINE,
+                                    .smallest = MESI_CLEAN_PUT_HEADER,
+                                    .largest = MESI_CLEAN_PUT_LINE,
+                                    .choices = "header line",
+                                    .text = "what the eviction of a line in E sends: a header only, or the line too"}},
     .declared = {.figure_slot = 2, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
     .host_write = host_write,

@@ -1,52 +1,52 @@
-/* mesi_l1.c: MESI's L1s: write-back, stores and atomics buffered until the line may be written. The protocol is told in mesi.c. */
+/* mesi_l1.c: MESI's L1: write-back; buffers stores and atomics until the line is writable. mesi.c describes the protocol. */
 #include "protocols/invalidation/mesi.h"
 
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
 
-#define L1_STATES(X)                                                                          \
-    X(L1_I, STABLE, "not present")                                                            \
-    X(L1_S, STABLE, "present and readable; others may have it too")                           \
-    X(L1_E, STABLE, "the only copy, as the L2 has it")                                        \
-    X(L1_M, STABLE, "the only copy, newer than the L2's")                                     \
-    X(L1_IS, TRANSIENT_CACHE, "read miss outstanding; later loads merge into it")             \
-    X(L1_IM, TRANSIENT_CACHE, "waits for the line, to write it")                              \
-    X(L1_SM, TRANSIENT_COHERENCE, "has the line, waits for permission to write it")           \
-    X(L1_IS_I, TRANSIENT_COHERENCE, "invalidated with the read miss outstanding: its data serves these loads only") \
-    X(L1_M_I, TRANSIENT_COHERENCE, "written back; still the owner until the L2 says otherwise") \
-    X(L1_SINK, TRANSIENT_COHERENCE, "written back, and no owner any more: only the L2's word is awaited")
+#define L1_STATES(X)                                                                                 \
+    X(L1_I, STABLE, "not present")                                                                   \
+    X(L1_S, STABLE, "present, readable; other copies may exist")                                     \
+    X(L1_E, STABLE, "only copy, equal to the L2's")                                                  \
+    X(L1_M, STABLE, "only copy, newer than the L2's")                                                \
+    X(L1_IS, TRANSIENT_CACHE, "read miss outstanding; later loads merge")                            \
+    X(L1_IM, TRANSIENT_CACHE, "write miss outstanding")                                              \
+    X(L1_SM, TRANSIENT_COHERENCE, "upgrade outstanding")                                             \
+    X(L1_IS_I, TRANSIENT_COHERENCE, "read miss invalidated; its data serves the pending loads only") \
+    X(L1_M_I, TRANSIENT_COHERENCE, "write-back outstanding; owner until the L2 acknowledges")        \
+    X(L1_SINK, TRANSIENT_COHERENCE, "write-back outstanding; ownership lost")
 
-#define L1_EVENTS(X)                                                                          \
-    X(L1_LOAD, "a warp's coalesced load")                                                     \
-    X(L1_STORE, "a warp's coalesced store or atomic")                                         \
-    X(L1_EVICT, "the replacement policy wants this way")                                      \
-    X(L1_INV, "another L1 will write")                                                        \
-    X(L1_RECALL, "the L2 gives the line up")                                                  \
-    X(L1_FWD_GETS, "another L1 reads what this one owns")                                     \
-    X(L1_FWD_GETX, "another L1 writes what this one owns")                                    \
-    X(L1_DATA, "the line to read, from the L2")                                               \
-    X(L1_DATA_E, "the line, and nobody else has it")                                          \
-    X(L1_DATA_L1, "the line to read, from its owner")                                         \
-    X(L1_DATA_X, "the line or the permission to write it; acknowledgements are still to come") \
-    X(L1_LAST_DATA_X, "the line or the permission to write it, and nothing else is to come")  \
-    X(L1_INV_ACK, "another L1 has dropped its copy; more is to come")                         \
-    X(L1_LAST_INV_ACK, "the last of the others has dropped its copy")                         \
-    X(L1_WB_ACK, "the L2 has dealt with the line written back")
+#define L1_EVENTS(X)                                                                  \
+    X(L1_LOAD, "coalesced load of a warp")                                            \
+    X(L1_STORE, "coalesced store or atomic of a warp")                                \
+    X(L1_EVICT, "way chosen for replacement")                                         \
+    X(L1_INV, "invalidation by another L1's write")                                   \
+    X(L1_RECALL, "recall by the L2")                                                  \
+    X(L1_FWD_GETS, "read forwarded to this owner")                                    \
+    X(L1_FWD_GETX, "write forwarded to this owner")                                   \
+    X(L1_DATA, "line to read, from the L2")                                           \
+    X(L1_DATA_E, "line to read, exclusive")                                           \
+    X(L1_DATA_L1, "line to read, from its owner")                                     \
+    X(L1_DATA_X, "line or permission to write; acknowledgements outstanding")         \
+    X(L1_LAST_DATA_X, "line or permission to write; no acknowledgements outstanding") \
+    X(L1_INV_ACK, "invalidation acknowledged; data or others outstanding")            \
+    X(L1_LAST_INV_ACK, "last invalidation acknowledged")                              \
+    X(L1_WB_ACK, "write-back acknowledged")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
-#define L1_LINE(FIELD) /* nothing outlives a transaction here */
+#define L1_LINE(FIELD) /* no metadata beside the tags */
 GPC_METADATA(mesi_l1, line, L1_LINE)
 
 typedef struct {
     uint32_t word[GPC_MAX_LINE_WORDS];
 } words_t;
 
-#define L1_MSHR(FIELD)                                                                                        \
-    FIELD(PLAIN, uint16_t, acknowledgements) /* that have come */                                             \
-    FIELD(PLAIN, uint16_t, needed)           /* that must come, */                                            \
-    FIELD(PLAIN, uint8_t, knows)             /* once this is known */                                         \
-    FIELD(PLAIN, uint8_t, dirty)             /* of the line written back */                                   \
-    FIELD(DATA, words_t, words)              /* the line written back, which has left its way */
+#define L1_MSHR(FIELD)                                                            \
+    FIELD(PLAIN, uint16_t, acknowledgements) /* received */                       \
+    FIELD(PLAIN, uint16_t, needed)           /* expected, */                      \
+    FIELD(PLAIN, uint8_t, knows)             /* if this is nonzero */             \
+    FIELD(PLAIN, uint8_t, dirty)             /* the line written back is dirty */ \
+    FIELD(DATA, words_t, words)              /* of the line written back, which has no way */
 GPC_METADATA(mesi_l1, mshr, L1_MSHR)
 
 /* ---- classification --------------------------------------------------------------------------------------------------------- */
@@ -113,47 +113,46 @@ send_home(gpc_step_t *x, uint8_t type)
     return mesi_send(x, type, gpc_home_of(x->unit, x->line), NULL, nothing);
 }
 
-/* For a load that misses, which is pending from now on. */
-GPC_ACTION(act_gets, "GETS for the load, which is then pending")
+GPC_ACTION(act_gets, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
     int status = send_home(x, MESI_GETS);
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_getx, "GETX for the store, which is then pending")
+GPC_ACTION(act_getx, "send GETX; the store becomes pending")
 {
     int status = send_home(x, MESI_GETX);
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_upg, "UPG for the store, which is then pending")
+GPC_ACTION(act_upg, "send UPG; the store becomes pending")
 {
     int status = send_home(x, MESI_UPG);
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_unblock, "UNBLOCK to the L2")
+GPC_ACTION(act_unblock, "send UNBLOCK to the L2")
 {
     return send_home(x, MESI_UNBLOCK);
 }
 
-GPC_ACTION(act_ex_unblock, "EX_UNBLOCK to the L2")
+GPC_ACTION(act_ex_unblock, "send EX_UNBLOCK to the L2")
 {
     return send_home(x, MESI_EX_UNBLOCK);
 }
 
-GPC_ACTION(act_inv_ack, "INV_ACK to the writer")
+GPC_ACTION(act_inv_ack, "send INV_ACK to the writer")
 {
     return mesi_send(x, MESI_INV_ACK, x->msg->requester, NULL, nothing);
 }
 
-GPC_ACTION(act_recall_ack, "RECALL_ACK to the L2")
+GPC_ACTION(act_recall_ack, "send RECALL_ACK to the L2")
 {
     return send_home(x, MESI_RECALL_ACK);
 }
 
-/* The line that this L1 owns: in its way, or on its way out. */
+/* The line that this L1 owns: in its way, or being written back. */
 static const uint32_t *
 owned_words(const gpc_step_t *x)
 {
@@ -166,29 +165,28 @@ owned_fields(const gpc_step_t *x)
     return (mesi_message_t){.dirty = x->way != GPC_NONE ? x->state == L1_M : mesi_l1_mshr(x)->dirty};
 }
 
-GPC_ACTION(act_data_to_reader, "the owned line to the reader")
+GPC_ACTION(act_data_to_reader, "send the line to the reader")
 {
     return mesi_send(x, MESI_DATA_L1, x->msg->requester, owned_words(x), nothing);
 }
 
-GPC_ACTION(act_data_to_writer, "the owned line to the writer")
+GPC_ACTION(act_data_to_writer, "send the line to the writer")
 {
     gpc_count(x, invalidations);
     return mesi_send(x, MESI_DATA_X, x->msg->requester, owned_words(x), nothing);
 }
 
-GPC_ACTION(act_data_to_l2, "the owned line to the L2")
+GPC_ACTION(act_data_to_l2, "send the line to the L2")
 {
     return mesi_send(x, MESI_WB_DATA, gpc_home_of(x->unit, x->line), owned_words(x), owned_fields(x));
 }
 
-GPC_ACTION(act_recall_data, "the owned line to the L2, which recalls it")
+GPC_ACTION(act_recall_data, "send the recalled line to the L2")
 {
     return mesi_send(x, MESI_RECALL_DATA, gpc_home_of(x->unit, x->line), owned_words(x), owned_fields(x));
 }
 
-/* The line moves to the transaction's entry, and a copy of it to the L2. */
-GPC_ACTION(act_put, "the line moves to the transaction's entry, and a copy of it to the L2")
+GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the L2")
 {
     mesi_l1_mshr_t *mshr = mesi_l1_mshr(x);
     mshr->dirty = x->state == L1_M;
@@ -200,9 +198,9 @@ GPC_ACTION(act_put, "the line moves to the transaction's entry, and a copy of it
     return mesi_send(x, MESI_PUTX, gpc_home_of(x->unit, x->line), gpc_line_words(x), owned_fields(x));
 }
 
-/* ---- actions: the line and who waits for it -------------------------------------------------------------------------------------- */
+/* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
 
-/* The store or atomic `message`, carried out on the own line. */
+/* Performs the store or atomic `message` on this L1's line. */
 static int
 perform(gpc_step_t *x, gpc_index_t message, bool hit)
 {
@@ -216,12 +214,12 @@ perform(gpc_step_t *x, gpc_index_t message, bool hit)
     return status ? status : gpc_complete(x, message, gpc_line_words(x), hit);
 }
 
-GPC_ACTION(act_perform, "the store or atomic on the own line")
+GPC_ACTION(act_perform, "perform the store or atomic")
 {
     return perform(x, x->message, true);
 }
 
-GPC_ACTION(act_perform_all, "the pending stores and atomics on the own line, in the order in which they came")
+GPC_ACTION(act_perform_all, "perform the pending stores and atomics, in order of arrival")
 {
     gpc_index_t i;
     while ((i = gpc_pop_pending(x)) != GPC_NONE) {
@@ -233,12 +231,12 @@ GPC_ACTION(act_perform_all, "the pending stores and atomics on the own line, in 
     return GPC_OK;
 }
 
-GPC_ACTION(mesi_act_merge_load, "the load joins the open read")
+GPC_ACTION(mesi_act_merge_load, "merge the load into the outstanding read")
 {
     return gpc_act(act_merge, x);
 }
 
-GPC_ACTION(mesi_act_fill, "the answer's line, if it brings one: of an UPG_ACK the own copy is current")
+GPC_ACTION(mesi_act_fill, "fill from the answer; after UPG_ACK the own copy is current")
 {
     if (x->cause != MESI_UPG_ACK) {
         gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
@@ -246,7 +244,7 @@ GPC_ACTION(mesi_act_fill, "the answer's line, if it brings one: of an UPG_ACK th
     return GPC_OK;
 }
 
-GPC_ACTION(act_serve_loads, "the pending loads complete from the answer")
+GPC_ACTION(act_serve_loads, "complete the pending loads from the answer")
 {
     gpc_index_t i;
     while ((i = gpc_pop_pending(x)) != GPC_NONE) {
@@ -258,28 +256,28 @@ GPC_ACTION(act_serve_loads, "the pending loads complete from the answer")
     return GPC_OK;
 }
 
-GPC_ACTION(act_learn_need, "how many acknowledgements must come")
+GPC_ACTION(act_learn_need, "record the number of acknowledgements to collect")
 {
     mesi_l1_mshr(x)->needed = (uint16_t) mesi_message(x->msg)->need;
     mesi_l1_mshr(x)->knows = 1;
     return GPC_OK;
 }
 
-GPC_ACTION(mesi_act_count, "one acknowledgement more has come")
+GPC_ACTION(mesi_act_count, "count an acknowledgement")
 {
     mesi_l1_mshr(x)->acknowledgements++;
     return GPC_OK;
 }
 
-/* ---- the table. What is held waits for this L1's own transaction, whose answers come on networks that nothing blocks; a forward
- * or invalidation is never held. ------------------------------------------------------------------------------------------------ */
+/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never blocked; forwards
+ * and invalidations are never held. --------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         [L1_LOAD] = GO(L1_IS, act_reserve_way, act_gets),
         [L1_STORE] = GO(L1_IM, act_reserve_way, act_getx),
-        [L1_INV] = GO(L1_I, act_inv_ack), /* evicted silently: the list at the L2 is a superset */
+        [L1_INV] = GO(L1_I, act_inv_ack), /* silently evicted: the L2's sharer list is a superset */
         [L1_RECALL] = GO(L1_I, act_recall_ack),
     },
     [L1_S] = {
@@ -308,21 +306,21 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_IS] = {
         [L1_LOAD] = GO(L1_IS, mesi_act_merge_load),
         [L1_STORE] = HOLD_LINE,
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_INV] = GO(L1_IS_I, act_inv_ack),
         [L1_RECALL] = GO(L1_IS_I, act_recall_ack),
         [L1_DATA] = GO(L1_S, mesi_act_fill, act_serve_loads),
         [L1_DATA_E] = GO(L1_E, mesi_act_fill, act_serve_loads, act_ex_unblock),
         [L1_DATA_L1] = GO(L1_S, mesi_act_fill, act_serve_loads, act_unblock),
     },
-    [L1_IS_I] = { /* its loads are older than the write: they may have the data; later ones may not */
+    [L1_IS_I] = { /* its loads precede the write and may use the data; later loads may not */
         [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM,
         [L1_INV] = GO(L1_IS_I, act_inv_ack),
         [L1_RECALL] = GO(L1_IS_I, act_recall_ack),
         [L1_DATA] = GO(L1_I, act_serve_loads),
-        [L1_DATA_E] = GO(L1_E, mesi_act_fill, act_serve_loads, act_ex_unblock), /* that write was before this grant */
+        [L1_DATA_E] = GO(L1_E, mesi_act_fill, act_serve_loads, act_ex_unblock), /* that write precedes this grant */
         [L1_DATA_L1] = GO(L1_I, act_serve_loads, act_unblock),
     },
     [L1_IM] = {
@@ -339,14 +337,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = GO(L1_SM, act_wait),
         [L1_EVICT] = NOT_A_VICTIM,
-        [L1_INV] = GO(L1_IM, act_count_invalidation, act_inv_ack), /* of a write before ours: the L2 will send the line */
+        [L1_INV] = GO(L1_IM, act_count_invalidation, act_inv_ack), /* by an earlier write: the L2 will send the line */
         [L1_RECALL] = GO(L1_IM, act_count_invalidation, act_recall_ack),
         [L1_DATA_X] = GO(L1_SM, act_learn_need),
         [L1_LAST_DATA_X] = GO(L1_M, act_perform_all, act_ex_unblock),
         [L1_INV_ACK] = GO(L1_SM, mesi_act_count),
         [L1_LAST_INV_ACK] = GO(L1_M, act_perform_all, act_ex_unblock),
     },
-    [L1_M_I] = { /* holds no way, so nothing evicts it */
+    [L1_M_I] = { /* no way: never a victim */
         [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = HOLD_LINE,
         [L1_RECALL] = GO(L1_SINK, act_recall_data),
@@ -421,7 +419,7 @@ mesi_monitor(const gpc_units_t *units, gpc_address_t line)
                                 bank->index);
         }
         if (listed && owned && !gpc_is_among(mesi_watched.owners | 1u << L1_M_I, state)) {
-            return gpc_violated(core, line, "the listed owner owns", "bank %u lists L1 %u", bank->index, i);
+            return gpc_violated(core, line, "the listed owner owns the line", "bank %u lists L1 %u", bank->index, i);
         }
     }
     return GPC_OK;

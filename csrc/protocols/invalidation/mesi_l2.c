@@ -1,9 +1,9 @@
-/* mesi_l2.c: MESI's inclusive L2 and directory. The protocol is told in mesi.c.
+/* mesi_l2.c: MESI's inclusive L2 and directory. mesi.c describes the protocol.
  *
- * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; so does a read that is forwarded to the owner, until its data
- * and the reader's UNBLOCK have come. The L2 keeps its dirty bit while an L1 owns the line: an owner that gives it back clean
- * leaves the L2's own copy as the newest. A recalled line leaves its way at once, as in gem5, and is waited for in its MSHR entry;
- * that has no room for a line here, so that this copy goes to memory first, if memory is behind, and an owner's newer one after it.
+ * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; a read that is forwarded to the owner blocks it until the
+ * owner's data and the reader's UNBLOCK have arrived. The L2 keeps its dirty bit while an L1 owns the line: an owner that returns it
+ * clean leaves the L2's copy as the newest. A recalled line leaves its way at once, as in gem5, and waits in its MSHR entry, which has
+ * no room for the line: a dirty copy is written to memory first, and an owner's newer one after it.
  */
 #include "protocols/invalidation/mesi.h"
 
@@ -13,7 +13,7 @@ int
 mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
 {
     gpc_msg_t *msg = gpc_new_message(x, type, destination);
-    msg->request = GPC_NONE; /* every answer is about the line, not about a request */
+    msg->request = GPC_NONE; /* answers name the line, not a request */
     *mesi_message(msg) = fields;
     if (words) {
         gpc_carry(x, msg, gpc_all_words(x->unit), words);
@@ -23,40 +23,40 @@ mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *w
 
 /* ---- states and events ---------------------------------------------------------------------------------------------------- */
 
-#define L2_STATES(X)                                                                                         \
-    X(L2_NP, STABLE, "not present")                                                                          \
-    X(L2_SS, STABLE, "present, at least one listed reader")                                                  \
-    X(L2_M, STABLE, "present, in no L1")                                                                     \
-    X(L2_MT, STABLE, "an L1 owns it; the copy here may be old")                                              \
-    X(L2_ISS, TRANSIENT_CACHE, "fetching for one reader, who will own it")                                   \
-    X(L2_IS, TRANSIENT_CACHE, "fetching for several readers")                                                \
-    X(L2_IM, TRANSIENT_CACHE, "fetching for a writer")                                                       \
-    X(L2_SS_MB, TRANSIENT_COHERENCE, "readers are being invalidated for a writer: waits for its EX_UNBLOCK") \
-    X(L2_MT_MB, TRANSIENT_COHERENCE, "granted alone: waits for the EX_UNBLOCK")                              \
-    X(L2_MT_IIB, TRANSIENT_COHERENCE, "a read was forwarded: waits for the owner's data and the UNBLOCK")    \
-    X(L2_MT_IB, TRANSIENT_COHERENCE, "the same, UNBLOCK has come")                                           \
-    X(L2_MT_SB, TRANSIENT_COHERENCE, "the same, the data has come")                                          \
-    X(L2_MT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy, newer than memory's, has gone there")      \
-    X(L2_MCT_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its owner; this copy was memory's")              \
-    X(L2_I_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers")                                     \
-    X(L2_S_I, TRANSIENT_COHERENCE, "evicted, its way given away: recalled from its readers; the line has gone to memory")
+#define L2_STATES(X)                                                                                                        \
+    X(L2_NP, STABLE, "not present")                                                                                         \
+    X(L2_SS, STABLE, "present, shared by readers")                                                                          \
+    X(L2_M, STABLE, "present, no L1 has a copy")                                                                            \
+    X(L2_MT, STABLE, "owned by an L1; this copy may be stale")                                                              \
+    X(L2_ISS, TRANSIENT_CACHE, "fetch for one reader outstanding; it becomes the owner")                                    \
+    X(L2_IS, TRANSIENT_CACHE, "fetch for several readers outstanding")                                                      \
+    X(L2_IM, TRANSIENT_CACHE, "fetch for a writer outstanding")                                                             \
+    X(L2_SS_MB, TRANSIENT_COHERENCE, "readers invalidated for a writer; EX_UNBLOCK outstanding")                            \
+    X(L2_MT_MB, TRANSIENT_COHERENCE, "granted exclusively; EX_UNBLOCK outstanding")                                         \
+    X(L2_MT_IIB, TRANSIENT_COHERENCE, "read forwarded; owner's data and UNBLOCK outstanding")                               \
+    X(L2_MT_IB, TRANSIENT_COHERENCE, "read forwarded; owner's data outstanding")                                            \
+    X(L2_MT_SB, TRANSIENT_COHERENCE, "read forwarded; UNBLOCK outstanding")                                                 \
+    X(L2_MT_I, TRANSIENT_COHERENCE, "evicted without a way; recall of its owner outstanding, dirty copy written to memory") \
+    X(L2_MCT_I, TRANSIENT_COHERENCE, "evicted without a way; recall of its owner outstanding, copy was clean")              \
+    X(L2_I_I, TRANSIENT_COHERENCE, "evicted without a way; recall of its readers outstanding, line was clean")              \
+    X(L2_S_I, TRANSIENT_COHERENCE, "evicted without a way; recall of its readers outstanding, line written to memory")
 
-#define L2_EVENTS(X)                                                                                         \
-    X(L2_GETS, "a reader's request")                                                                         \
-    X(L2_GETX, "a writer's request; it has no listed copy")                                                  \
-    X(L2_UPG, "a writer's request; it is a listed reader")                                                   \
-    X(L2_PUTX_DIRTY, "the owner evicts a line that it has written")                                          \
-    X(L2_PUTX_CLEAN, "the owner evicts a line that it has not written")                                      \
-    X(L2_PUTX_OLD, "a former owner's eviction")                                                              \
-    X(L2_EVICT_CLEAN, "the replacement wants the way; this copy is memory's")                                \
-    X(L2_EVICT_DIRTY, "the replacement wants the way; memory is behind")                                     \
-    X(L2_FILL, "memory's answer")                                                                            \
-    X(L2_WB_DIRTY, "the owner's line, which it has written")                                                 \
-    X(L2_WB_CLEAN, "the owner's line, which it has not written")                                             \
-    X(L2_RECALL_ACK, "an L1 has dropped the recalled line; others are to come")                              \
-    X(L2_LAST_RECALL_ACK, "the last L1 has dropped the recalled line")                                       \
-    X(L2_UNBLOCK, "the reader has the owner's data")                                                         \
-    X(L2_EX_UNBLOCK, "the line has a new owner")
+#define L2_EVENTS(X)                                                      \
+    X(L2_GETS, "read request")                                            \
+    X(L2_GETX, "write request from an L1 that is not listed")             \
+    X(L2_UPG, "upgrade request from a listed reader")                     \
+    X(L2_PUTX_DIRTY, "owner's eviction of a dirty line")                  \
+    X(L2_PUTX_CLEAN, "owner's eviction of a clean line")                  \
+    X(L2_PUTX_OLD, "former owner's eviction")                             \
+    X(L2_EVICT_CLEAN, "way chosen for replacement; memory is up to date") \
+    X(L2_EVICT_DIRTY, "way chosen for replacement; memory is stale")      \
+    X(L2_FILL, "fill from memory")                                        \
+    X(L2_WB_DIRTY, "owner's line, dirty")                                 \
+    X(L2_WB_CLEAN, "owner's line, clean")                                 \
+    X(L2_RECALL_ACK, "recall acknowledged; others outstanding")           \
+    X(L2_LAST_RECALL_ACK, "last recall acknowledged")                     \
+    X(L2_UNBLOCK, "reader has received the owner's line")                 \
+    X(L2_EX_UNBLOCK, "new owner has received the line")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
@@ -116,7 +116,7 @@ classify_request(const gpc_step_t *x)
         return !owner ? L2_PUTX_OLD : carries_dirty(x) ? L2_PUTX_DIRTY : L2_PUTX_CLEAN;
     }
     if (x->state == L2_MT && listed) {
-        return GPC_NO_EVENT; /* an owner has all it may ask for, and its evictions are never silent */
+        return GPC_NO_EVENT; /* an owner has every permission, and its evictions are never silent */
     }
     if (x->cause == MESI_GETS) {
         return L2_GETS;
@@ -158,68 +158,67 @@ l2_classify(const gpc_step_t *x)
 
 static const mesi_message_t nothing;
 
-GPC_ACTION(act_data, "DATA to the reader")
+GPC_ACTION(act_data, "send DATA to the reader")
 {
     gpc_count(x, load_hits);
     return mesi_send(x, MESI_DATA, x->msg->source, gpc_line_words(x), nothing);
 }
 
-GPC_ACTION(act_data_e, "DATA_E to the reader, who is alone with the line")
+GPC_ACTION(act_data_e, "send DATA_E to the reader")
 {
     gpc_count(x, load_hits);
     return mesi_send(x, MESI_DATA_E, x->msg->source, gpc_line_words(x), nothing);
 }
 
-/* The line, and how many acknowledgements the writer has to collect. */
-GPC_ACTION(act_data_x, "DATA_X to the writer, with how many acknowledgements it has to collect")
+GPC_ACTION(act_data_x, "send DATA_X to the writer, with the number of acknowledgements")
 {
     gpc_nodeset_t set = gpc_other_sharers(x);
     return mesi_send(x, MESI_DATA_X, x->msg->source, gpc_line_words(x),
                      (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
-GPC_ACTION(act_upg_ack, "UPG_ACK to the writer, with how many acknowledgements it has to collect")
+GPC_ACTION(act_upg_ack, "send UPG_ACK to the writer, with the number of acknowledgements")
 {
     gpc_nodeset_t set = gpc_other_sharers(x);
     return mesi_send(x, MESI_UPG_ACK, x->msg->source, NULL, (mesi_message_t){.need = gpc_nodeset_count(&set)});
 }
 
-GPC_ACTION(act_wb_ack, "WB_ACK to who has evicted the line")
+GPC_ACTION(act_wb_ack, "send WB_ACK to the evicting L1")
 {
     return mesi_send(x, MESI_WB_ACK, x->msg->source, NULL, nothing);
 }
 
-GPC_ACTION(act_forward_gets, "FWD_GETS to the owner")
+GPC_ACTION(act_forward_gets, "send FWD_GETS to the owner")
 {
     return mesi_send(x, MESI_FWD_GETS, owner_of(x), NULL, nothing);
 }
 
-GPC_ACTION(act_forward_getx, "FWD_GETX to the owner")
+GPC_ACTION(act_forward_getx, "send FWD_GETX to the owner")
 {
     return mesi_send(x, MESI_FWD_GETX, owner_of(x), NULL, nothing);
 }
 
-GPC_ACTION(act_invalidate_others, "INV to all listed but the writer, who is acknowledged to")
+GPC_ACTION(act_invalidate_others, "send INV to all other sharers, which acknowledge to the writer")
 {
     gpc_nodeset_t set = gpc_other_sharers(x);
     return gpc_call_in(x, MESI_INV, &set);
 }
 
-GPC_ACTION(act_recall, "RECALL to all listed; their acknowledgements are awaited")
+GPC_ACTION(act_recall, "send RECALL to all sharers; expect their acknowledgements")
 {
     return gpc_call_in_and_wait(x, MESI_RECALL, gpc_sharers(x));
 }
 
-/* ---- actions: who waits for the fill ------------------------------------------------------------------------------------------------ */
+/* ---- actions: the fill and its pending requests ------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_fetch, "memory is asked; the request is then pending")
+GPC_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
     x->unit->statistics->load_misses += x->cause == MESI_GETS;
     int status = gpc_fetch(x);
     return status ? status : gpc_keep_pending(x);
 }
 
-/* Everyone who waits gets the line as `type`; readers of a shared line are listed. */
+/* Sends the line as `type` to every pending requester; readers of a shared line are listed. */
 static int
 answer_all(gpc_step_t *x, uint8_t type)
 {
@@ -238,37 +237,37 @@ answer_all(gpc_step_t *x, uint8_t type)
     return GPC_OK;
 }
 
-GPC_ACTION(act_answer_readers, "DATA to all who wait, who are listed")
+GPC_ACTION(act_answer_readers, "send DATA to all pending readers and list them")
 {
     return answer_all(x, MESI_DATA);
 }
 
-GPC_ACTION(act_answer_reader_alone, "DATA_E to the one who waits")
+GPC_ACTION(act_answer_reader_alone, "send DATA_E to the pending reader")
 {
     return answer_all(x, MESI_DATA_E);
 }
 
-GPC_ACTION(act_answer_writer, "DATA_X to the one who waits")
+GPC_ACTION(act_answer_writer, "send DATA_X to the pending writer")
 {
     return answer_all(x, MESI_DATA_X);
 }
 
-/* ---- actions: the line and its list --------------------------------------------------------------------------------------------------- */
+/* ---- actions: the line and its sharer list -------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_take_line, "the owner's line into the way; memory is behind")
+GPC_ACTION(act_take_line, "fill the way with the owner's line, dirty")
 {
     gpc_writer_line(x)->dirty = 1;
     return gpc_act(act_fill, x);
 }
 
-GPC_ACTION(act_pass_on, "the owner's line to memory")
+GPC_ACTION(act_pass_on, "write the owner's line to memory")
 {
     return gpc_write_memory(x, gpc_all_words(x->unit), x->msg->data);
 }
 
-/* ---- the table. What is held is on the request network only, and waits for answers, on networks that nothing blocks. ------------------ */
+/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ------------------------------------- */
 
-/* Of a line that is blocked: all requests wait. A PUTX must, too, where it can have overtaken its sender's own EX_UNBLOCK. */
+/* A blocked line holds all requests, and a PUTX where it can have overtaken its sender's own EX_UNBLOCK. */
 #define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE
 #define NOT_VICTIMS [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM
 
@@ -345,7 +344,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_MT_IB] = {
         HOLD_REQUESTS,
-        [L2_PUTX_OLD] = GO(L2_MT_IB, act_wb_ack), /* the line in it comes as WB_DATA too */
+        [L2_PUTX_OLD] = GO(L2_MT_IB, act_wb_ack), /* its line also arrives as WB_DATA */
         NOT_VICTIMS,
         [L2_WB_DIRTY] = GO(L2_SS, act_take_line),
         [L2_WB_CLEAN] = GO(L2_SS),
@@ -356,7 +355,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         NOT_VICTIMS,
         [L2_UNBLOCK] = GO(L2_SS, act_add_sharer),
     },
-    [L2_MT_I] = { /* these four hold no way, so nothing evicts them */
+    [L2_MT_I] = { /* these four states have no way: never victims */
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = HOLD_LINE,
         [L2_WB_DIRTY] = GO(L2_NP, act_pass_on),

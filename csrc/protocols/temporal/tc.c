@@ -1,8 +1,8 @@
-/* tc.c: the actions that TC-Strong and TC-Weak share.
+/* tc.c: actions shared by TC-Strong and TC-Weak.
  *
  * Paper    Singh et al., HPCA 2013, section 6.
- * Hardened data that has expired on its way serves the load that asked for it and none that merged with it later: those ask again
- *          (a load merged after an acquire would else read what was there before it).
+ * Hardened data that expires in flight serves the load that requested it. Loads that merged with it later are requested again: a
+ *          load merged after an acquire would otherwise read a value from before the acquire.
  */
 #include "protocols/temporal/tc.h"
 
@@ -18,11 +18,12 @@ tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime
     if (lifetime <= 0 || (gpc_cycle_t) lifetime <= longest) {
         return 0;
     }
-    return gpc_fail(failure, GPC_ERROR_OPTION,
-                    "%s: lifetime %lld does not fit into timestamp_bits %u, whose last value is %llu: a lifetime up to "
-                    "that, or timestamp_bits of %d or more",
-                    id, (long long) lifetime, machine->timestamp_bits, (unsigned long long) longest,
-                    64 - __builtin_clzll((unsigned long long) lifetime));
+    return gpc_fail(
+        failure, GPC_ERROR_OPTION,
+        "%s: lifetime %lld exceeds the largest timestamp of timestamp_bits %u (%llu): reduce the lifetime, or "
+        "set timestamp_bits to %d or more",
+        id, (long long) lifetime, machine->timestamp_bits, (unsigned long long) longest,
+        64 - __builtin_clzll((unsigned long long) lifetime));
 }
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
@@ -83,7 +84,7 @@ tc_l1_classify(const gpc_step_t *x)
         return GPC_PRE_EVENT(L1_EXPIRE);
     }
     switch (x->cause) {
-        case GPC_MSG_LOAD: /* one that does not merge would overtake one that did and has to ask again */
+        case GPC_MSG_LOAD: /* in II it does not merge, and would overtake a merged load that is requested again */
             return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
         case GPC_MSG_STORE:
             return tc_is_behind_merged(x) ? L1_BEHIND : L1_STORE;
@@ -96,7 +97,7 @@ tc_l1_classify(const gpc_step_t *x)
     }
 }
 
-GPC_SHARED_ACTION(act_note_expired_miss, "the load in hand misses because the copy has expired")
+GPC_SHARED_ACTION(act_note_expired_miss, "count the load as a miss on an expired copy")
 {
     if (x->cause == GPC_MSG_LOAD) {
         x->msg->flags |= GPC_MSG_FLAG_EXPIRED_MISS;
@@ -105,7 +106,7 @@ GPC_SHARED_ACTION(act_note_expired_miss, "the load in hand misses because the co
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(tc_act_request_line, "GETS for the load, which is then pending")
+GPC_SHARED_ACTION(tc_act_request_line, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
     gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
@@ -113,13 +114,13 @@ GPC_SHARED_ACTION(tc_act_request_line, "GETS for the load, which is then pending
     return gpc_send_and_wait(x, msg);
 }
 
-GPC_SHARED_ACTION(tc_act_fill, "the answer's line and lease")
+GPC_SHARED_ACTION(tc_act_fill, "fill the line and its lease from the answer")
 {
     tc_l1_line(x)->timestamp = tc_message(x->msg)->timestamp;
     return gpc_act(act_fill, x);
 }
 
-GPC_SHARED_ACTION(act_request_again, "the merged loads ask again, together")
+GPC_SHARED_ACTION(act_request_again, "send GETS again, for the merged loads together")
 {
     const gpc_msg_t *first = NULL;
     GPC_FOR_PENDING(x, waiting)
@@ -164,7 +165,7 @@ gpc_event_id_t
 tc_l2_classify(const gpc_step_t *x)
 {
     if (x->cause == GPC_MSG_EXPIRE) {
-        return L2_EXPIRE; /* entries have run out, and this one may end */
+        return L2_EXPIRE; /* no MSHR is free, and this lease has expired */
     }
     if (has_expired(x)) {
         return GPC_PRE_EVENT(L2_EXPIRE);
@@ -183,7 +184,7 @@ tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
     return gpc_answer_writer(x, answer);
 }
 
-GPC_SHARED_ACTION(tc_act_fill_line, "memory's line, with the timestamp that the transaction has kept")
+GPC_SHARED_ACTION(tc_act_fill_line, "fill the way from memory, with the timestamp kept in the MSHR")
 {
     tc_l2_line(x)->timestamp = tc_l2_mshr(x)->timestamp;
     return gpc_act(act_fill_line, x);
@@ -197,18 +198,18 @@ answer_read(gpc_step_t *x, gpc_index_t load, uint8_t type)
     return gpc_send(x, answer);
 }
 
-GPC_SHARED_ACTION(tc_act_answer, "DATA with the timestamp to the load in hand")
+GPC_SHARED_ACTION(tc_act_answer, "send DATA with the timestamp to the requester")
 {
     gpc_count(x, load_hits);
     return answer_read(x, x->message, MSG_DATA);
 }
 
-GPC_SHARED_ACTION(tc_act_answer_all, "DATA with the timestamp to all who wait")
+GPC_SHARED_ACTION(tc_act_answer_all, "send DATA with the timestamp to all pending loads")
 {
     return gpc_answer_pending(x, MSG_DATA, answer_read);
 }
 
-GPC_SHARED_ACTION(act_keep_lease, "the way goes, the timestamp stays in the transaction")
+GPC_SHARED_ACTION(act_keep_lease, "free the way, keep the timestamp in the MSHR")
 {
     tc_l2_mshr(x)->timestamp = tc_l2_line(x)->timestamp;
     return gpc_release_way(x);
@@ -219,7 +220,7 @@ tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
 {
     const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, mshr);
     if (entry->state != L2_MI) {
-        return GPC_NEVER; /* at work for somebody, be it since a moment ago */
+        return GPC_NEVER; /* in use by an outstanding miss */
     }
     return tc_l2_mshr_at(unit, mshr)->timestamp + 1;
 }
@@ -245,7 +246,7 @@ end_lease(gpc_controller_t *bank, gpc_address_t line)
         timestamp = &tc_l2_mshr_at(bank, mshr)->timestamp;
     }
     if (!timestamp || *timestamp < now) {
-        return GPC_OK; /* over, whether the table has noticed or not */
+        return GPC_OK; /* expired, before or after its EXPIRE event */
     }
     *timestamp = 0;
     return gpc_controller_cause(bank, GPC_MSG_EXPIRE, line);

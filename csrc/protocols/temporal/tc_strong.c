@@ -1,16 +1,16 @@
-/* tc_strong.c: TC-Strong, temporal coherence with write atomicity: a store waits at the L2 until every lease of its line is over.
+/* tc_strong.c: TC-Strong, temporal coherence with write atomicity: a store waits at the L2 until every lease of its line has expired.
  *
- * Paper    Singh et al., HPCA 2013, section 6.2. Two optimisations over LCC: the timestamps of evicted lines live on in the L2's MSHRs
- *          (MI), and the store of the only reader since the last expiry, told by its timestamp, does not wait (P).
+ * Paper    Singh et al., HPCA 2013, section 6.2. Two optimisations over LCC: the L2's MSHRs keep the timestamps of evicted lines
+ *          (MI), and the store of the only reader since the last expiry, identified by its timestamp, does not wait (P).
  * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 4 + 2 + 2 (table V of Singh et al., HPCA 2017, has them; the
- *          paper's own table 1 leaves TC-Strong out).
- * Inferred every cell (the paper prints no table). The state E (every lease over) is TC-Weak's. Stores and atomics carry the
- *          L1's timestamp when it has a copy. A load to a line with a pending store is a miss, as in GPU-VI: the store is not to be
- *          seen before it is performed. The lifetime of 800 cycles (section 8.3) is asked for by the L1: 4 bytes of each GETS.
- * Hardened a line that is fetched again while an old lease is alive is shared, never private: the next matching store would complete
- *          beside a live stale copy.
- * Options  stall=bank: a waiting store stops the bank's requests (the paper's cost of TC-Strong, sections 6.2.2 and 6.3);
- *          stall=line: only later requests to its line wait.
+ *          paper's own table 1 omits TC-Strong).
+ * Inferred every cell (the paper prints no table). The state E (every lease expired) is TC-Weak's. Stores and atomics carry the
+ *          L1's timestamp when it has a copy. A load to a line with a pending store is a miss, as in GPU-VI: the store is not
+ *          readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3): 4 bytes of each GETS.
+ * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching store would
+ *          complete beside a live stale copy.
+ * Options  stall=bank: a waiting store stalls the bank's requests (the paper's cost of TC-Strong, sections 6.2.2 and 6.3);
+ *          stall=line: it stalls only later requests to its line.
  */
 #include "protocols/temporal/tc.h"
 
@@ -19,27 +19,27 @@ enum { STALL_LINE, STALL_BANK };
 
 /* clang-format off */
 /*     name          class network bytes word line   */
-#define TCS_MESSAGES(X, P)                                                                                             \
-    X(P, GETS,         REQ, 0, 12, 0, false, "a load wants the line, with the lifetime it asks for")                   \
-    X(P, GETX,         ST,  0, 12, 4, false, "a store: word mask and words")                                           \
-    X(P, ATOMIC,       ATO, 0, 12, 0, false, "read-modify-writes with their operands, performed at the L2")            \
-    X(P, DATA,         LD,  1, 12, 0, true,  "the line and its timestamp")                                             \
-    X(P, ACK,          ST,  1,  8, 0, false, "the store has been performed")                                           \
-    X(P, ATOMIC_DATA,  ATO, 1, 12, 0, false, "the old values; the L1 keeps no line")                                   \
-    X(P, GETX_TIMED,   ST,  0, 16, 4, false, "a store by an L1 that has a copy, with its timestamp")                   \
-    X(P, ATOMIC_TIMED, ATO, 0, 16, 0, false, "an atomic by an L1 that had a copy, with its timestamp")
+#define TCS_MESSAGES(X, P)                                                                                   \
+    X(P, GETS,         REQ, 0, 12, 0, false, "read request for a line, with the requested lifetime")         \
+    X(P, GETX,         ST,  0, 12, 4, false, "write-through store: word mask and words")                     \
+    X(P, ATOMIC,       ATO, 0, 12, 0, false, "atomic read-modify-writes with operands, performed at the L2") \
+    X(P, DATA,         LD,  1, 12, 0, true,  "line to read, with its timestamp")                             \
+    X(P, ACK,          ST,  1,  8, 0, false, "store performed at the L2")                                    \
+    X(P, ATOMIC_DATA,  ATO, 1, 12, 0, false, "old values of atomics; no line is cached")                     \
+    X(P, GETX_TIMED,   ST,  0, 16, 4, false, "store by an L1 with a copy, with the copy's timestamp")        \
+    X(P, ATOMIC_TIMED, ATO, 0, 16, 0, false, "atomic by an L1 that had a copy, with the copy's timestamp")
 /* clang-format on */
 GPC_MESSAGES(TCS, TCS_MESSAGES)
 BASELINE_SAME_MESSAGES(TCS);
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
-#define L1_STATES(X) TC_L1_STATES(X, "present, own stores outstanding: not readable until they are performed")
+#define L1_STATES(X) TC_L1_STATES(X, "present, own stores outstanding; readable once they are performed")
 
-#define L1_EVENTS(X)                                                                          \
-    TC_L1_EVENTS(X)                                                                           \
-    X(L1_DONE, "a store or atomic is performed, other requests outstanding")                  \
-    X(L1_LAST_DONE, "a store or atomic is performed, the last request outstanding")
+#define L1_EVENTS(X)                                                    \
+    TC_L1_EVENTS(X)                                                     \
+    X(L1_DONE, "store or atomic performed; other requests outstanding") \
+    X(L1_LAST_DONE, "store or atomic performed; last request outstanding")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 TC_L1_STATES(TC_SAME, "")
@@ -55,12 +55,12 @@ l1_classify(const gpc_step_t *x)
     return gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
 }
 
-GPC_ACTION(act_write_through_timed, "GETX_TIMED with the copy's timestamp; the store is then pending")
+GPC_ACTION(act_write_through_timed, "send GETX_TIMED with the copy's timestamp; the store becomes pending")
 {
     return tc_send_timed(x, TCS_GETX_TIMED, tc_l1_line(x)->timestamp);
 }
 
-GPC_ACTION(act_send_atomic_timed, "ATOMIC_TIMED with the copy's timestamp; the atomic is then pending")
+GPC_ACTION(act_send_atomic_timed, "send ATOMIC_TIMED with the copy's timestamp; the atomic becomes pending")
 {
     return tc_send_timed(x, TCS_ATOMIC_TIMED, tc_l1_line(x)->timestamp);
 }
@@ -80,7 +80,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, tc_act_request_line), /* a miss: others must not read the value before the L2 has it */
+        [L1_LOAD] = GO(L1_VM, tc_act_request_line), /* a miss: the value is not readable before the L2 performs the store */
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through_timed),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic_timed, act_release_way),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -88,23 +88,23 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_READ] = GO(L1_VM, act_complete),
         [L1_LAST_READ] = GO(L1_V, act_complete),
         [L1_DONE] = GO(L1_VM, act_complete),
-        [L1_LAST_DONE] = GO(L1_V, act_complete), /* it was private: else the L2 had waited until this copy was over */
+        [L1_LAST_DONE] = GO(L1_V, act_complete), /* it was private: otherwise the L2 would have waited for this copy to expire */
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_BEHIND] = HOLD_LINE, /* the merged load may have to ask again: data comes, whatever else waits */
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is promised to the fill */
+        [L1_BEHIND] = HOLD_LINE, /* the merged load may be requested again; data arrives whatever else waits */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
         [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
     },
-    [L1_II] = { /* holds no way, so nothing evicts it */
-        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* a read of its own: an open one may be older than our store */
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
-        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so that the open ones end */
+        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
         [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
@@ -129,22 +129,22 @@ static const gpc_controller_type_t tcs_l1 = {
 
 #define L2_STATES(X)                                                                       \
     TC_L2_STATES(X)                                                                        \
-    X(L2_WS, TRANSIENT_COHERENCE, "a store or atomic waits for the last lease")
+    X(L2_WS, TRANSIENT_COHERENCE, "store or atomic waits for the last lease to expire")
 
-#define L2_EVENTS(X)                                                                       \
-    TC_L2_EVENTS(X)                                                                        \
-    X(L2_GETX_PRIVATE, "a store by the only one who may have a copy")                      \
-    X(L2_ATOMIC_PRIVATE, "an atomic by the only one who may have had a copy")              \
-    X(L2_BLOCKED, "any request while a store waits at this bank (stall=bank)")             \
-    X(L2_TIME_STORE, "the last lease is over; a store has waited for it")                  \
-    X(L2_TIME_ATOMIC, "the last lease is over; an atomic has waited for it")               \
-    X(L2_FILL_LIVE, "memory's answer for a store or atomic beside an old lease")
+#define L2_EVENTS(X)                                                       \
+    TC_L2_EVENTS(X)                                                        \
+    X(L2_GETX_PRIVATE, "store by the only possible sharer")                \
+    X(L2_ATOMIC_PRIVATE, "atomic by the only possible sharer")             \
+    X(L2_BLOCKED, "request while a store waits at this bank (stall=bank)") \
+    X(L2_TIME_STORE, "last lease expired; a store waits")                  \
+    X(L2_TIME_ATOMIC, "last lease expired; an atomic waits")               \
+    X(L2_FILL_LIVE, "fill from memory, for a store or atomic; unexpired lease")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
 TC_L2_EVENTS(TC_SAME)
 
-#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stores and atomics that wait for leases */
+#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stores and atomics that wait for leases to expire */
 GPC_METADATA(tcs_l2, unit, L2_UNIT)
 
 static bool
@@ -203,35 +203,35 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-GPC_ACTION(act_extend, "the line's lease lasts a lifetime from now")
+GPC_ACTION(act_extend, "extend the lease to the requested lifetime from now")
 {
     gpc_extend_lease(x, &tc_l2_line(x)->timestamp, (gpc_cycle_t) x->unit->options[OPTION_LIFETIME]);
     return GPC_OK;
 }
 
-GPC_ACTION(act_await_leases, "a timer for the end of the last lease")
+GPC_ACTION(act_await_leases, "set a timer for the end of the last lease")
 {
     tcs_l2_unit(x->unit)->waiting++;
     return gpc_wake_line_at(x, tc_l2_line(x)->timestamp + 1);
 }
 
-GPC_ACTION(act_waited, "one less that waits for leases")
+GPC_ACTION(act_waited, "count one store or atomic fewer that waits for leases")
 {
     tcs_l2_unit(x->unit)->waiting--;
     return GPC_OK;
 }
 
-GPC_ACTION(act_send_ack, "ACK to the writer")
+GPC_ACTION(act_send_ack, "send ACK to the writer")
 {
     return tc_answer_writer(x, TCS_ACK, 0);
 }
 
-GPC_ACTION(act_send_old, "the old values to who sent the atomic")
+GPC_ACTION(act_send_old, "send the atomic's old values")
 {
     return tc_answer_writer(x, TCS_ATOMIC_DATA, 0);
 }
 
-/* What ends a waiting store's wait is time, which nothing stops; what ends a fetch is memory. */
+/* The passing of time ends every wait for leases; memory ends every fetch. */
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
@@ -287,7 +287,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
         [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases),
     },
-    [L2_MI] = { /* the transaction goes on with its timestamp */
+    [L2_MI] = { /* the transaction continues, with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
@@ -295,7 +295,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EXPIRE] = GO(L2_I),
     },
     [L2_WS] = {
-        [L2_GETS] = HOLD_LINE, /* a reader must not extend the lease: the store would starve */
+        [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_BLOCKED] = HOLD_QUEUE,
@@ -347,7 +347,7 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .name = "TC-Strong",
     .paper = "Singh et al., HPCA 2013",
     .family = "temporal coherence",
-    .text = "copies end by themselves; a store waits at the L2 until every lease of its line is over",
+    .text = "leases self-invalidate; a store waits at the L2 until every lease of its line has expired",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&tcs_l1, &tcs_l2},
@@ -355,22 +355,23 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .num_messages = GPC_COUNT_OF(TCS_info),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
-    .options = {[OPTION_LIFETIME] = {.name = "lifetime",
-                                     .standard = 800,
-                                     .smallest = 1,
-                                     .largest = 65535,
-                                     .text = "cycles that a lease lasts",
-                                     .small = {true, 2},
-                                     .fuzz_least = 1,
-                                     .fuzz_most = 8000},
-                [OPTION_STALL] = {.name = "stall",
-                                  .standard = STALL_BANK,
-                                  .smallest = STALL_LINE,
-                                  .largest = STALL_BANK,
-                                  .choices = "line bank",
-                                  .text = "what waits behind a waiting store: requests to its line, or to its bank",
-                                  .fuzz_least = STALL_LINE,
-                                  .fuzz_most = STALL_BANK}},
+    .options =
+        {[OPTION_LIFETIME] = {.name = "lifetime",
+                              .standard = 800,
+                              .smallest = 1,
+                              .largest = 65535,
+                              .text = "lease lifetime in core cycles",
+                              .small = {true, 2},
+                              .fuzz_least = 1,
+                              .fuzz_most = 8000},
+         [OPTION_STALL] = {.name = "stall",
+                           .standard = STALL_BANK,
+                           .smallest = STALL_LINE,
+                           .largest = STALL_BANK,
+                           .choices = "line bank",
+                           .text = "requests that stall behind a waiting store: those to its line, or all of its bank",
+                           .fuzz_least = STALL_LINE,
+                           .fuzz_most = STALL_BANK}},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot = 6,
@@ -380,8 +381,8 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                                 .states = "IV II",
                                 .events = "BEHIND",
                                 .rules = "sc",
-                                .reason = "a warp has one access outstanding: no load of its own can have merged when "
-                                          "it stores"}}},
+                                .reason = "a warp has one access outstanding, so no load of its own has merged when it "
+                                          "stores"}}},
     .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,

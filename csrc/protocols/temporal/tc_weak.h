@@ -1,4 +1,4 @@
-/* tc_weak.h: TC-Weak's messages and options, for its two levels. */
+/* tc_weak.h: messages and options of TC-Weak, for its L1 and its L2. */
 #ifndef GPC_PROTOCOLS_TEMPORAL_TC_WEAK_H
 #define GPC_PROTOCOLS_TEMPORAL_TC_WEAK_H
 
@@ -6,16 +6,16 @@
 
 /* clang-format off */
 /*     name         class network bytes word line   */
-#define TCW_MESSAGES(X, P)                                                                                             \
-    X(P, GETS,        REQ, 0,  8, 0, false, "a load wants the line; flagged when the miss was on an expired copy")     \
-    X(P, GETX,        ST,  0, 12, 4, false, "a store: word mask and words")                                            \
-    X(P, ATOMIC,      ATO, 0, 12, 0, false, "read-modify-writes with their operands, performed at the L2")             \
-    X(P, DATA,        LD,  1, 12, 0, true,  "the line and its timestamp")                                              \
-    X(P, ACK,         ST,  1,  8, 0, false, "the store is visible everywhere")                                         \
-    X(P, ATOMIC_DATA, ATO, 1, 16, 0, false, "DATA-G: the old values, and when the atomic is visible everywhere")       \
-    X(P, UPGR,        ST,  0, 16, 4, false, "a store by an L1 that keeps its copy, with its timestamp")                \
-    X(P, ACK_G,       ST,  1, 12, 0, false, "the store is performed, and when it is visible everywhere")               \
-    X(P, DATA_G,      ST,  1, 12, 0, true,  "the same for a UPGR whose copy is not the only one: with the line")
+#define TCW_MESSAGES(X, P)                                                                                   \
+    X(P, GETS,        REQ, 0,  8, 0, false, "read request for a line, flagged if the copy had expired")      \
+    X(P, GETX,        ST,  0, 12, 4, false, "write-through store: word mask and words")                      \
+    X(P, ATOMIC,      ATO, 0, 12, 0, false, "atomic read-modify-writes with operands, performed at the L2")  \
+    X(P, DATA,        LD,  1, 12, 0, true,  "line to read, with its timestamp")                              \
+    X(P, ACK,         ST,  1,  8, 0, false, "store globally visible")                                        \
+    X(P, ATOMIC_DATA, ATO, 1, 16, 0, false, "DATA-G: old values of atomics, with the GWCT")                  \
+    X(P, UPGR,        ST,  0, 16, 4, false, "store by an L1 that keeps its copy, with the copy's timestamp") \
+    X(P, ACK_G,       ST,  1, 12, 0, false, "store performed, with the GWCT")                                \
+    X(P, DATA_G,      ST,  1, 12, 0, true,  "store performed, with the GWCT and the line: the copy of the UPGR is stale")
 /* clang-format on */
 GPC_MESSAGES(TCW, TCW_MESSAGES)
 BASELINE_SAME_MESSAGES(TCW);

@@ -1,37 +1,37 @@
 /* tc_weak_l2.c: TC-Weak's L2.
  *
- * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2's eviction of live leases into MSHRs.
- * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight for it).
- * Inferred the predictor starts at 1024 cycles and stays in 0 to 65535 (less where the timestamps' width has no room for that); a
- *          read lengthens it at most once; atomics count as stores; it is asked before the lease is given. A program uses fences
- *          when it has a fence, or an acquire, release or sc access: the controllers are told at its launch.
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases into MSHRs).
+ * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight states).
+ * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for that); a read
+ *          lengthens it at most once; atomics count as stores; it predicts before the lease is given. A program uses fences
+ *          when it has a fence, or an acquire, release or sc access: the controllers know it at launch.
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
- *          store makes no line private (P means: at most one unexpired copy anywhere, the one with our timestamp). A line whose
- *          leases are over gets no increment: its timestamp must not reach now again. A timestamp at the counter's last value cannot
- *          be incremented, so it tells nothing about whose copy is the newest: no UPGR matches it.
+ *          store makes no line private (P means: at most one unexpired copy, the one with the L2's timestamp). A line whose leases
+ *          have expired is not incremented: its timestamp must not reach now again. A timestamp at the counter's last value cannot
+ *          be incremented, so it does not identify the newest copy: no UPGR matches it.
  */
 #include "protocols/temporal/tc_weak.h"
 
 enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4, SHORTER_BY_STORE = 8 };
 
-#define L2_EVENTS(X)                                                                       \
-    TC_L2_EVENTS(X)                                                                        \
-    X(L2_UPGR_SAME, "a store by an L1 whose copy has our timestamp")                       \
-    X(L2_UPGR_OTHER, "a store by an L1 whose copy has not")                                \
-    X(L2_FILL_LIVE_STORE, "memory's answer for a store beside an old lease")               \
-    X(L2_FILL_LIVE_OTHER, "the same for a UPGR of another timestamp")                      \
-    X(L2_FILL_LIVE_ATOMIC, "memory's answer for an atomic beside an old lease")
+#define L2_EVENTS(X)                                                                            \
+    TC_L2_EVENTS(X)                                                                             \
+    X(L2_UPGR_SAME, "store by an L1 whose copy has the L2's timestamp")                         \
+    X(L2_UPGR_OTHER, "store by an L1 whose copy has another timestamp")                         \
+    X(L2_FILL_LIVE_STORE, "fill from memory, for a store; unexpired lease")                     \
+    X(L2_FILL_LIVE_OTHER, "fill from memory, for a UPGR of another timestamp; unexpired lease") \
+    X(L2_FILL_LIVE_ATOMIC, "fill from memory, for an atomic; unexpired lease")
 
 GPC_FSM(L2, TC_L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
 TC_L2_EVENTS(TC_SAME)
 
-#define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime less the first one */
+#define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime minus the initial one */
 GPC_METADATA(tcw_l2, unit, L2_UNIT)
 
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
-/* Whether the UPGR's copy is the line as it is: both have seen the same stores. */
+/* Whether the UPGR's copy equals the line: both contain the same stores. */
 static bool
 is_same(const gpc_step_t *x, const gpc_msg_t *upgrade, gpc_cycle_t timestamp)
 {
@@ -92,7 +92,7 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
 
-/* A lifetime, but none that the timestamps' width has no room for. */
+/* The lifetime, limited by the width of timestamps. */
 static int32_t
 fitting(const gpc_controller_t *unit, int32_t lifetime)
 {
@@ -117,19 +117,19 @@ predict(gpc_step_t *x, int32_t change)
     }
 }
 
-GPC_ACTION(act_lease_too_short, "predict longer: asked for again although every lease is over")
+GPC_ACTION(act_lease_too_short, "predict longer: line requested again after its leases expired")
 {
     predict(x, LONGER);
     return GPC_OK;
 }
 
-GPC_ACTION(act_lease_too_long, "predict shorter: evicted before the lease's end")
+GPC_ACTION(act_lease_too_long, "predict shorter: line evicted before its lease expired")
 {
     predict(x, -SHORTER);
     return GPC_OK;
 }
 
-GPC_ACTION(act_store_meets_lease, "predict shorter, if the program uses fences")
+GPC_ACTION(act_store_meets_lease, "predict shorter if the program uses fences: store to a leased line")
 {
     if (x->unit->program_fences) {
         predict(x, -SHORTER_BY_STORE);
@@ -137,7 +137,7 @@ GPC_ACTION(act_store_meets_lease, "predict shorter, if the program uses fences")
     return GPC_OK;
 }
 
-GPC_ACTION(act_note_expired_copy, "predict longer, if the requester's copy had expired")
+GPC_ACTION(act_note_expired_copy, "predict longer if the requester's copy had expired")
 {
     if (x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS) {
         predict(x, LONGER);
@@ -145,7 +145,7 @@ GPC_ACTION(act_note_expired_copy, "predict longer, if the requester's copy had e
     return GPC_OK;
 }
 
-GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime from now")
+GPC_ACTION(act_extend, "extend the lease to the predicted or fixed lifetime from now")
 {
     int64_t fixed = x->unit->options[TCW_OPTION_LIFETIME];
     gpc_extend_lease(x, &tc_l2_line(x)->timestamp, (gpc_cycle_t) (tcw_predicts(x->unit) ? predicted(x) : fixed));
@@ -154,28 +154,28 @@ GPC_ACTION(act_extend, "the line's lease lasts a predicted or fixed lifetime fro
 
 /* ---- answers: a GWCT is the timestamp before the increment ------------------------------------------------------------- */
 
-GPC_ACTION(act_increment, "the timestamp goes up by one: older copies do not match it")
+GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not match")
 {
     tc_l2_line(x)->timestamp = gpc_later(x->unit, tc_l2_line(x)->timestamp, 1);
     return GPC_OK;
 }
 
-GPC_ACTION(act_send_ack, "ACK to the writer")
+GPC_ACTION(act_send_ack, "send ACK to the writer")
 {
     return tc_answer_writer(x, TCW_ACK, 0);
 }
 
-GPC_ACTION(act_send_ack_g, "ACK_G to the writer, with the timestamp as GWCT")
+GPC_ACTION(act_send_ack_g, "send ACK_G to the writer, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_ACK_G, tc_l2_line(x)->timestamp);
 }
 
-GPC_ACTION(act_send_data_g, "DATA_G to the writer: the line, with the timestamp as GWCT")
+GPC_ACTION(act_send_data_g, "send DATA_G to the writer: the line, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_DATA_G, tc_l2_line(x)->timestamp);
 }
 
-GPC_ACTION(act_send_old_g, "the old values to who sent the atomic, with the timestamp as GWCT")
+GPC_ACTION(act_send_old_g, "send the atomic's old values, with the timestamp as GWCT")
 {
     return tc_answer_writer(x, TCW_ATOMIC_DATA, tc_l2_line(x)->timestamp);
 }
@@ -239,7 +239,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
         [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_perform, act_send_old_g, act_increment),
     },
-    [L2_MI] = { /* the transaction goes on with its timestamp */
+    [L2_MI] = { /* the transaction continues, with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
@@ -248,7 +248,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
 };
 
-/* private=literal: P and S as the paper prints them; the rest is the same. */
+/* private=literal: rows P and S as the paper prints them; the other rows are the same. */
 static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
@@ -305,7 +305,7 @@ static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
         [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_perform, act_send_old_g, act_increment),
     },
-    [L2_MI] = { /* the transaction goes on with its timestamp */
+    [L2_MI] = { /* the transaction continues, with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
@@ -335,7 +335,7 @@ int
 tcw_monitor(const gpc_units_t *units, gpc_address_t line)
 {
     if (!tcw_bumps(units->bank)) {
-        return GPC_OK; /* as printed, P does not mean that */
+        return GPC_OK; /* as printed, P may have several unexpired copies */
     }
     return tc_check_private(units->cores, units->num_cores, units->bank, line, L2_P);
 }
