@@ -10,7 +10,7 @@
  *     HOLD_LINE                   this request waits, and later ones of its source and network to the line behind it,
  *                                 until the line's state changes
  *     HOLD_QUEUE                  the whole queue that it heads waits
- *     NOT_A_VICTIM                the replacement has to choose another way
+ *     NOT_A_VICTIM                the replacement has to choose another way (a line in a transaction is never asked)
  *
  * and every cell not named is impossible: entering it is a reported protocol error, never undefined behaviour.
  * The first action of a cell may refuse by returning GPC_HOLD before it had any effect on the line (no way, no room):

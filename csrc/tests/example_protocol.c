@@ -214,6 +214,9 @@ l2_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_fill_line, "memory's line, with a new version and the lease of all lines evicted")
 {
+    bool load = gpc_first_pending(x)->type == SI_GETS;
+    x->unit->statistics->load_misses += load;
+    x->unit->statistics->load_hits -= load; /* it hits when it is taken again */
     si_l2_line(x)->lease = si_l2_unit(x->unit)->evicted;
     si_l2_line(x)->version = ++si_l2_unit(x->unit)->version;
     si_l2_line(x)->lifetime = (uint32_t) x->unit->options[OPTION_LIFETIME];
