@@ -40,7 +40,7 @@ gpc_accepted_add(gpc_accepted_t *self, const gpc_accepted_store_t *store)
     return GPC_OK;
 }
 
-/* The first store from i on that is the core's and to the word. */
+/* The first store from i on of this core to this word. */
 static gpc_index_t
 from(const gpc_accepted_t *self, gpc_index_t i, gpc_node_t core, gpc_address_t address)
 {
@@ -75,11 +75,11 @@ gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_
         return GPC_OK;
     }
     return gpc_violated(unit, write->line, "only accepted stores are performed without a request",
-                        "word %" PRIu32 " gets 0x%" PRIx32 ", which no accepted store of core %u has", word,
-                        write->data[word], write->requester);
+                        "word %" PRIu32 " is set to 0x%" PRIx32 ", which no accepted store of core %u has written",
+                        word, write->data[word], write->requester);
 }
 
-/* The store leaves its bucket. */
+/* Removes the store from its bucket. */
 static void
 take_out(gpc_accepted_t *self, gpc_index_t i)
 {
@@ -160,7 +160,7 @@ gpc_accepted_check_load(const gpc_accepted_t *self, gpc_controller_t *l1, const 
         const gpc_accepted_store_t *store = &self->stores[i];
         if (store->reader == reader && store->issued < issued && !store->perhaps) {
             own = true;
-            read = false; /* this one or a younger one it must be */
+            read = false; /* it must read this store or a younger one */
         }
         read |= store->value == value;
     }

@@ -1,4 +1,4 @@
-/* explorer.c: every interleaving of a small world, breadth first, so that the first violation found has the shortest way. */
+/* explorer.c: explores every interleaving of a small world, breadth first, so that the first violation has a shortest trace. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,21 +7,21 @@
 #include "check/states.h"
 #include "check/world.h"
 
-enum { MAX_DEPTH = 4096, MAX_SCALE = 256 /* messages can be numbered */ };
+enum { MAX_DEPTH = 4096, MAX_SCALE = 256 /* limit of message numbers */ };
 
 typedef struct {
     gpc_world_t world;
     gpc_states_t states;
     uint8_t *start, *here, *there; /* owned: images of the arena */
-    uint8_t *encoding;             /* owned; it grows */
+    uint8_t *encoding;             /* owned; growing */
     size_t encoding_bytes;
     gpc_moves_t moves;
     uint64_t transitions;
     uint32_t depth;
     uint32_t *outcomes; /* owned; rows of `width` values, each once */
     uint32_t num_outcomes, outcome_capacity, width;
-    gpc_text_t violation; /* the first one */
-    gpc_text_t limit;     /* why the search ended before it was complete: a JSON string, or nothing */
+    gpc_text_t violation; /* of the first one */
+    gpc_text_t limit;     /* why the search ended early: a JSON string, or empty */
     bool violated;
 } explorer_t;
 
@@ -52,7 +52,7 @@ grow_encoding(explorer_t *self)
     return GPC_OK;
 }
 
-/* The state as the symmetry calls it, in self->encoding. */
+/* Encodes the state under the symmetry into self->encoding. */
 static int
 encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *encoder)
 {
@@ -69,7 +69,7 @@ encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *enc
     }
 }
 
-/* The least over all renamings of equal cores: two states that differ by one are the same. */
+/* The smallest hash over all renamings of equal cores: states that differ only by a renaming are equal. */
 static int
 hash_here(explorer_t *self, gpc_state_hash_t *hash)
 {
@@ -85,7 +85,7 @@ hash_here(explorer_t *self, gpc_state_hash_t *hash)
     return GPC_OK;
 }
 
-/* Notes the world's state, and what led to it. */
+/* Records the world's state and the move that led to it. */
 static int
 discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 {
@@ -106,7 +106,7 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 
 /* ---- violations ------------------------------------------------------------------------------------------------------------------------- */
 
-/* Replays a way and prints it. */
+/* Replays and prints a trace. */
 static void
 replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *tell)
 {
@@ -160,14 +160,14 @@ kind_of(int error)
     return error == GPC_ERROR_PROTOCOL ? "protocol error" : "invariant";
 }
 
-/* Errors that are the explorer's own limits, and say nothing of the protocol. */
+/* Errors that are limits of the explorer, not faults of the protocol. */
 static bool
 is_ours(int error)
 {
     return error == GPC_ERROR_CAPACITY || error == GPC_ERROR_MEMORY;
 }
 
-/* The search ends here, and what it has found is not all. */
+/* Ends the search early; its findings are incomplete. */
 __attribute__((format(printf, 2, 3))) static void
 note_limit(explorer_t *self, const char *format, ...)
 {
@@ -246,12 +246,12 @@ note_outcome(explorer_t *self, uint32_t state, const gpc_symmetry_t *symmetry)
     }
     if (what->allowed && !self->violated && !is_among(what->allowed, what->num_allowed, row, width)) {
         note_violation(self, state, -1, "outcome", "the memory model does not allow these values");
-        gpc_arena_load(&self->world.arena, self->here); /* the telling has replayed the way */
+        gpc_arena_load(&self->world.arena, self->here); /* printing the trace has replaced the state */
     }
     return keep_outcome(self, row, width);
 }
 
-/* The state stands for those that equal cores' changing places makes of it. */
+/* The state represents all renamings of equal cores. */
 static int
 note_outcomes(explorer_t *self, uint32_t state)
 {
@@ -264,7 +264,7 @@ note_outcomes(explorer_t *self, uint32_t state)
 
 /* ---- the search --------------------------------------------------------------------------------------------------------------------------- */
 
-/* At rest: every operation is complete and nothing is on its way. Else something must be able to happen. */
+/* At rest, every operation is complete and nothing is in flight. Otherwise some move must be possible. */
 static int
 judge(explorer_t *self, uint32_t state, bool anything_happens)
 {
@@ -283,12 +283,12 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
         return note_outcomes(self, state);
     }
     if (!anything_happens) {
-        note_violation(self, state, -1, "deadlock", "operations are not complete and nothing can happen");
+        note_violation(self, state, -1, "deadlock", "operations are incomplete and no move is possible");
     }
     return GPC_OK;
 }
 
-/* What the move says, and what the protocol's monitor says of where it has led. */
+/* Checks the result of the move, and the protocol's monitor in the state that it led to. */
 static int
 take_move(explorer_t *self, const gpc_move_t *move)
 {
@@ -301,7 +301,7 @@ list_moves(explorer_t *self)
 {
     int status = gpc_world_moves(&self->world, &self->moves);
     if (status == GPC_OK && self->moves.count > UINT16_MAX) {
-        return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state with %u moves; %u can be numbered",
+        return gpc_fail(&self->world.failure, GPC_ERROR_CAPACITY, "a state has %u moves (at most %u)",
                         self->moves.count, (unsigned) UINT16_MAX);
     }
     return status;
@@ -343,7 +343,7 @@ expand(explorer_t *self, uint32_t state)
                 status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
             }
         } else {
-            status = GPC_OK; /* it cannot happen now */
+            status = GPC_OK; /* the move is not possible now */
         }
         gpc_arena_load(&self->world.arena, self->here);
     }
@@ -362,7 +362,7 @@ find_trap(explorer_t *self)
     int status = gpc_states_find_trap(&self->states, &state);
 
     if (status == GPC_OK && state != GPC_NONE) {
-        note_violation(self, state, -1, "livelock", "from here the operations can never be completed");
+        note_violation(self, state, -1, "livelock", "the operations can never complete from this state");
     }
     return status;
 }
@@ -378,7 +378,7 @@ search(explorer_t *self, uint64_t max_states)
         if (self->states.count > max_states) {
             note_limit(self, "more than %llu states", (unsigned long long) max_states);
         } else if (self->states.seen[next].depth >= MAX_DEPTH - 1) {
-            note_limit(self, "states that are more than %d moves away", MAX_DEPTH - 1);
+            note_limit(self, "states at a depth of more than %d moves", MAX_DEPTH - 1);
         } else {
             status = expand(self, next++);
         }
@@ -489,7 +489,7 @@ free_all(explorer_t *self)
     free(self);
 }
 
-/* *too_small: the protocol has more messages in flight than the world has space for. */
+/* *too_small: the world has too little space for the messages in flight. */
 static int
 explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_small)
 {
@@ -517,14 +517,14 @@ explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_sm
         print_result(self, out);
         status = gpc_text_status(out);
     } else {
-        gpc_text_clear(out); /* on failure: what was wrong, as plain text */
+        gpc_text_clear(out); /* on failure: the error as plain text */
         gpc_text_add(out, "%s", self->world.failure.code ? self->world.failure.text : gpc_error_message(status));
     }
     free_all(self);
     return status;
 }
 
-/* A protocol may broadcast, or send any number of messages for an access: the search begins again with more space for them. */
+/* A protocol may broadcast, or send many messages per access: the search then restarts with more space for messages. */
 int
 gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
 {

@@ -1,4 +1,4 @@
-/* monitor.c: monitors as a whole; copies in caches after every step, fences and barriers. */
+/* monitor.c: the monitors: copies in caches after every step, fences and barriers. */
 #include "check/monitor.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts)
     self->counts = *counts;
 }
 
-/* ---- memory as the host knows it ------------------------------------------------------------------------------------------ */
+/* ---- memory contents set by the host ------------------------------------------------------------------------------------------ */
 
 void
 gpc_monitor_forget_memory(gpc_monitor_t *self)
@@ -84,9 +84,9 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
     return 0;
 }
 
-/* ---- copies: what is in caches, compared with the writes performed ----------------------------------------------------------- */
+/* ---- copies: cached words compared with the performed writes ----------------------------------------------------------- */
 
-/* Over words: those of the line that are in one of the states. */
+/* Over words: the words of the line in one of the states. */
 static gpc_mask_t
 words_among(const gpc_controller_t *unit, gpc_address_t line, uint32_t states)
 {
@@ -119,7 +119,7 @@ gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_addr
     return copy;
 }
 
-/* The first of the masked words in which the two lines differ; UINT32_MAX: none. */
+/* The first masked word in which the lines differ; UINT32_MAX: none. */
 static uint32_t
 first_difference(const uint32_t *one, const uint32_t *other, gpc_mask_t mask)
 {
@@ -157,7 +157,7 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
     gpc_index_t way = looks ? gpc_tags_find(tags, line) : GPC_NONE;
 
     if (way == GPC_NONE || tags->tags[way].mshr != GPC_NONE) {
-        return GPC_OK; /* a way without a transaction: what it was reserved for has come */
+        return GPC_OK; /* the way is reserved for a fill */
     }
     gpc_mask_t words =
         self->watched.bank_is_whole ? gpc_all_words(bank) : words_among(bank, line, self->watched.bank_words);
@@ -178,7 +178,7 @@ check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_addr
                         l1->index, lease, leased);
 }
 
-/* Of one L1's copy: its words and its lease. What an owner has is current under every promise. */
+/* Checks the words and the lease of one L1's copy. An owner's copy is current under every promise. */
 static int
 check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const gpc_copy_t *copy)
 {
@@ -195,11 +195,11 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
-/* Of the masked words, which one L1 may write and another one has too. */
+/* The masked words that one L1 may write while another L1 has a copy. */
 static int
 two_have_words(const gpc_monitor_t *self, gpc_address_t line, gpc_mask_t words)
 {
-    gpc_mask_t first = words & -words; /* one is enough to tell */
+    gpc_mask_t first = words & -words; /* one suffices for the report */
     uint32_t copies = 0, owner = 0;
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
@@ -274,7 +274,7 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
-        return GPC_OK; /* elsewhere a write is visible when it is performed */
+        return GPC_OK; /* in other protocols a performed write is globally visible */
     }
     self->counts.fences++;
     if (visible == 0 || visible < gpc_monitor_now(l1)) {
@@ -282,7 +282,7 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
     }
     return gpc_violated(l1, GPC_NEVER, "a fence waits for its warp's writes",
                         "core %" PRIu32 " warp %" PRIu32
-                        " goes on, its writes are visible everywhere after cycle %" PRIu64,
+                        " continues, its writes are globally visible after cycle %" PRIu64,
                         core, warp, visible);
 }
 

@@ -1,11 +1,11 @@
-/* monitor_parts.h: the inside of the monitors, shared by monitor.c (copies in caches, fences) and monitor_values.c (writes and loads). */
+/* monitor_parts.h: internals of the monitors, shared by monitor.c (copies in caches, fences) and monitor_values.c (writes and loads). */
 #ifndef GPC_CHECK_MONITOR_PARTS_H
 #define GPC_CHECK_MONITOR_PARTS_H
 
 #include "check/accepted.h"
 #include "check/monitor.h"
 
-/* What a warp has seen of a word; those that share a place forget each other, which loses checks and makes none wrong. */
+/* The version of a word that a warp has observed. Words that share a slot replace each other, which loses checks but raises no false alarms. */
 typedef struct {
     gpc_address_t address;
     gpc_cycle_t issued; /* of its access */
@@ -16,7 +16,7 @@ typedef struct {
 enum { GPC_SEEN_PLACES = 1 << 16 };
 
 typedef struct {
-    gpc_cycle_t visible; /* its writes may be missed by others until then */
+    gpc_cycle_t visible; /* other cores may miss its writes until then */
     uint64_t life;       /* changes with the block on the warp */
 } gpc_monitored_warp_t;
 
@@ -27,13 +27,13 @@ struct gpc_monitor {
     gpc_shadow_t shadow;
     gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
     gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
-    gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
-    gpc_accepted_t accepted;     /* owned */
+    gpc_mask_t *performed;   /* owned; [messages]: by the core's request, performed words whose answer is outstanding */
+    gpc_accepted_t accepted; /* owned */
     uint64_t lives;
-    bool over_words; /* the L1s' table 0 is */
+    bool over_words; /* the L1s' table 0 is over words */
 };
 
-/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are alike. */
+/* One L1's copy of a line: its way, or GPC_NONE, and the words in each kind of state of gpc_watched_t. Over lines all words are equal. */
 typedef struct {
     gpc_index_t way;
     gpc_mask_t copies, readable, owned;
@@ -60,7 +60,7 @@ gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
     return &self->about.banks[line / m->interleave_bytes % m->partitions];
 }
 
-/* Whether the copy in that way may not be read any more, or there is none. */
+/* Whether the copy in that way has expired, or does not exist. */
 static inline bool
 gpc_monitor_expired(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_index_t way)
 {

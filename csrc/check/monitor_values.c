@@ -1,10 +1,10 @@
-/* monitor_values.c: writes as they are performed, and what loads return. */
+/* monitor_values.c: checks performed writes and the values of loads. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "check/monitor_parts.h"
 
-/* ---- what a warp has seen: per location, nothing older after something newer ----------------------------------------------------- */
+/* ---- coherence per warp and location: no older value after a newer one ----------------------------------------------------- */
 
 static uint64_t
 reader_of(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
@@ -30,7 +30,7 @@ note_seen(const gpc_monitor_t *self, uint64_t reader, gpc_address_t address, gpc
 
 /* ---- writes performed ------------------------------------------------------------------------------------------------------------ */
 
-/* Nobody else may go on reading what the write replaces: at all, or beyond the time that the writer is told. */
+/* No other L1 may read the replaced value, or only until the time in the writer's answer. */
 static int
 check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_node_t writer, gpc_cycle_t until)
 {
@@ -157,7 +157,7 @@ gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t 
     return status;
 }
 
-/* One word: this store of the core's, and older ones that it has replaced in a buffer, each just before the next. */
+/* Performs one word: this store of the core, and the older ones that it has replaced in a buffer, in order. */
 static int
 perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cycle_t readable)
 {
@@ -172,7 +172,7 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
         }
         note_seen(self, store->reader, store->address, store->issued,
                   gpc_shadow_version(&self->shadow, store->address));
-        if (reader_of(self, store->core, store->warp) == store->reader) { /* its block is still there */
+        if (reader_of(self, store->core, store->warp) == store->reader) { /* its block is still running */
             gpc_monitored_warp_t *warp = gpc_monitor_warp(self, store->core, store->warp);
             warp->visible = warp->visible > until ? warp->visible : until;
         }
@@ -210,12 +210,12 @@ gpc_monitor_at_rest(gpc_monitor_t *self)
     return status;
 }
 
-/* ---- writes of requests that wait for their answer -------------------------------------------------------------------------------- */
+/* ---- writes of requests with outstanding answers -------------------------------------------------------------------------------- */
 
 int
 gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
-    /* the core's own request, which waits for its answer: it knows when it was made */
+    /* the core's own request, whose answer is outstanding, knows its issue time */
     gpc_cycle_t now = gpc_monitor_now(unit), readable = until > now ? until : now;
 
     if (write->request == GPC_NONE) {
@@ -247,7 +247,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
 
 /* ---- requests completed ------------------------------------------------------------------------------------------------------------- */
 
-/* A store of this core that is not performed yet: under leases its core may see it first. */
+/* A store of this core that is not yet performed: under leases its core may read it first. */
 static bool
 is_own_store(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line, uint32_t word, uint32_t value)
 {
@@ -278,7 +278,7 @@ wrong_value(const gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *lo
                         gpc_shadow_value(&self->shadow, load->line + 4 * word));
 }
 
-/* from: the oldest time at which the word may have held what the load returns. */
+/* from: the earliest time at which the word may have held the load's value. */
 static int
 check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint32_t word, uint32_t value,
            gpc_cycle_t from)
@@ -315,7 +315,7 @@ check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load
         return GPC_OK;
     }
     return gpc_violated(l1, load->line, "no hit on an expired copy",
-                        "core %u warp %u hits a copy that ended at cycle %" PRIu64, load->source, load->warp,
+                        "core %u warp %u hits a copy that expired at cycle %" PRIu64, load->source, load->warp,
                         way == GPC_NONE ? 0 : self->watched.lease(l1, way));
 }
 
@@ -330,7 +330,7 @@ check_answer(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request
     *performed &= ~request->mask;
     return missing == 0 ? GPC_OK
                         : gpc_violated(l1, request->line, "a write is performed once, before its answer",
-                                       "words 0x%" PRIx32 " of core %u warp %u are answered and not written", missing,
+                                       "words 0x%" PRIx32 " of core %u warp %u are answered but not written", missing,
                                        request->source, request->warp);
 }
 

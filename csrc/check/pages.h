@@ -1,4 +1,4 @@
-/* pages.h: a growing table of pages of one size, found by number: what the monitors and the race detector keep beside memory. */
+/* pages.h: a growing hash table of equally sized pages, by number: shadow memory of the monitors and the race detector. */
 #ifndef GPC_CHECK_PAGES_H
 #define GPC_CHECK_PAGES_H
 
@@ -6,11 +6,11 @@
 
 typedef struct {
     uint64_t number;
-    void *page; /* owned; NULL: the place is free */
+    void *page; /* owned; NULL: the slot is free */
 } gpc_page_place_t;
 
 typedef struct {
-    gpc_page_place_t *places; /* owned; capacity of them, a power of two, at most half of them taken */
+    gpc_page_place_t *places; /* owned; [capacity], a power of two, at most half full */
     uint32_t capacity, count;
     size_t page_size;
 } gpc_pages_t;

@@ -1,4 +1,4 @@
-/* race.c: threads, what they know of each other, and how synchronisation lets them know more. */
+/* race.c: the vector clocks of threads, and their updates by synchronisation. */
 #include "check/race.h"
 
 #include <stdlib.h>
@@ -163,7 +163,7 @@ moment_of(const gpc_race_thread_t *thread)
     return (gpc_moment_t){thread->thread, thread->time};
 }
 
-/* All that the thread has done and knows, as what it releases; *out is the caller's share. Its time goes on. */
+/* The view that the thread releases: all that it has done and knows; *out is the caller's share. Advances the thread's time. */
 static int
 take_release(gpc_race_thread_t *thread, gpc_view_t **out)
 {
@@ -177,7 +177,7 @@ static int
 publish_one(const gpc_race_t *self, gpc_race_sync_t *sync, const gpc_race_thread_t *thread, uint8_t level,
             gpc_view_t *view)
 {
-    uint32_t block = self->narrow ? thread->block : 0; /* without narrow scopes everyone reaches everyone */
+    uint32_t block = self->narrow ? thread->block : 0; /* without narrow scopes all threads are in one scope */
     for (uint32_t i = 0; i < sync->count; i++) {
         if (sync->releases[i].level == level && sync->releases[i].block == block) {
             return gpc_view_join(&sync->releases[i].view, view);
@@ -197,7 +197,7 @@ publish_one(const gpc_race_t *self, gpc_race_sync_t *sync, const gpc_race_thread
     return GPC_OK;
 }
 
-/* What a write to the word publishes, by level. */
+/* The views that a write to the word publishes, by level. */
 static int
 publish(gpc_race_t *self, gpc_address_t address, const gpc_race_thread_t *thread, gpc_view_t *const *views)
 {
@@ -212,7 +212,7 @@ publish(gpc_race_t *self, gpc_address_t address, const gpc_race_thread_t *thread
     return status;
 }
 
-/* Whether the thread, acquiring with a scope of that level, and who released are in each other's scope. */
+/* Whether the thread, acquiring with a scope of that level, and the releasing thread are in each other's scope. */
 static bool
 meets(const gpc_race_t *self, const gpc_race_thread_t *thread, uint8_t level, const gpc_race_release_t *release)
 {
@@ -236,7 +236,7 @@ join_releases(gpc_race_t *self, const gpc_race_sync_t *sync, const gpc_race_thre
     return GPC_OK;
 }
 
-/* The thread has read the word by a synchronising access. */
+/* The thread reads the word by a synchronising access. */
 static int
 observe(gpc_race_t *self, gpc_address_t address, gpc_race_thread_t *thread, uint8_t order, uint8_t level)
 {
@@ -316,8 +316,8 @@ gpc_race_met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint3
 
 /* ---- accesses -------------------------------------------------------------------------------------------------------------------- */
 
-/* What the writes of a synchronising access publish: a release all, a relaxed one what was fenced before it. The views are
- * shares of the caller. */
+/* The views that a synchronising write publishes: for a release, all that the thread knows; for a relaxed write, the view of its last
+ * release fence. The caller owns the shares. */
 static int
 take_views(gpc_race_thread_t *thread, const gpc_access_t *access, uint8_t level, gpc_view_t **views)
 {
@@ -338,7 +338,7 @@ address_of(const gpc_core_event_t *event, uint32_t lane)
     return event->addresses ? event->addresses[lane] : gpc_race_scratchpad_at(event->words[lane]);
 }
 
-/* Every word of every lane meets what was done to it. */
+/* Compares every word of every lane with earlier accesses. */
 static int
 meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_thread_t *thread,
            const gpc_race_access_t *access)
@@ -357,7 +357,7 @@ meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_threa
     return GPC_OK;
 }
 
-/* On the scratchpad, or where writes count from their issue on, this is all; else gpc_race_performed follows. */
+/* Complete for the scratchpad, and where writes count from their issue on; otherwise gpc_race_performed follows. */
 static int
 synchronise_at_once(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread,
                     gpc_view_t *const *views, uint8_t level)

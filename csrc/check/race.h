@@ -4,25 +4,25 @@
  *          Heterogeneous-race-free Memory Models, ASPLOS 2014): synchronisation orders two threads when each is in the scope of the
  *          other's operation, and order is transitive.
  * Thread   a warp. Blocks are unordered, whichever core they run on and when; launches, and the host between them, are ordered.
- * Race     two accesses of one word by different warps, at least one a write, that nothing orders, unless both are synchronising
+ * Race     two unordered accesses of one word by different warps, at least one a write, unless both are synchronising
  *          (relaxed and stronger, all atomics) with scopes that include each other's warp.
  * Edges    a release (or a release fence before a relaxed write) to an acquire (or a relaxed read before an acquire fence) that reads
  *          the word after it; barriers; launches.
- * Differs  what an acquire reads is taken to be everything released to that word before it completed, whichever value it got: the
- *          clock of a word only grows. Where copies may be read before or after their time (leases, no coherence), a release counts
- *          from its issue on. Both can hide a race, and never make one up. */
+ * Differs  an acquire obtains everything released to that word before it completed, whichever value it read: the
+ *          clock of a word only grows. Where stale copies are readable (leases, no coherence), a release counts
+ *          from its issue on. Both can hide a race, and never induce a false one. */
 #ifndef GPC_CHECK_RACE_H
 #define GPC_CHECK_RACE_H
 
 #include "core/core.h"
 
-/* X(name, text): counts of what was looked at; a run that has checked nothing shows it. */
+/* X(name, text): numbers of checked accesses, so that a run without checks is evident. */
 #define GPC_RACE_COUNTS(X)                                                                                             \
     X(accesses, "words read and written by weak accesses of warps")                                                    \
     X(synchronising, "words read and written by relaxed and stronger accesses of warps")                               \
     X(fences, "")                                                                                                      \
     X(barriers, "arrivals of warps")                                                                                   \
-    X(acquires, "words read by which a warp came to know of releases")
+    X(acquires, "words read that acquired a release")
 
 typedef struct {
 #define X(name, text) uint64_t name;
@@ -32,15 +32,15 @@ typedef struct {
 
 typedef struct gpc_race gpc_race_t;
 
-/* at_perform: gpc_race_performed is called when writes are performed, and nobody reads them before. */
+/* at_perform: gpc_race_performed is called when writes are performed, and no thread reads them before. */
 GPC_MUST_CHECK int gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *failure,
                                    gpc_race_t **out);
 void gpc_race_free(gpc_race_t *self); /* NULL too */
 const gpc_race_counts_t *gpc_race_counts(const gpc_race_t *self);
 void gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts);
 
-/* As the members of gpc_core_watch_t. A race is GPC_ERROR_RACE, told on the failure: both accesses with kernel, line, block, warp and
- * place. */
+/* As the callbacks of gpc_core_watch_t. A race is GPC_ERROR_RACE; the failure names both accesses with kernel, line, block, warp and
+ * address. */
 GPC_MUST_CHECK int gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block);
 void gpc_race_block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word);
 GPC_MUST_CHECK int gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event);

@@ -1,5 +1,5 @@
-/* race_parts.h: the inside of the race detector, shared by race.c (threads and their synchronisation), race_words.c (what was done
- * to words) and race_report.c. */
+/* race_parts.h: internals of the race detector, shared by race.c (threads and their synchronisation), race_words.c (the accesses to
+ * each word) and race_report.c. */
 #ifndef GPC_CHECK_RACE_PARTS_H
 #define GPC_CHECK_RACE_PARTS_H
 
@@ -8,7 +8,7 @@
 #include "check/view.h"
 #include "controller/fsm.h"
 
-/* Scopes, the widest two as one: there is one GPU. */
+/* Levels of scope; gpu and sys are one level, since there is one GPU. */
 enum { LEVEL_CTA, LEVEL_CU, LEVEL_GPU, NUM_LEVELS };
 
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t count, capacity;
 } gpc_race_set_t;
 
-/* What was released to a word with one scope. */
+/* The releases to a word with one scope. */
 typedef struct {
     uint32_t block;
     uint16_t core;
@@ -32,7 +32,7 @@ typedef struct {
     gpc_view_t *view; /* owned share */
 } gpc_race_release_t;
 
-/* Of a word that is synchronised on. */
+/* State of a synchronisation word. */
 typedef struct {
     gpc_race_set_t reads, writes;
     gpc_race_release_t *releases; /* owned */
@@ -51,7 +51,7 @@ typedef struct {
 
 #define GPC_RACE_PAGE_WORDS 256u
 typedef struct {
-    uint64_t launch; /* in which it was last used: what was before is over */
+    uint64_t launch; /* the launch of its last use; older accesses are ordered */
     gpc_race_word_t words[GPC_RACE_PAGE_WORDS];
 } gpc_race_page_t;
 
@@ -59,12 +59,12 @@ typedef struct {
     uint32_t thread; /* warps of the launch in order of block */
     uint32_t time;
     uint32_t block;
-    gpc_view_t *knows;              /* of others; owned shares, these and those below */
+    gpc_view_t *knows;              /* of other threads; shares owned, here and below */
     gpc_view_t *fenced[NUM_LEVELS]; /* at its last release fence of at least this scope */
-    gpc_view_t *seen[NUM_LEVELS];   /* what its relaxed reads would give to an acquire fence of this scope */
+    gpc_view_t *seen[NUM_LEVELS];   /* view that an acquire fence of this scope obtains from its relaxed reads */
 } gpc_race_thread_t;
 
-/* What an access on its way will publish when it is performed. */
+/* The views that an access in flight publishes when it is performed. */
 typedef struct {
     gpc_view_t *views[NUM_LEVELS]; /* owned shares */
 } gpc_race_flight_t;
@@ -89,7 +89,7 @@ struct gpc_race {
     uint32_t num_syncs, sync_capacity;
 };
 
-/* Words of a core's scratchpad have addresses too. */
+/* Addresses of a core's scratchpad words. */
 #define GPC_RACE_SCRATCHPADS (UINT64_C(1) << 60)
 static inline gpc_address_t
 gpc_race_scratchpad_at(uint32_t word) /* of all cores' together */
@@ -108,8 +108,8 @@ gpc_race_word_t *gpc_race_word_at(gpc_race_t *self, gpc_address_t address); /* N
 /* The word's record; NULL: out of memory. Pointers to others may have moved. */
 gpc_race_sync_t *gpc_race_sync_of(gpc_race_t *self, gpc_race_word_t *word);
 void gpc_race_forget_words(gpc_race_t *self, gpc_address_t first, uint32_t count);
-void gpc_race_forget_all(gpc_race_t *self); /* a launch is over */
-/* Compares the access with all that were made of the word, and adds it to them. 0; 1: a race, with *other; or an error. */
+void gpc_race_forget_all(gpc_race_t *self); /* a launch has ended */
+/* Compares the access with the earlier ones of the word, and records it. 0; 1: a race, with *other; or an error. */
 GPC_MUST_CHECK int gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread,
                                  const gpc_race_access_t *access, gpc_race_access_t *other);
 

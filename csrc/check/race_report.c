@@ -1,4 +1,4 @@
-/* race_report.c: a race in words. */
+/* race_report.c: the error message of a race. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* race_words.c: what was done to each word since the launch began, as far as it can still race. */
+/* race_words.c: the accesses to each word since the launch began that can still race. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ gpc_race_word_at(gpc_race_t *self, gpc_address_t address)
     return &page->words[address / 4 % GPC_RACE_PAGE_WORDS];
 }
 
-/* Room for one more of an owned array's items; false: out of memory. */
+/* Grows an owned array for one more item; false: out of memory. */
 static bool
 make_room(void **items, uint32_t count, uint32_t *capacity, size_t size)
 {
@@ -115,7 +115,7 @@ place_of(const gpc_race_set_t *set, const gpc_race_access_t *access)
     return low;
 }
 
-/* What happens before the thread's access cannot race with anything that the access does not race with. */
+/* Accesses that happen before this one are dropped: they race with no later access that this one does not race with. */
 static void
 prune(gpc_race_set_t *set, const gpc_race_thread_t *thread)
 {
@@ -140,7 +140,7 @@ put(gpc_race_set_t *set, const gpc_race_thread_t *thread, const gpc_race_access_
     if (set->count == set->capacity) {
         prune(set, thread);
         place = place_of(set, access);
-        bool is_full = 4 * set->count >= 3 * set->capacity; /* pruning again and again would cost more than room */
+        bool is_full = 4 * set->count >= 3 * set->capacity; /* frequent pruning would cost more than space */
         if (is_full && !make_room((void **) &set->items, set->capacity, &set->capacity, sizeof(*set->items))) {
             return GPC_ERROR_MEMORY;
         }
@@ -169,7 +169,7 @@ include_each_other(const gpc_race_t *self, const gpc_race_access_t *a, const gpc
            reaches(self, b->moment.thread, b->level, a->moment.thread);
 }
 
-/* The first of the set that nothing orders before the access. */
+/* The first access of the set that is not ordered before this one. */
 static bool
 find_unordered(const gpc_race_t *self, const gpc_race_set_t *set, const gpc_race_thread_t *thread,
                const gpc_race_access_t *access, gpc_race_access_t *other)
@@ -182,7 +182,7 @@ find_unordered(const gpc_race_t *self, const gpc_race_set_t *set, const gpc_race
             return true;
         }
         if (excused && !self->narrow) {
-            return false; /* all are */
+            return false; /* all are ordered */
         }
     }
     return false;
@@ -215,12 +215,12 @@ races(const gpc_race_t *self, const gpc_race_word_t *word, const gpc_race_thread
     return sync && find_unordered(self, &sync->reads, thread, access, other);
 }
 
-/* Everything before a weak write happens before it: what comes and is ordered after the write is ordered after that too. */
+/* All earlier accesses happen before a weak write, so an access ordered after the write is ordered after them too. */
 static void
 note_weak_write(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_access_t *access)
 {
     if (word->read.thread == GPC_RACE_MANY) {
-        self->sets[word->read.time].count = 0; /* it stays the word's */
+        self->sets[word->read.time].count = 0; /* the word keeps its set */
     } else {
         word->read.thread = GPC_RACE_NOBODY;
     }
@@ -274,7 +274,7 @@ gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *
                  access->moment.time == word->write.time && access->writes && word->sync == 0 &&
                  word->read.thread == GPC_RACE_NOBODY;
     if (again) {
-        return GPC_OK; /* nothing has happened in between */
+        return GPC_OK; /* no access in between */
     }
     if (races(self, word, thread, access, other)) {
         return 1;

@@ -1,17 +1,17 @@
-/* shadow.h: what every word of memory holds by the writes performed so far, and what it held before them.
+/* shadow.h: the value of every word of memory after the performed writes, and its earlier values.
  *
- * Writes have a version each, in the order in which they were performed. Of the last ones it is kept what they replaced and until
- * when that might still be read, so that the value of a load can be judged: one that the word held at a time when the load might
- * have read it. A write that changes nothing makes no version. */
+ * Every write has a version, in the order of performing. For the last writes the shadow keeps the replaced value and the time until
+ * which it may be read, to decide whether a load may return a value: one that the word held at a time when the load may have read
+ * it. A write that changes nothing has no version. */
 #ifndef GPC_CHECK_SHADOW_H
 #define GPC_CHECK_SHADOW_H
 
 #include "check/pages.h"
 
-/* What one write replaced. */
+/* The value that one write replaced. */
 typedef struct {
     uint64_t version;  /* of the value before it: 0 is the first */
-    gpc_cycle_t until; /* it might be read so long */
+    gpc_cycle_t until; /* last cycle in which it may be read */
     uint32_t value;
 } gpc_replaced_t;
 
@@ -25,9 +25,9 @@ typedef struct {
 
 typedef enum {
     GPC_VALUE_RIGHT,
-    GPC_VALUE_WRONG,    /* the word held it at no time that counts */
-    GPC_VALUE_OLD,      /* it did, but before what the reader has seen of the word */
-    GPC_VALUE_UNDECIDED /* too many writes since */
+    GPC_VALUE_WRONG,    /* the word did not hold it at any relevant time */
+    GPC_VALUE_OLD,      /* it did, but before the version that the reader has observed */
+    GPC_VALUE_UNDECIDED /* too many later writes */
 } gpc_value_verdict_t;
 
 GPC_MUST_CHECK int gpc_shadow_init(gpc_shadow_t *self);
@@ -39,9 +39,9 @@ uint64_t gpc_shadow_version(const gpc_shadow_t *self, gpc_address_t address);
 /* The words of a line that lies in one page, as pages of GPC_SHADOW_PAGE_WORDS are aligned; NULL: all are 0. */
 #define GPC_SHADOW_PAGE_WORDS 256u
 const uint32_t *gpc_shadow_line(const gpc_shadow_t *self, gpc_address_t line);
-/* A write is performed; what it replaces may be read until then. */
+/* Performs a write; the replaced value may be read until then. */
 GPC_MUST_CHECK int gpc_shadow_write(gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_cycle_t until);
-/* Whether a load may return value: what the word holds, or held at `from` or later (GPC_NEVER: now only), and no version before
+/* Whether a load may return value: the word holds it, or held it at `from` or later (GPC_NEVER: now only), in no version before
  * `least`. *version: the first that fits. */
 gpc_value_verdict_t gpc_shadow_judge(const gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_cycle_t from,
                                      uint64_t least, uint64_t *version);

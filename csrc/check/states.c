@@ -260,12 +260,12 @@ gpc_states_dequeue(gpc_states_t *self, uint8_t *image)
     }
 }
 
-/* ---- traps: backwards from where all is well ------------------------------------------------------------------------------------------- */
+/* ---- livelocks: backward reachability from states at rest ------------------------------------------------------------------------------ */
 
 typedef struct {
     uint32_t *first, *from; /* owned: edges by their end */
-    uint64_t *well;         /* owned: one bit a state that can come to rest */
-    uint32_t *stack;        /* owned: those whose predecessors are to be looked at */
+    uint64_t *well;         /* owned: one bit per state that can come to rest */
+    uint32_t *stack;        /* owned: states whose predecessors are not yet visited */
 } backwards_t;
 
 static bool
@@ -274,7 +274,7 @@ is_set(const uint64_t *bits, uint32_t i)
     return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* Of the states that are expanded to the end. */
+/* Over the completely expanded states. */
 static uint32_t
 whole_edges(const gpc_states_t *self)
 {
@@ -295,7 +295,7 @@ turn_round(const gpc_states_t *self, backwards_t *back)
             back->from[--back->first[self->edges[i] + 1]] = state;
         }
     }
-    /* each first[s + 1] has come down to where s begins */
+    /* each first[s + 1] is now the start of s */
 }
 
 static void

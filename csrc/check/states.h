@@ -1,8 +1,8 @@
-/* states.h: the states that an exploration has reached: which they are, how each was reached first, what can follow each.
+/* states.h: the states that an exploration has reached, the move that first reached each, and their successors.
  *
  * A state is remembered by 96 bits of hash over its encoding (of a million states two have one hash with a chance of 10^-17), its
- * parent and the move that led to it. The images of states that are still to be expanded are queued as what differs from the
- * first state's image; once expanded, a state is made again, where it is needed, by replaying the moves. */
+ * parent and the move that led to it. Images of unexpanded states are queued as differences from the first state's image; an
+ * expanded state is reconstructed by replaying its moves. */
 #ifndef GPC_CHECK_STATES_H
 #define GPC_CHECK_STATES_H
 
@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
     uint32_t parent;
     uint16_t depth;
-    uint16_t move; /* its number among the parent's */
-    bool rests;    /* the programs are done and nothing is on its way */
+    uint16_t move; /* index among the parent's moves */
+    bool rests;    /* the programs are complete and nothing is in flight */
 } gpc_state_seen_t;
 
 typedef struct gpc_state_block gpc_state_block_t;
@@ -32,7 +32,7 @@ typedef struct {
     gpc_state_slot_t *table; /* owned; open addressing */
     uint64_t slots;
     gpc_state_seen_t *seen; /* owned, in order of discovery */
-    uint32_t *first_edge;   /* owned; of each expanded state, and one more */
+    uint32_t *first_edge;   /* owned; for each expanded state, and one more */
     uint32_t count, expanded, capacity;
     uint32_t *edges; /* owned: states that follow, evictions left out */
     uint32_t num_edges, edge_capacity;
@@ -44,16 +44,16 @@ typedef struct {
 void gpc_states_init(gpc_states_t *self, const uint8_t *base, size_t image_bytes);
 void gpc_states_free(gpc_states_t *self);
 gpc_state_hash_t gpc_states_hash(const uint8_t *bytes, size_t length);
-/* *state: the one with this hash; *is_new: until now there was none, and its image has been queued. GPC_ERROR_MEMORY. */
+/* *state: the state with this hash; *is_new: it was unknown, and its image has been queued. GPC_ERROR_MEMORY. */
 GPC_MUST_CHECK int gpc_states_note(gpc_states_t *self, gpc_state_hash_t hash, const gpc_state_seen_t *how,
                                    uint32_t *state, bool *is_new);
 GPC_MUST_CHECK int gpc_states_queue(gpc_states_t *self, const uint8_t *image);
 void gpc_states_dequeue(gpc_states_t *self, uint8_t *image);             /* in the order they were queued */
 GPC_MUST_CHECK int gpc_states_add_edge(gpc_states_t *self, uint32_t to); /* from the state that is being expanded */
 void gpc_states_expanded(gpc_states_t *self);                            /* the next one begins */
-/* The moves that led to the state; how many. */
+/* The moves that led to the state; returns their number. */
 uint32_t gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves);
-/* The first state from which none that rests, nor any that is not expanded, can be reached; GPC_NONE: there is none. */
+/* The first state from which neither a state at rest nor an unexpanded state is reachable; GPC_NONE: none. */
 GPC_MUST_CHECK int gpc_states_find_trap(const gpc_states_t *self, uint32_t *state);
 
 #endif

@@ -150,7 +150,7 @@ message_name(const gpc_controller_t *unit, uint8_t type)
     return type < GPC_NUM_COMMON_MESSAGES ? common[type] : "?";
 }
 
-/* "L1_V" is told as "V": the column before says whose it is. */
+/* "L1_V" prints as "V": the preceding column names the controller. */
 static const char *
 short_name(const char *name)
 {

@@ -22,7 +22,7 @@ gpc_view_drop(gpc_view_t *self)
     }
 }
 
-/* The place of the thread, or of the first one behind where it would be. */
+/* The position of the thread, or the position at which to insert it. */
 static uint32_t
 place_of(const gpc_view_t *self, uint32_t thread)
 {

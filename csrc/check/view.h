@@ -1,8 +1,8 @@
-/* view.h: what one thread of the memory model knows of the others: a vector clock, kept sparse.
+/* view.h: a sparse vector clock: what one thread of the memory model knows of the others.
  *
- * Time of a thread goes on by one at each of its releases. A view tells of some threads up to which of their times all that they
- * did happens before; of the others it knows nothing. Views never change and are shared by counting: a join makes a new one, or
- * gives the larger of the two when it has all that the other has. NULL is the view that knows of nobody. */
+ * A thread's time advances by one at each of its releases. For some threads, a view contains the time up to which their accesses
+ * happen before; for the others it contains nothing. Views are immutable and reference-counted: a join makes a new one, or
+ * returns one of the two if it includes the other. NULL is the empty view. */
 #ifndef GPC_CHECK_VIEW_H
 #define GPC_CHECK_VIEW_H
 
@@ -17,12 +17,12 @@ typedef struct {
     gpc_moment_t known[]; /* by thread */
 } gpc_view_t;
 
-gpc_view_t *gpc_view_share(gpc_view_t *self); /* one more holder; NULL stays NULL */
-void gpc_view_drop(gpc_view_t *self);         /* one holder less; NULL too */
+gpc_view_t *gpc_view_share(gpc_view_t *self); /* adds a reference; NULL remains NULL */
+void gpc_view_drop(gpc_view_t *self);         /* drops a reference; NULL is valid */
 bool gpc_view_knows(const gpc_view_t *self, gpc_moment_t moment);
-/* *into becomes the join of itself and the other (which stays its holder's). GPC_ERROR_MEMORY: nothing has changed. */
+/* *into becomes the join of itself and the other (whose references do not change). GPC_ERROR_MEMORY: no effect. */
 GPC_MUST_CHECK int gpc_view_join(gpc_view_t **into, gpc_view_t *other);
-/* *into also knows of this moment. */
+/* Adds this moment to *into. */
 GPC_MUST_CHECK int gpc_view_add(gpc_view_t **into, gpc_moment_t moment);
 
 #endif

@@ -1,4 +1,4 @@
-/* world.c: the explorer's world is built: a small machine, its controllers, warm copies, and the renamings that change nothing. */
+/* world.c: builds the explorer's world: a small machine, its controllers, warm copies, and the symmetries. */
 #include "check/world.h"
 #include "protocols/registry.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- the machine -------------------------------------------------------------------------------------------------------------- */
 
-/* Room for every line, and evictions are moves; or, if it is to be tight, room for one line and one transaction each. */
+/* Room for every line, with evictions as moves; if tight, room for one line and one transaction per controller. */
 static void
 make_machine(gpc_world_t *self)
 {
@@ -104,7 +104,7 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
     return GPC_OK;
 }
 
-/* How many of a kind the thread has before its launch of that number is over. */
+/* The number of operations of a kind that the thread has before the end of that launch. */
 static uint32_t
 count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uint32_t launch)
 {
@@ -116,7 +116,7 @@ count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uin
     return count;
 }
 
-/* Threads that meet: every one would wait for ever otherwise. */
+/* Threads that meet need equal numbers, otherwise they would wait forever. */
 static int
 check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
 {
@@ -150,7 +150,7 @@ check_thread(gpc_world_t *self, uint32_t t)
     for (uint32_t i = 0; i < thread->num_ops && status == GPC_OK; i++) {
         status = check_operation(self, t, i);
         if (thread->ops[i].kind == GPC_EXPLORE_EXIT && i + 1 < thread->num_ops) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u is after its EXIT", t, i + 1);
+            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "thread %u: operation %u follows its EXIT", t, i + 1);
         }
     }
     for (uint32_t other = 0; other < t && status == GPC_OK; other++) {
@@ -189,7 +189,7 @@ choose_protocol(gpc_world_t *self)
     }
     self->rule = what->rule == GPC_RULE_DEFAULT ? self->protocol->standard_rule : what->rule;
     if ((unsigned) self->rule >= GPC_NUM_RULES || !self->protocol->model[self->rule]) {
-        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s cannot keep consistency %s", what->protocol,
+        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", what->protocol,
                         gpc_rule_name(self->rule));
     }
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
@@ -201,7 +201,7 @@ choose_protocol(gpc_world_t *self)
                                          self->options, &self->failure);
 }
 
-/* ---- what kinds of fields there are --------------------------------------------------------------------------------------------------------- */
+/* ---- kinds of fields --------------------------------------------------------------------------------------------------------- */
 
 static bool
 has_kind(gpc_describe_t describe, gpc_field_kind_t kind)
@@ -285,7 +285,7 @@ warm_copies(gpc_world_t *self)
     return GPC_OK;
 }
 
-/* ---- symmetry: cores whose threads run the same programs, and began with the same copies, may change places --------------------------- */
+/* ---- symmetry: cores with equal programs and equal initial copies are interchangeable --------------------------- */
 
 static bool
 same_thread(const gpc_explore_thread_t *one, const gpc_explore_thread_t *other)
@@ -341,7 +341,7 @@ note_symmetry(gpc_world_t *self, const uint8_t *name_of_core)
     }
 }
 
-/* Every renaming of cores from `core` on that gives each a name of its own among its likes. */
+/* Enumerates every renaming of cores from `core` on that permutes equal cores. */
 static void
 find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_t taken)
 {
@@ -350,7 +350,7 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
         return;
     }
     for (uint32_t n = 0; n < self->machine.cores; n++) {
-        uint32_t name = (core + n) % self->machine.cores; /* its own name first */
+        uint32_t name = (core + n) % self->machine.cores; /* identity first */
         if (!(taken >> name & 1) && same_core(self, core, name)) {
             name_of_core[core] = (uint8_t) name;
             find_symmetries(self, core + 1, name_of_core, taken | 1u << name);
@@ -360,7 +360,7 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
 
-/* The state is copied at every move: pools are no larger than the programs need. A protocol that broadcasts may need more. */
+/* Every move copies the state, so pools are as small as the programs permit. A protocol that broadcasts may need more. */
 static int
 make_pools(gpc_world_t *self, uint32_t scale)
 {

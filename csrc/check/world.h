@@ -1,6 +1,6 @@
-/* world.h: the explorer's world: controllers, channels, memory and bounded programs behind the same ports and the same
- * order.c as the engine's. What can happen next is a list of moves; carrying one out is deterministic. All that changes is
- * in one arena, so that a state can be put back. */
+/* world.h: the explorer's world: controllers, channels, memory and bounded programs behind the same ports and the same order.c as
+ * the machine's. The possible next moves are a list; executing one is deterministic. All state is in one arena, so that a state
+ * can be restored. */
 #ifndef GPC_CHECK_WORLD_H
 #define GPC_CHECK_WORLD_H
 
@@ -26,9 +26,9 @@ typedef enum {
     GPC_MOVE_EVICT,
     GPC_MOVE_END,        /* the launch ends at a controller */
     GPC_MOVE_KERNEL,     /* the next launch begins */
-    GPC_MOVE_TIMER,      /* one that is due */
+    GPC_MOVE_TIMER,      /* a TIMER that is due */
     GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
-    GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
+    GPC_MOVE_TIME        /* a core cycle passes; always last in the list */
 } gpc_move_kind_t;
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
     uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
-/* A list that grows. */
+/* A growing list. */
 typedef struct {
     gpc_move_t *list; /* owned */
     uint32_t count, capacity;
@@ -48,27 +48,27 @@ typedef enum { GPC_WORLD_RUNS, GPC_WORLD_AT_BARRIER, GPC_WORLD_AT_KERNEL } gpc_w
 typedef struct {
     uint32_t next_op;
     uint32_t outstanding;
-    uint32_t waits; /* gpc_world_wait_t: for other threads, at next_op */
+    uint32_t waits; /* gpc_world_wait_t: waits for other threads, at next_op */
     uint32_t read[GPC_WORLD_MAX_OPS];
 } gpc_world_thread_t;
 
 typedef struct {
     gpc_world_thread_t threads[GPC_WORLD_MAX_THREADS];
     uint32_t memory[GPC_WORLD_MAX_VARIABLES][GPC_WORLD_LINE_WORDS]; /* by line */
-    gpc_list_t answers;                                             /* of memory, on their way */
+    gpc_list_t answers;                                             /* of memory, in flight */
     gpc_list_t timers;                                              /* TIMERs; `ready` says from which cycle on */
     gpc_list_t background;
-    uint32_t evictions; /* so many may still be */
+    uint32_t evictions; /* remaining spontaneous evictions */
     uint32_t ended;     /* bit n: the launch has ended at node n */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
-/* A renaming of cores and threads under which the programs are the same: states that differ by it are one. */
+/* A renaming of cores and threads that maps the programs to themselves: states that differ by it are equal. */
 typedef struct {
-    gpc_node_t node[GPC_WORLD_MAX_NODES];     /* what a node is called */
-    uint8_t thread[GPC_WORLD_MAX_THREADS];    /* what a thread is called */
-    uint8_t node_at[GPC_WORLD_MAX_NODES];     /* which node has that name */
-    uint8_t thread_at[GPC_WORLD_MAX_THREADS]; /* which thread has that name */
+    gpc_node_t node[GPC_WORLD_MAX_NODES];     /* name of a node */
+    uint8_t thread[GPC_WORLD_MAX_THREADS];    /* name of a thread */
+    uint8_t node_at[GPC_WORLD_MAX_NODES];     /* node with that name */
+    uint8_t thread_at[GPC_WORLD_MAX_THREADS]; /* thread with that name */
 } gpc_symmetry_t;
 
 #define GPC_WORLD_MAX_SYMMETRIES 24u
@@ -80,13 +80,13 @@ typedef struct {
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, lines, nodes;
-    bool has_times, has_logical_times;                   /* fields of the protocol's that are TIME, LOGICAL */
+    bool has_times, has_logical_times;                   /* the protocol has fields of kind TIME, LOGICAL */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
-    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one changes nothing */
+    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one is the identity */
     uint32_t num_symmetries;
     gpc_failure_t failure;
-    gpc_arena_t arena; /* all that a state is */
-    gpc_arena_t apart; /* counts, which no state is put back with */
+    gpc_arena_t arena; /* the whole state */
+    gpc_arena_t apart; /* counts, which are not part of a state */
     gpc_world_state_t *state;
     gpc_list_t *channels; /* [nodes][nodes][num_networks] */
     gpc_pool_t messages, lane_lists;
@@ -97,33 +97,33 @@ typedef struct {
     gpc_watch_t watch;
 } gpc_world_t;
 
-/* What a move says beside GPC_OK and errors. */
+/* Results of a move besides GPC_OK and errors. */
 enum {
-    GPC_WORLD_CANNOT = GPC_HOLD,   /* it cannot happen now; nothing may be assumed of the state: put it back */
-    GPC_WORLD_WAITS = GPC_HOLD + 8 /* it cannot happen now, and nothing has changed */
+    GPC_WORLD_CANNOT = GPC_HOLD,   /* not possible now; the state is undefined and must be restored */
+    GPC_WORLD_WAITS = GPC_HOLD + 8 /* not possible now; the state is unchanged */
 };
 
-/* Built, with the warm copies in place, and with space for `scale` times the messages that the programs usually need.
- * GPC_ERROR_* with the failure told; free it in any case. */
+/* Builds the world with its warm copies, and with space for `scale` times the usual number of messages.
+ * GPC_ERROR_* with the failure set; free the world in any case. */
 GPC_MUST_CHECK int gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale);
 void gpc_world_free(gpc_world_t *self);
-/* A message or lane list was wanted and none was free: another world, of a larger scale, goes further. */
+/* No message or lane list was free: a world of a larger scale can continue. */
 bool gpc_world_is_full(const gpc_world_t *self);
-/* Everything that might happen next; not each of them can. The list is replaced. GPC_ERROR_MEMORY. */
+/* Replaces the list by all candidate moves; some may not be possible. GPC_ERROR_MEMORY. */
 GPC_MUST_CHECK int gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves);
 void gpc_moves_free(gpc_moves_t *self);
-/* GPC_OK: it happened; GPC_WORLD_..; negative: a violation. */
+/* GPC_OK: executed; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
-/* The protocol's own invariants, for every line. GPC_OK, or a violation. */
+/* Checks the protocol's own invariants for every line. GPC_OK, or a violation. */
 GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
-bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is on its way */
+bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is in flight */
 GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
-/* Once the programs are done and all is quiet: no accepted store has been lost. GPC_OK, or a violation. */
+/* Once the programs are complete and nothing is in flight: checks that no accepted store is lost. GPC_OK, or a violation. */
 GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
 void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 
-/* ---- for people: what a move is, and what it has changed -------------------------------------------------------------------- */
+/* ---- printing: a move and its changes -------------------------------------------------------------------- */
 
 typedef struct {
     uint8_t state[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_VARIABLES]; /* of each line in each table 0 */
@@ -131,7 +131,7 @@ typedef struct {
 } gpc_world_view_t;
 
 void gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view);
-/* Members of a JSON object: kind, text, from, to, message, line, fields, .. as they apply. Before the move. */
+/* Prints, before the move, members of a JSON object: kind, text, from, to, message, line, fields, .. as they apply. */
 void gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t *out);
 /* "changes": [..], "now". After it. */
 void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *out);
@@ -139,16 +139,16 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 /* ---- inside ------------------------------------------------------------------------------------------------------------------- */
 
 extern const gpc_ports_t gpc_world_ports;
-/* From now on accepted stores are followed, until they are performed. */
+/* Starts to follow accepted stores until they are performed. */
 GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
 void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
-#define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value goes nowhere */
+#define GPC_WORLD_NO_THREAD 0xFFFFu /* of a warming load: its value is dropped */
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
 GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
-/* Whether the next launch may begin once all is quiet. */
+/* Whether the next launch may begin once nothing is in flight. */
 bool gpc_world_may_begin(const gpc_world_t *self);
 GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
 
@@ -157,7 +157,7 @@ gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination
 {
     return &self->channels[(source * self->nodes + destination) * self->num_networks + network];
 }
-/* Variables may lie two on a line. */
+/* Two variables may share a line. */
 static inline uint32_t
 gpc_world_line_number(const gpc_world_t *self, uint32_t variable)
 {

@@ -1,12 +1,12 @@
-/* world_accepted.c: accepted stores in the explorer's world: a part of every state, since a state in which one has been lost looks
- * like one in which it has been performed. */
+/* world_accepted.c: accepted stores in the explorer's world. They are part of every state, since a state that has lost a store is
+ * otherwise equal to one that has performed it. */
 #include "check/world.h"
 
 static int
 on_stepped(void *watcher, gpc_controller_t *unit, gpc_address_t line)
 {
     (void) watcher, (void) unit, (void) line;
-    return GPC_OK; /* gpc_world_monitor looks after every move */
+    return GPC_OK; /* gpc_world_monitor checks after every move */
 }
 
 static int

@@ -1,7 +1,8 @@
-/* world_encode.c: a state as bytes, equal exactly when two states are: up to time's passing and a renaming of cores. */
+/* world_encode.c: encodes a state as bytes that are equal if and only if states are equal, up to the passing of time and a renaming
+ * of cores. */
 #include "check/world.h"
 
-/* Whose access it is, as the symmetry calls it. */
+/* The access, named under the symmetry. */
 static uint64_t
 encode_access(const gpc_symmetry_t *symmetry, gpc_index_t access)
 {
@@ -26,7 +27,7 @@ encode_message(void *context, void *encoder, gpc_index_t i)
     const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
     const gpc_message_info_t *info =
         msg->type >= GPC_MSG_OWN ? &self->protocol->messages[msg->type - GPC_MSG_OWN] : NULL;
-    /* an index says nothing by itself: what it names is told by whose request that is */
+    /* an index is arbitrary: encode the request that it names */
     gpc_index_t about = msg->request == GPC_NONE ? GPC_NONE : gpc_msg_at(&self->messages, msg->request)->access;
 
     gpc_encode_u64(out, msg->type);
@@ -71,7 +72,7 @@ encode_timers(const gpc_world_t *self, gpc_encoder_t *out)
     }
 }
 
-/* They may come at any time, so their order and their cycles say nothing. */
+/* They may arrive at any time, so their order and cycles do not matter. */
 static void
 encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
@@ -90,7 +91,7 @@ encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry
     }
 }
 
-/* The lines and words that the warp has accesses outstanding to, the newest first. */
+/* The lines and words of the warp's outstanding accesses, the newest first. */
 static void
 encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
 {
@@ -120,7 +121,7 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
     encode_touches(self, warp, out);
 }
 
-/* What the warps that wait at the core's barrier have brought. */
+/* The joined state of the warps that wait at the core's barrier. */
 static void
 encode_barrier(const gpc_world_t *self, uint32_t core, gpc_encoder_t *out)
 {
@@ -145,7 +146,7 @@ encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encod
     }
 }
 
-/* Those that carry something, each with its name. */
+/* The nonempty channels, each with its name. */
 static void
 encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
@@ -185,7 +186,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
         }
     }
     gpc_encode_u64(out, self->state->evictions);
-    if (self->what->timestamp_bits) { /* where in its epoch now is says when timestamps begin again */
+    if (self->what->timestamp_bits) { /* the position of now in its epoch determines the wrap-around of timestamps */
         gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->what->timestamp_bits) - 1));
     }
     encode_channels(self, symmetry, out);
@@ -199,7 +200,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
     out->context = NULL;
 }
 
-/* Logical times matter by their differences: a first encoding, which is dropped, finds the least one. */
+/* Only differences of logical times matter: a first encoding, which is dropped, finds the smallest one. */
 void
 gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {

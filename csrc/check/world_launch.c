@@ -1,4 +1,4 @@
-/* world_launch.c: threads of the explorer's world that meet: at a block's barrier, and at the end of a launch. */
+/* world_launch.c: barriers of blocks and ends of launches in the explorer's world. */
 #include "check/world.h"
 
 /* ---- barriers --------------------------------------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ gpc_world_arrive(gpc_world_t *self, uint32_t thread)
 
 /* ---- launches --------------------------------------------------------------------------------------------------------------- */
 
-/* All threads, or those of a core, are at the end of the launch. */
+/* Whether all threads, or those of a core, are at the end of the launch. */
 static bool
 are_at_kernel(const gpc_world_t *self, uint32_t core)
 {
@@ -59,7 +59,7 @@ minds_ends(const gpc_controller_t *unit)
     return unit->type->ends || unit->type->launch;
 }
 
-/* At a core once its threads are done, elsewhere once all are; and again while a table holds the KERNEL_END. */
+/* At a core once its threads are done, elsewhere once all are; repeated while a table holds the KERNEL_END. */
 bool
 gpc_world_may_end(const gpc_world_t *self, uint32_t node)
 {

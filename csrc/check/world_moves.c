@@ -1,4 +1,4 @@
-/* world_moves.c: what can happen next in the explorer's world, and how it happens. */
+/* world_moves.c: lists and executes the moves of the explorer's world. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ gpc_moves_free(gpc_moves_t *self)
     *self = (gpc_moves_t){0};
 }
 
-/* From every array that the line has a way in: an L2's and its directory's. */
+/* From every array in which the line has a way: an L2 and its directory. */
 static int
 add_evictions(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
 {
@@ -219,7 +219,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->warp = (uint16_t) self->warp_of[number];
     msg->request = *message;
     msg->lanes = GPC_NONE;
-    msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* a core's request remembers whose it is */
+    msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* the core's request stores its thread and operation */
     msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
     msg->mask = UINT32_C(1) << word;
     msg->data[word] = op->value;
@@ -240,7 +240,7 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     }
     gpc_address_t line = gpc_msg_at(&self->messages, message)->line;
     gpc_mask_t mask = gpc_msg_at(&self->messages, message)->mask;
-    /* as issued before the L1 takes it: it may complete inside the step */
+    /* issued before the L1 accepts it, since it may complete within the step */
     thread->next_op++;
     thread->outstanding++;
     gpc_order_issued(&self->order, core, self->warp_of[number], access);
@@ -267,7 +267,7 @@ may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
                                UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
 
-/* What a verdict of order.c makes of a move. Asking is what makes a release part go on. */
+/* Converts a verdict of order.c into the result of a move. The query itself advances a release part. */
 static int
 status_of(int verdict)
 {
@@ -329,7 +329,7 @@ put_back(gpc_world_t *self, gpc_list_t *list, uint32_t position, gpc_index_t mes
     list->count++;
 }
 
-/* The message at the place in the list is offered to whom it is for. */
+/* Offers the message at that position of the list to its destination. */
 static int
 take_from(gpc_world_t *self, gpc_list_t *list, uint32_t position)
 {
@@ -348,7 +348,7 @@ evict(gpc_controller_t *unit, uint8_t array, gpc_address_t line)
 {
     gpc_step_t x;
     gpc_step_about_line(unit, &x, gpc_table_over(unit, array), GPC_MSG_EVICT, line, GPC_NONE);
-    x.array = array; /* tells the table which way is wanted */
+    x.array = array; /* the array of the way to evict */
     x.way = gpc_tags_find(&unit->arrays[array], line);
     x.mask = gpc_all_words(unit);
     x.kept = true; /* there is no message */

@@ -1,4 +1,4 @@
-/* world_ports.c: the ports as the explorer's world has them: channels instead of a fabric, lists instead of clocks. */
+/* world_ports.c: the ports of the explorer's world: channels instead of a fabric, lists instead of clocks. */
 #include <string.h>
 
 #include "check/world.h"
@@ -56,7 +56,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     return GPC_OK;
 }
 
-/* A message that no channel carries: memory's answer, a timer. */
+/* A message outside the channels: memory's answer, a timer. */
 static gpc_index_t
 inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc_address_t line, uint64_t note)
 {
@@ -95,7 +95,7 @@ port_turn(void *world, gpc_controller_t *unit)
     return GPC_OK; /* ready entries and replayed requests are moves of every state */
 }
 
-/* What is in flight counts: a declared outbox has room again when the messages have arrived. */
+/* Counts messages in flight: a declared outbox has room again when they have arrived. */
 static bool
 port_room(const void *world, const gpc_controller_t *unit, uint8_t network)
 {
@@ -111,7 +111,7 @@ static int
 port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
 {
     (void) world, (void) l1, (void) warp, (void) at;
-    return GPC_OK; /* every thread is asked at every state */
+    return GPC_OK; /* every thread is a candidate in every state */
 }
 
 static int
@@ -139,7 +139,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
             return status;
         }
     }
-    gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* what still names it, names nothing */
+    gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* later references to it are void */
     gpc_free_message(l1, message);
     return GPC_OK;
 }

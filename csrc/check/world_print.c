@@ -1,4 +1,4 @@
-/* world_print.c: a move of the explorer's world, and what it has changed, told as members of a JSON object. */
+/* world_print.c: prints a move of the explorer's world and its changes as members of a JSON object. */
 #include <string.h>
 
 #include "check/world.h"
@@ -48,7 +48,7 @@ gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view)
     }
 }
 
-/* The line's metadata and words where it is now: "timestamp=3 data=1". */
+/* The line's metadata and words at the node: "timestamp=3 data=1". */
 static void
 print_detail(const gpc_controller_t *unit, gpc_address_t line, gpc_text_t *out)
 {
@@ -147,7 +147,7 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
 
 /* ---- moves -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Which line it is about, the fields that it carries, and its words. */
+/* The message's line, fields and words. */
 static void
 print_message(const gpc_world_t *self, gpc_index_t i, gpc_text_t *out)
 {

@@ -324,7 +324,7 @@ states_too_far_away_are_a_limit_that_is_reported(void)
 {
     gpc_explore_t what = asked("plain clocks");
     expect(&what, "\"complete\": false", "\"violations\": []",
-           "\"limits\": [\"states that are more than 4095 moves away\"]");
+           "\"limits\": [\"states at a depth of more than 4095 moves\"]");
 }
 
 static void

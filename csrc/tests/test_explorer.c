@@ -201,7 +201,7 @@ threads_that_could_never_meet_are_refused(void)
     refuse(barriers, "different numbers of barriers in launch 0");
     refuse(launches, "different numbers of barriers in launch 0");
     refuse(kernels, "different numbers of kernels");
-    refuse(ended, "operation 1 is after its EXIT");
+    refuse(ended, "operation 1 follows its EXIT");
 }
 
 static void
