@@ -1,5 +1,5 @@
-/* test_boundaries_explorer.c: does the explorer go as far as a protocol does, and report where it stops? Are logical times
- * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? */
+/* test_boundaries_explorer.c: does the explorer explore all that a protocol can do, and report where it stops? Does it normalise
+ * logical times, so that growing clocks have few states, and keep states that differ in their order apart? */
 #include "check/states.h"
 #include "check/world.h"
 #include "controller/actions.h"

@@ -1,4 +1,4 @@
-/* test_explorer.c: do the baselines have exactly the outcome sets that they must have, over every interleaving? */
+/* test_explorer.c: do the baselines have exactly the expected sets of outcomes, over every interleaving? */
 #include "harness.h"
 #include "machine/gpu.h"
 #include "small_programs.h"
