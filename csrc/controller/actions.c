@@ -1,49 +1,49 @@
-/* actions.c: actions that tables of any protocol may name in their cells. */
+/* actions.c: actions for the cells of any protocol. */
 #include "controller/actions.h"
 
-GPC_SHARED_ACTION(act_reserve_way, "a way for the line, its victim evicted, or hold")
+GPC_SHARED_ACTION(act_reserve_way, "reserve a way, evicting its victim, or hold")
 {
     return gpc_reserve_way(x);
 }
 
-GPC_SHARED_ACTION(act_release_way, "the line's way, if it has one, is free")
+GPC_SHARED_ACTION(act_release_way, "free the line's way, if it has one")
 {
     return gpc_release_way(x);
 }
 
-GPC_SHARED_ACTION(act_wait, "the request is pending")
+GPC_SHARED_ACTION(act_wait, "make the request pending")
 {
     return gpc_keep_pending(x);
 }
 
-GPC_SHARED_ACTION(act_merge, "the load is pending too")
+GPC_SHARED_ACTION(act_merge, "merge the load: make it pending too")
 {
     gpc_count(x, load_merges);
     return gpc_keep_pending(x);
 }
 
-GPC_SHARED_ACTION(act_replay, "pending requests are taken again, then those held behind them")
+GPC_SHARED_ACTION(act_replay, "replay the pending requests, then those held behind them")
 {
     return gpc_replay_pending(x);
 }
 
-GPC_SHARED_ACTION(act_hit, "the load completes from the line")
+GPC_SHARED_ACTION(act_hit, "complete the load from the line")
 {
     gpc_count(x, load_hits);
     return gpc_complete(x, x->message, gpc_line_words(x), true);
 }
 
-GPC_SHARED_ACTION(act_fetch_line, "memory is asked for the line")
+GPC_SHARED_ACTION(act_fetch_line, "fetch the line from memory")
 {
     return gpc_fetch(x);
 }
 
-GPC_SHARED_ACTION(act_write_back, "the line to memory")
+GPC_SHARED_ACTION(act_write_back, "write the line back to memory")
 {
     return gpc_write_memory(x, gpc_all_words(x->unit), gpc_line_words(x));
 }
 
-GPC_SHARED_ACTION(act_count_invalidation, "counts a copy dropped at another's wish")
+GPC_SHARED_ACTION(act_count_invalidation, "count an invalidated copy")
 {
     gpc_count(x, invalidations);
     return GPC_OK;

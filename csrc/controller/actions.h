@@ -1,10 +1,10 @@
-/* actions.h: actions that tables of any protocol may name in their cells. */
+/* actions.h: actions for the cells of any protocol. */
 #ifndef GPC_CONTROLLER_ACTIONS_H
 #define GPC_CONTROLLER_ACTIONS_H
 
 #include "controller/protocol.h"
 
-GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell: it may hold */
+GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell; it may hold */
 GPC_DECLARE_ACTION(act_release_way);
 GPC_DECLARE_ACTION(act_wait);
 GPC_DECLARE_ACTION(act_merge);

@@ -1,12 +1,12 @@
-/* controller.c: a controller at work: finding the object of a message, taking a step, holding and replaying what must wait.
- * The same for every protocol and for both worlds. */
+/* controller.c: the operation of a controller: finds the object of a message, takes a step, holds and replays waiting requests.
+ * Shared by all protocols and both worlds. */
 #include "controller/controller.h"
 
 #include <string.h>
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
 
-/* The line's transaction in the first table over lines or words that has one: what an entry or the unit may wait for. */
+/* The line's transaction in the first table over lines or words that has one; entries and the unit wait for it. */
 static gpc_index_t
 any_transaction(const gpc_controller_t *self, gpc_address_t line)
 {
@@ -46,7 +46,7 @@ gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_
         x->mshr = line == GPC_NEVER ? GPC_NONE : any_transaction(self, line);
         return;
     }
-    /* a way that is present and in no transaction spares the second look-up */
+    /* a present way without a transaction saves the MSHR look-up */
     x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
 }
 
@@ -56,8 +56,8 @@ table_of(const gpc_controller_t *self, gpc_index_t message)
     return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
 }
 
-/* Whether an older request of the same source and network waits for the line: then this one waits behind it. Entries and the
- * unit let requests pass that wait for a table over lines. */
+/* Whether an older request of the same source and network waits for the line: this one then waits behind it. Steps over entries and
+ * the unit pass requests that wait for a table over lines. */
 static bool
 is_behind(const gpc_controller_t *self, const gpc_step_t *x)
 {
@@ -84,7 +84,7 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
-/* The step is over: its message is freed, kept or held, and monitors look at the line, or with GPC_NEVER at the unit. */
+/* Ends the step: the message is freed, kept or held, and monitors check the line (GPC_NEVER: the unit). */
 static int
 end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {
@@ -111,7 +111,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     return end_step(self, &x, gpc_fsm_step(&x));
 }
 
-/* A step over an entry (GPC_NONE: none yet, the table's initial state) or over the unit. */
+/* A step over an entry (GPC_NONE: none yet, in the table's initial state) or over the unit. */
 static int
 take_slot(gpc_controller_t *self, gpc_step_t *x)
 {
@@ -122,7 +122,7 @@ take_slot(gpc_controller_t *self, gpc_step_t *x)
     return end_step(self, x, gpc_fsm_step(x));
 }
 
-/* A TIMER that only gives the unit a turn, in which what is held is retried: the controller's own, or one for the unit that no
+/* A TIMER that only schedules the unit, so that held requests are retried: the controller's own, or one for the unit that no
  * table over entries or the unit takes. */
 static bool
 is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
@@ -149,7 +149,7 @@ entry_of(const gpc_controller_t *self, uint8_t part, gpc_index_t message)
     return self->type->entry_of ? self->type->entry_of(self, part, msg) : gpc_part_find(&self->parts[part], msg->line);
 }
 
-/* The message, new or replayed, takes a step of the table over whatever that is about. */
+/* Takes a step of the table for a message, new or replayed. */
 static int
 dispatch(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 {
@@ -172,7 +172,7 @@ int
 gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the message may be gone after the step */
+    uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the step may free the message */
     bool is_request = gpc_is_request(self, msg);
 
     if (is_request && self->replay->count) {
@@ -197,7 +197,7 @@ gpc_controller_replay(gpc_controller_t *self)
         return GPC_OK;
     }
     int status = dispatch(self, table_of(self, message), message);
-    if (status == GPC_HELD_QUEUE) { /* the head again: what this step wakes comes behind what waits already */
+    if (status == GPC_HELD_QUEUE) { /* back to the head: requests that this step wakes follow those that wait already */
         gpc_list_push_front(self->replay, self->messages, message);
     }
     return status;
@@ -304,7 +304,7 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
     return GPC_OK;
 }
 
-/* Those that may end now are over; the earliest time at which another may comes back in *next. */
+/* Ends the idle transactions that have expired; *next: the earliest time at which another one expires. */
 static int
 expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
 {
@@ -407,7 +407,7 @@ over_words(const gpc_controller_type_t *type)
     return false;
 }
 
-/* A machine without L1s is one that some protocols run on: told by its field, under the name that users know. */
+/* l1_kib = 0, a machine without L1s, is valid for some protocols; the error names the user's field. */
 static int
 refuse_array(const gpc_controller_t *self, const gpc_array_info_t *info, uint32_t sets, uint32_t ways)
 {
@@ -415,10 +415,10 @@ refuse_array(const gpc_controller_t *self, const gpc_array_info_t *info, uint32_
 
     if (self->type->position == GPC_AT_CORE && m->l1_bytes == 0) {
         return gpc_fail(self->failure, GPC_ERROR_MACHINE,
-                        "l1_kib is 0: protocol %s needs an L1 of at least %u bytes (a set); no-l1 runs without",
+                        "l1_kib = 0: protocol %s needs an L1 of at least %u bytes (one set); no-l1 runs without an L1",
                         self->protocol->id, m->line_bytes * m->l1_ways);
     }
-    return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways; at least one of each",
+    return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways (at least one of each)",
                     self->type->name, info->name, sets, ways);
 }
 

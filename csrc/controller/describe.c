@@ -1,4 +1,4 @@
-/* describe.c: a protocol told as JSON: what it is, its options, messages, controllers and tables, and what it declares for tools. */
+/* describe.c: a protocol in JSON: id, options, messages, controllers, tables, and declarations for tools. */
 #include "controller/describe.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
     gpc_text_add(out, "]");
 }
 
-/* A list of the words of a text; NULL has none. */
+/* Adds the words of a text as a list; NULL: an empty one. */
 static void
 add_words(gpc_text_t *out, const char *key, const char *words)
 {
@@ -185,7 +185,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_described(out, "message_fields", protocol->message);
 }
 
-/* What each is of, by name. */
+/* The name of each counter or histogram, with its text. */
 static void
 add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
 {
@@ -197,7 +197,7 @@ add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
     gpc_text_add(out, "}");
 }
 
-/* The tables that options choose instead: [{option, value, number, table}]. */
+/* Tables that options select: [{option, value, number, table}]. */
 static void
 add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {

@@ -1,4 +1,4 @@
-/* describe.h: a protocol told as JSON, from the same structs that simulate it. */
+/* describe.h: a protocol in JSON, from the structs that simulate it. */
 #ifndef GPC_CONTROLLER_DESCRIBE_H
 #define GPC_CONTROLLER_DESCRIBE_H
 

@@ -1,5 +1,5 @@
-/* fsm.c: one step of a table: where a state lives, a cell carried out, a look-up; over words a look-up for each cell.
- * The same for every protocol and for both worlds. */
+/* fsm.c: one step of a table: reads the state, looks up and executes the cell, stores the next state; over words, once per cell.
+ * Shared by all protocols and both worlds. */
 #include "controller/controller.h"
 
 /* ---- where a state lives ------------------------------------------------------------------------------------------------ */
@@ -17,7 +17,7 @@ word_state(const gpc_step_t *x, uint8_t word)
     return x->way != GPC_NONE ? gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] : x->table->initial;
 }
 
-/* Beside the first tag that there is, of a table whose state is in several arrays. */
+/* For a table with its state in several arrays: reads it beside the first tag that is present. */
 static uint8_t
 state_in_arrays(const gpc_step_t *x)
 {
@@ -46,12 +46,13 @@ line_state(const gpc_step_t *x)
 static int
 lost(gpc_step_t *x, uint8_t next, const char *what)
 {
-    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL, "%s of %s %u, line 0x%llx: %s on the way from %s to %s",
-                    x->table->name, x->unit->type->name, x->unit->index, (unsigned long long) x->line, what,
-                    x->table->states[x->state].name, x->table->states[next].name);
+    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
+                    "%s of %s %u, line 0x%llx: %s in the transition from %s to %s", x->table->name, x->unit->type->name,
+                    x->unit->index, (unsigned long long) x->line, what, x->table->states[x->state].name,
+                    x->table->states[next].name);
 }
 
-/* Every way that the line has is the transaction's (GPC_NONE: its own again). */
+/* Assigns all ways of the line to the transaction (GPC_NONE: to none). */
 static void
 mark_ways(const gpc_step_t *x, gpc_index_t mshr)
 {
@@ -67,7 +68,7 @@ mark_ways(const gpc_step_t *x, gpc_index_t mshr)
     }
 }
 
-/* In front of those that are being replayed: if some of these are about the same line, they stood behind them once. */
+/* Before the requests due for replay: those for the same line were queued behind these. */
 static int
 replay_waiters(gpc_controller_t *unit, gpc_mshr_t *entry)
 {
@@ -75,7 +76,7 @@ replay_waiters(gpc_controller_t *unit, gpc_mshr_t *entry)
     return entry->last_entry == GPC_NONE ? GPC_OK : gpc_entries_ready(unit, entry);
 }
 
-/* The transaction is over: who waited for it is replayed, its way is the line's own again. */
+/* Ends the transaction: replays the requests that waited for it and releases its ways. */
 static int
 end_transaction(gpc_step_t *x, uint8_t next)
 {
@@ -83,7 +84,7 @@ end_transaction(gpc_step_t *x, uint8_t next)
     gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
 
     if (entry->pending.count) {
-        return lost(x, next, "requests of the transaction are not answered");
+        return lost(x, next, "pending requests are not answered");
     }
     int status = replay_waiters(unit, entry);
     mark_ways(x, GPC_NONE);
@@ -113,7 +114,7 @@ set_state_in_arrays(gpc_step_t *x, uint8_t next)
     if (leaves) {
         x->way = GPC_NONE;
     }
-    return held || next == x->table->initial ? GPC_OK : lost(x, next, "no way holds the line");
+    return held || next == x->table->initial ? GPC_OK : lost(x, next, "the line has no way");
 }
 
 static int
@@ -139,7 +140,7 @@ set_line_state(gpc_step_t *x, uint8_t next)
         return set_state_in_arrays(x, next);
     }
     if (x->way == GPC_NONE) {
-        return next == x->table->initial ? GPC_OK : lost(x, next, "no way holds the line");
+        return next == x->table->initial ? GPC_OK : lost(x, next, "the line has no way");
     }
     if (next == x->table->initial && !x->table->keeps_initial) {
         gpc_tags_drop(&unit->arrays[x->array], x->way);
@@ -164,7 +165,7 @@ set_word_states(gpc_step_t *x, uint8_t next)
         if (stable && x->way != GPC_NONE) {
             gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] = next;
         } else if (stable && next != x->table->initial) {
-            return lost(x, next, "no way holds the word");
+            return lost(x, next, "the word has no way");
         }
     }
     if (x->mshr == GPC_NONE) {
@@ -198,7 +199,7 @@ state_of(const gpc_step_t *x)
     return x->slot ? *x->slot : x->table->initial; /* no entry yet */
 }
 
-/* As a line its way, an entry leaves its part in the initial state. */
+/* An entry leaves its part in the initial state, as a line leaves its way. */
 static int
 set_entry_state(gpc_step_t *x, uint8_t next)
 {
@@ -245,7 +246,7 @@ impossible(gpc_step_t *x, uint8_t event)
         x->table->states[x->state].name, name, x->cause, x->msg ? (int) x->msg->source : -1);
 }
 
-/* Lines and words need a transaction entry before they can be in a transient state. */
+/* Lines and words need an MSHR before they enter a transient state. */
 static bool
 needs_entry(const gpc_step_t *x, const gpc_cell_t *cell)
 {
@@ -301,10 +302,10 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
         }
         if (status != GPC_OK) {
             if (action != cell->actions) {
-                return lost(x, cell->next, "an action refuses after another had its effect");
+                return lost(x, cell->next, "an action refuses after another has taken effect");
             }
             gpc_step_give_entry(x);
-            return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry waits for a transaction already */
+            return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry already waits for a transaction */
         }
         x->fresh = false; /* it has had an effect */
     }
@@ -312,14 +313,14 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
     return set_state(x, cell->next);
 }
 
-/* For coverage: carried out, or held by. */
+/* Coverage counts cells that execute or hold. */
 static void
 count_cell(const gpc_step_t *x, uint8_t event)
 {
     x->unit->counts[x->table_number][(size_t) x->state * x->table->num_events + event]++;
 }
 
-/* One look-up for what x->state and x->mask say: classify, then the cell; again after a pre-event or REDO. */
+/* One look-up for x->state and x->mask: classify, then the cell; repeated after a pre-event or REDO. */
 static int
 look_up(gpc_step_t *x)
 {
@@ -346,7 +347,7 @@ look_up(gpc_step_t *x)
                 }
                 count_cell(x, event);
                 if ((cell->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
-                    return GPC_OK; /* what a pre-event has taken from its way need not be evicted any more */
+                    return GPC_OK; /* a pre-event has already freed the way */
                 }
                 break;
             case GPC_CELL_HOLD_LINE:
@@ -361,12 +362,12 @@ look_up(gpc_step_t *x)
                 return impossible(x, event);
         }
     }
-    return lost(x, x->state, "the same cause is classified again and again");
+    return lost(x, x->state, "the same cause is classified without end");
 }
 
 /* ---- over words ------------------------------------------------------------------------------------------------------------ */
 
-/* Those of the words that are in the same state and get the same event as the first: x is about them now. */
+/* Restricts x to the words with the same state and event as the first. */
 static gpc_event_id_t
 next_cell(gpc_step_t *x, gpc_mask_t words)
 {
@@ -393,12 +394,12 @@ next_cell(gpc_step_t *x, gpc_mask_t words)
     return event;
 }
 
-/* Whether the cell lets its words go; a word that is not there has none to say so. */
+/* Whether the cell accepts its words as victims; an absent word has no cell. */
 static bool
 lets_go(const gpc_step_t *x, gpc_event_id_t event)
 {
     if (event & 0x80) {
-        return true; /* a pre-event first: it will leave */
+        return true; /* a pre-event comes first, and frees the word */
     }
     if (event >= x->table->num_events) {
         return false;
@@ -425,7 +426,7 @@ gpc_fsm_lets_go(const gpc_step_t *victim)
     return true;
 }
 
-/* All or none: every word is asked before the first is moved. */
+/* All or none: checks every word before the first one moves. */
 static int
 evict_words(gpc_step_t *x)
 {
@@ -447,7 +448,7 @@ evict_words(gpc_step_t *x)
     return GPC_OK;
 }
 
-/* The words of this cell as a message of their own, so that each may wait, or be kept, apart from the others. */
+/* Splits the words of this cell into their own message, which can wait or be kept separately. */
 static int
 step_part(gpc_step_t *x)
 {
@@ -485,14 +486,14 @@ take_words(gpc_step_t *x)
         was_split |= is_part;
         left &= ~same;
     }
-    if (was_split && held == GPC_HELD_QUEUE) { /* the last part waits here too: the others have been taken */
+    if (was_split && held == GPC_HELD_QUEUE) { /* the last part waits for the line too: the others have been accepted */
         x->kept = true;
         return gpc_step_finish_part(x, held);
     }
     return held;
 }
 
-/* A line none of whose words is there, and which is in no transaction, gives its way back. */
+/* A line without present words and without a transaction frees its way. */
 static void
 drop_empty_line(gpc_step_t *x)
 {

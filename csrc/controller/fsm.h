@@ -1,23 +1,23 @@
-/* fsm.h: protocols are tables. Named states, named events, cells [state][event]; the macros that make a file read like the
- * paper's table, and the one function that carries a cell out.
+/* fsm.h: protocols as tables: named states, named events, cells [state][event]; the macros that make a file read like the paper's
+ * table, and the function that executes a cell.
  *
  * A table is over lines, words, entries (of a store buffer or queue) or the unit itself. `classify` names the event of a cause
- * (a message, an eviction, a timer); every guard is resolved there. A cell is
+ * (a message, an eviction, a timer) and evaluates every guard. A cell is
  *
  *     GO(next, act_a, act_b)      a transition: the actions in order, then the next state
  *     GO_HARDENED(next, ...)      the same, where this project deviates from or adds to the paper
- *     REDO(next, ...)             the actions and the next state, then the same cause is classified again
- *     HOLD_LINE                   this request waits, and later ones of its source and network to the line behind it,
- *                                 until the line's state changes
- *     HOLD_QUEUE                  the whole queue that it heads waits
- *     NOT_A_VICTIM                the replacement has to choose another way (a line in a transaction is never asked)
+ *     REDO(next, ...)             the actions and the next state; then the same cause is classified again
+ *     HOLD_LINE                   this request, and later ones of its source and network to the line, wait until the line's
+ *                                 state changes
+ *     HOLD_QUEUE                  the queue that it heads waits
+ *     NOT_A_VICTIM                the replacement must choose another way (lines in a transaction never get an EVICT)
  *
- * and every cell not named is impossible: entering it is a reported protocol error, never undefined behaviour.
- * The first action of a cell may refuse by returning GPC_HOLD before it had any effect on the line (no way, no room):
- * HOLD_QUEUE then. A later action that refuses is a protocol error.
+ * and every other cell is impossible: entering it is a reported protocol error, never undefined behaviour.
+ * The first action of a cell may refuse by returning GPC_HOLD before any effect on the line (no way, no room); the cell then acts
+ * as HOLD_QUEUE. A later action that refuses is a protocol error.
  *
- * Over entries, HOLD_LINE of an entry's own turn (a REPLAY) lets the entry wait for the line's transaction in the controller's
- * first table that has one.
+ * Over entries, HOLD_LINE of an entry's REPLAY makes the entry wait for the line's transaction in the controller's first table that
+ * has one.
  */
 #ifndef GPC_CONTROLLER_FSM_H
 #define GPC_CONTROLLER_FSM_H
@@ -28,7 +28,7 @@ typedef enum { GPC_STABLE, GPC_TRANSIENT_CACHE, GPC_TRANSIENT_COHERENCE } gpc_st
 typedef enum { GPC_OVER_LINES, GPC_OVER_WORDS, GPC_OVER_ENTRIES, GPC_OVER_UNIT } gpc_table_object_t;
 
 typedef enum {
-    GPC_CELL_IMPOSSIBLE, /* must be 0: what is not named */
+    GPC_CELL_IMPOSSIBLE, /* must be 0: cells not named */
     GPC_CELL_GO,
     GPC_CELL_REDO,
     GPC_CELL_HOLD_LINE,
@@ -36,36 +36,36 @@ typedef enum {
     GPC_CELL_NOT_A_VICTIM
 } gpc_cell_kind_t;
 
-/* What a step, or an action, says. Negative: an error. */
+/* Result of a step or an action. Negative: an error. */
 enum { GPC_OK = 0, GPC_HOLD = 1, GPC_HELD_LINE = 2, GPC_HELD_QUEUE = 3, GPC_UNFIT_VICTIM = 4 };
 
 typedef uint8_t gpc_event_id_t;
 #define GPC_NO_EVENT ((gpc_event_id_t) 0x7F)
-#define GPC_PRE_EVENT(event) ((gpc_event_id_t) ((event) | 0x80)) /* take this first, then classify again */
+#define GPC_PRE_EVENT(event) ((gpc_event_id_t) ((event) | 0x80)) /* execute this cell first, then classify again */
 
 typedef struct gpc_step gpc_step_t;
 
-/* One effect of a cell. Tables print what follows "act_" in its name. */
+/* One effect of a cell. Tables print the part of its name after "act_". */
 typedef struct {
     const char *name;
     const char *text;
     int (*run)(gpc_step_t *x);
 } gpc_action_t;
 
-/* GPC_ACTION(act_hit, "the load completes from the line") { body using x }: for the cells of this file. An array of one, so that
- * cells name it without an operator; one that no cell names is a compile error. */
+/* GPC_ACTION(act_hit, "complete the load from the line") { body using x }: for the cells of this file. An array of one, so that
+ * cells name it without an operator; an unused one is a compile error. */
 #define GPC_ACTION(id, text)                                                                       \
     static int id##_run(gpc_step_t *x);                                                            \
     static const gpc_action_t id[1] = {{#id, text, id##_run}};                                     \
     static int id##_run(gpc_step_t *x)
-/* The same for the cells of several files, which see it declared. */
+/* The same for the cells of several files; a header declares it. */
 #define GPC_SHARED_ACTION(id, text)                                                                \
     static int id##_run(gpc_step_t *x);                                                            \
     const gpc_action_t id[1] = {{#id, text, id##_run}};                                            \
     static int id##_run(gpc_step_t *x)
 #define GPC_DECLARE_ACTION(id) extern const gpc_action_t id[1]
 
-/* An action as a part of another one. */
+/* Calls an action from another one. */
 static inline int
 gpc_act(const gpc_action_t *action, gpc_step_t *x)
 {
@@ -96,24 +96,24 @@ typedef struct {
     const char *name; /* "L1", "L1.store_buffer" */
     gpc_table_object_t object;
     uint8_t num_states, num_events, initial;
-    bool keeps_initial; /* a line may stay in its way in the initial state (RCC's retained copies) */
+    bool keeps_initial; /* a line in the initial state may keep its way (RCC's retained copies) */
     const gpc_state_info_t *states;
     const gpc_event_info_t *events;
-    /* Bit a: the state of its lines is also beside the tags of array a (an L2 and its directory). It is looked up in order of
-     * array, the first that has the line, and written to all that have it. 0: the table's own array only. */
+    /* Bit a: array a also stores the state of the table's lines (an L2 and its directory). It is read in order of
+     * array from the first that has the line, and written to all that have it. 0: the table's own array only. */
     uint8_t arrays;
     const gpc_cell_t *cells; /* [num_states][num_events] */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
 } gpc_table_t;
 
-/* ---- how a file declares its table ---------------------------------------------------------------------------------- */
+/* ---- declaring a table ---------------------------------------------------------------------------------------------- */
 
 #define GPC_FSM_STATE_ENUM_(name, kind, text) name,
 #define GPC_FSM_EVENT_ENUM_(name, text) name,
 #define GPC_FSM_STATE_INFO_(name, kind, text) {#name, GPC_##kind, text},
 #define GPC_FSM_EVENT_INFO_(name, text) {#name, text},
 
-/* GPC_FSM(L1, L1_STATES, L1_EVENTS): enumerators as the lists name them (L1_I, L1_LOAD: the prefix is left out in print),
+/* GPC_FSM(L1, L1_STATES, L1_EVENTS): enumerators as the lists name them (L1_I, L1_LOAD; printed without the prefix),
  * L1_NUM_STATES, L1_NUM_EVENTS and the descriptions. */
 #define GPC_FSM(prefix, STATES, EVENTS)                                                            \
     enum { STATES(GPC_FSM_STATE_ENUM_) prefix##_NUM_STATES };                                      \
@@ -143,34 +143,34 @@ typedef struct {
 
 /* ---- one step -------------------------------------------------------------------------------------------------------- */
 
-/* What classify and the actions see: the cause, the object, and where its state lives. Filled in by controller.c. */
+/* The argument of classify and actions: the cause, the object, and the location of its state. Filled in by controller.c. */
 struct gpc_step {
     struct gpc_controller *unit;
     const gpc_table_t *table;
-    uint8_t table_number; /* of the controller's tables */
-    uint8_t array;        /* which of the controller's tag arrays its lines are in */
+    uint8_t table_number; /* index among the controller's tables */
+    uint8_t array;        /* index of the tag array of its lines */
     uint8_t cause;        /* the message's type, or GPC_MSG_EVICT and the like */
     uint8_t state;        /* of the object, before the cell */
     uint8_t word;         /* over words: a word of the mask, for classify */
-    gpc_index_t message;  /* or GPC_NONE. In the step's hand: what no action keeps, controller.c frees */
+    gpc_index_t message;  /* or GPC_NONE. controller.c frees it unless an action keeps it */
     gpc_msg_t *msg;       /* that message, or NULL */
     gpc_address_t line;
-    gpc_mask_t mask;   /* over words: those that this cell is about; else the message's */
+    gpc_mask_t mask;   /* over words: the words of this cell; else the message's */
     gpc_index_t way;   /* in the array, or GPC_NONE */
-    gpc_index_t mshr;  /* transaction entry, or GPC_NONE */
-    gpc_index_t entry; /* over entries: which */
-    uint8_t *slot;     /* over entries and the unit: where the state is kept */
-    uint16_t warp;     /* of gpc_controller_order: whose release or acquire it is */
+    gpc_index_t mshr;  /* MSHR, or GPC_NONE */
+    gpc_index_t entry; /* over entries: the entry */
+    uint8_t *slot;     /* over entries and the unit: location of the state */
+    uint16_t warp;     /* of gpc_controller_order: the warp that releases or acquires */
     uint8_t scope;     /* and its scope, gpc_scope_t */
-    bool kept;         /* an action has taken the message over (a list, a queue, a completion) */
-    bool fresh;        /* the transaction's entry was taken for this cell, which has had no effect yet */
+    bool kept;         /* an action has taken ownership of the message (a list, a queue, a completion) */
+    bool fresh;        /* the MSHR was allocated for this cell, which has had no effect yet */
 };
 
-/* classify, cell, actions, next state; pre-events and REDO included (an EVICT is done as soon as the line has left its way).
- * Over words: one look-up for each distinct (state, event) among the masked words. A message that several cells are about is
- * split into one for each, with its lane list; what they send alike leaves as one message at the step's end. An EVICT asks all
- * words before it moves the first, and a line without words gives its way back. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
- * error, told on the controller's failure with both sides' state. */
+/* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its way).
+ * Over words: one look-up per distinct (state, event) among the masked words. A message that concerns several cells is
+ * split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An EVICT checks all
+ * words before it moves the first, and a line without words frees its way. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
+ * error, reported in the controller's failure with the state of both controllers. */
 GPC_MUST_CHECK int gpc_fsm_step(gpc_step_t *x);
 
 static inline const gpc_cell_t *
@@ -179,15 +179,15 @@ gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
     return &table->cells[(size_t) state * table->num_events + event];
 }
 
-/* Cells that count as transitions as the papers count them; with hardened ones: those this project added. */
+/* Number of transitions as the papers count them; `hardened`: those that this project added. */
 uint32_t gpc_fsm_transitions(const gpc_table_t *table, bool hardened);
-/* "act_a, act_b": the cell's actions, for people; nothing for none. */
+/* "act_a, act_b": the cell's actions, as text; empty for none. */
 void gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell);
 /* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]],
  * actions: [{name, text}]}. */
 void gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table);
-/* Every cell's next state is a state, every state and event is named once, some cell leaves each transient state. 0 or a
- * text of what is wrong in `out`. */
+/* Checks that every cell's next state exists, names are unique, and some cell leaves each transient state. 0, or a
+ * description of the error in `out`. */
 GPC_MUST_CHECK int gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* fsm_print.c: tables told as JSON, counted and checked. */
+/* fsm_print.c: prints tables as JSON, counts their transitions and checks them. */
 #include <string.h>
 
 #include "base/errors.h"
@@ -6,7 +6,7 @@
 
 /* ---- printing and checking -------------------------------------------------------------------------------------------------- */
 
-/* "L1_V" of table prefix "L1_" prints as "V": the prefix is what ends with the first underscore after a capital word. */
+/* "L1_V" prints as "V": without the table's prefix, which ends with the first underscore. */
 static const char *
 short_name(const char *name)
 {
@@ -73,7 +73,7 @@ print_events(gpc_text_t *out, const gpc_table_t *table)
     gpc_text_add(out, "]");
 }
 
-/* What tables print of an action: "act_hit" is "hit", and so is a family's "tc_act_hit". */
+/* The printed name of an action: "hit" for "act_hit", and for a family's "tc_act_hit". */
 static const char *
 action_name(const gpc_action_t *action)
 {
@@ -129,7 +129,7 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
     gpc_text_add(out, "]");
 }
 
-/* Whether a cell before this one of the table, or an action before it of the cell, is the same action. */
+/* Whether the action occurs earlier in the cell or in an earlier cell of the table. */
 static bool
 is_told(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
 {
@@ -233,18 +233,18 @@ gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
             const gpc_cell_t *cell = gpc_fsm_cell(table, s, e);
             bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
             if (moves && cell->next >= table->num_states) {
-                gpc_text_add(out, "%s: cell [%s][%s] leads to no state\n", table->name, table->states[s].name,
+                gpc_text_add(out, "%s: cell [%s][%s] has no valid next state\n", table->name, table->states[s].name,
                              table->events[e].name);
                 whole = false;
             }
         }
         if (table->states[s].kind != GPC_STABLE && !leaves(table, s)) {
-            gpc_text_add(out, "%s: nothing leaves %s\n", table->name, table->states[s].name);
+            gpc_text_add(out, "%s: no transition leaves state %s\n", table->name, table->states[s].name);
             whole = false;
         }
         for (uint8_t other = 0; other < s; other++) {
             if (strcmp(table->states[s].name, table->states[other].name) == 0) {
-                gpc_text_add(out, "%s: state %s stands twice\n", table->name, table->states[s].name);
+                gpc_text_add(out, "%s: state %s is named twice\n", table->name, table->states[s].name);
                 whole = false;
             }
         }

@@ -1,11 +1,11 @@
-/* holding.c: what becomes of a step's message: freed, kept, or held for the line or in its queue. */
+/* holding.c: disposes of a step's message: freed, kept, or held for the line or in its queue. */
 #include "controller/controller.h"
 
 int
 gpc_step_without_transaction(const gpc_step_t *x)
 {
     return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
-                    "%s %u: a request waits for line 0x%llx, which is in no transaction", x->unit->type->name,
+                    "%s %u: a request waits for line 0x%llx, which has no transaction", x->unit->type->name,
                     x->unit->index, (unsigned long long) x->line);
 }
 

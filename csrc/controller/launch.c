@@ -1,4 +1,4 @@
-/* launch.c: a launch's begin and end at a controller: the type's hook for its fields, then the tables that take part. */
+/* launch.c: begin and end of a launch at a controller: the type's hook for its fields, then the tables that declare them. */
 #include "controller/controller.h"
 
 static int
@@ -8,14 +8,14 @@ refused(gpc_controller_t *self, uint8_t table, const char *what)
                     self->index, self->type->tables[table]->name, what);
 }
 
-/* An array whose lines the table is over. */
+/* Whether the table is over the lines of the array. */
 static bool
 is_over(const gpc_controller_t *self, uint8_t table, uint8_t array)
 {
     return self->type->object_of[table] == array || (self->type->tables[table]->arrays >> array & 1);
 }
 
-/* Whether the line has a way in an array of the table before `end`. */
+/* Whether the line has a way in one of the table's arrays before `end`. */
 static bool
 has_way(const gpc_controller_t *self, uint8_t table, gpc_address_t line, uint8_t end)
 {
@@ -34,7 +34,7 @@ tell_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t li
     return status > 0 ? refused(self, table, "the begin or end of a launch for a line") : status;
 }
 
-/* Every line that has a way, once, then those that are in a transaction without one. */
+/* Visits every line with a way once, then lines in a transaction without a way. */
 static int
 tell_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
 {
@@ -70,7 +70,7 @@ tell_entries(gpc_controller_t *self, uint8_t table, uint8_t cause)
     gpc_index_t entry = gpc_part_first(part);
 
     while (entry != GPC_NONE) {
-        gpc_index_t next = gpc_part_next(part, entry); /* this one may leave */
+        gpc_index_t next = gpc_part_next(part, entry); /* this one may leave the part */
         int status = gpc_controller_entry(self, table, number, entry, cause, GPC_NONE);
         if (status) {
             return status > 0 ? refused(self, table, "the begin or end of a launch for an entry") : status;

@@ -56,7 +56,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
                         unit->index, unit->messages->capacity);
     }
     gpc_msg_t *msg = i == GPC_NONE ? gpc_pool_spare(unit->messages) : gpc_msg_at(unit->messages, i);
-    memset(msg, 0, offsetof(gpc_msg_t, data)); /* the words are written by who sends any */
+    memset(msg, 0, offsetof(gpc_msg_t, data)); /* senders of words write them */
     msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
     msg->type = type;
     msg->source = msg->requester = unit->node;
@@ -100,7 +100,7 @@ gpc_new_request(gpc_step_t *x, uint8_t type)
 
     if (x->msg) {
         gpc_carry(x, msg, x->msg->mask, x->msg->data);
-        move_lanes(msg, x->msg); /* they come back with the answer */
+        move_lanes(msg, x->msg); /* the answer returns them */
     }
     return msg;
 }
@@ -125,7 +125,7 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return msg;
 }
 
-/* What the protocol's list says of the type, and the size on the wire. */
+/* The type's entry in the protocol's list, and the size on the wire. */
 static void
 stamp(const gpc_controller_t *unit, gpc_index_t message)
 {

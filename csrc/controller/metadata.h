@@ -1,5 +1,4 @@
-/* metadata.h: a protocol's own fields beside lines, in transactions, controllers, warps, entries and messages, with access to them
- * by type.
+/* metadata.h: typed access to a protocol's own fields beside lines and in MSHRs, controllers, warps, entries and messages.
  *
  *     #define L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades)
  *     GPC_METADATA(tcw_l1, mshr, L1_MSHR)    -> tcw_l1_mshr_t, tcw_l1_mshr_described, tcw_l1_mshr(x)->upgrades
@@ -25,7 +24,7 @@
     GPC_ACCESSOR_(owner##_line_t, owner##_line_at,                                                 \
                   (const gpc_controller_t *unit, uint8_t array, gpc_index_t way),                  \
                   gpc_tags_fields(&unit->arrays[array], way))
-/* OWNER_mshr(x): in x's transaction; OWNER_mshr_at(unit, mshr). */
+/* OWNER_mshr(x): fields in x's MSHR; OWNER_mshr_at(unit, mshr). */
 #define GPC_ACCESS_mshr_(owner)                                                                    \
     GPC_ACCESSOR_(owner##_mshr_t, owner##_mshr, (const gpc_step_t *x), gpc_step_mshr_fields(x))    \
     GPC_ACCESSOR_(owner##_mshr_t, owner##_mshr_at, (const gpc_controller_t *unit, gpc_index_t mshr), \
@@ -36,21 +35,21 @@
 #define GPC_ACCESS_warp_(owner)                                                                    \
     GPC_ACCESSOR_(owner##_warp_t, owner##_warp, (const gpc_controller_t *unit, uint16_t warp),     \
                   unit->warp_fields + (size_t) warp * unit->warp_fields_size)
-/* OWNER_entry(x, part): of x's entry. */
+/* OWNER_entry(x, part): fields of x's entry. */
 #define GPC_ACCESS_entry_(owner)                                                                   \
     GPC_ACCESSOR_(owner##_entry_t, owner##_entry, (const gpc_step_t *x, uint8_t part),             \
                   gpc_part_fields(&x->unit->parts[part], x->entry))
-/* OWNER_message(msg): what the message carries. */
+/* OWNER_message(msg): fields of the message. */
 #define GPC_ACCESS_message_(owner)                                                                 \
     GPC_ACCESSOR_(owner##_message_t, owner##_message, (const gpc_msg_t *msg), (uintptr_t) msg->fields)
 
-/* A shared action looks at a protocol's fields through the struct that it was written for: the member is at the same place in
+/* A shared action accesses a protocol's fields through its own struct: the member has the same offset in
  * both, or the file does not compile. */
 #define GPC_SAME_PLACE(type, shared_type, member)                                                                      \
     _Static_assert(offsetof(type, member) == offsetof(shared_type, member) &&                                          \
                        sizeof(((type *) 0)->member) == sizeof(((shared_type *) 0)->member),                            \
-                   "shared actions find " #member " at another place")
-/* The same for a state, event, message or option that a shared file counts on. */
-#define GPC_SAME_NUMBER(here, shared) _Static_assert((int) (here) == (int) (shared), "shared code takes " #here " for another")
+                   "shared actions expect " #member " at another offset")
+/* The same for a state, event, message or option that a shared file relies on. */
+#define GPC_SAME_NUMBER(here, shared) _Static_assert((int) (here) == (int) (shared), "shared code expects another number for " #here)
 
 #endif

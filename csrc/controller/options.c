@@ -1,5 +1,5 @@
-/* options.c: whether a protocol fits a machine; its options: defaults, what follows from the machine, what is given; the tables
- * that options choose. */
+/* options.c: checks a protocol against a machine; options: defaults, values derived from the machine, given values; the tables
+ * that options select. */
 #include <string.h>
 
 #include "controller/controller.h"
@@ -81,8 +81,8 @@ gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure)
     }
     if (found && !self->keeps_time) {
         return gpc_fail(failure, GPC_ERROR_PROTOCOL,
-                        "protocol %s has the timestamp %s and does not say what it does when timestamp_bits are used "
-                        "up (keeps_time)",
+                        "protocol %s has the timestamp %s and does not declare how it handles their wrap-around "
+                        "(keeps_time)",
                         self->id, found->name);
     }
     return GPC_OK;

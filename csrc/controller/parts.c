@@ -1,15 +1,15 @@
-/* parts.c: entries of parts (store buffers, FIFOs): taken in order, found by line, given back from anywhere, all in constant time;
- * and what lets them act: queues of ready entries, and entries that wait for transactions. */
+/* parts.c: entries of parts (store buffers, FIFOs): appended, found by line and removed in any order, all in constant time; queues of
+ * ready entries; entries that wait for transactions. */
 #include <string.h>
 
 #include "controller/controller.h"
 
 typedef struct {
-    gpc_index_t pool; /* link while free */
+    gpc_index_t pool; /* free list */
     gpc_index_t next, previous;
     gpc_index_t chain; /* the next older entry in the bucket */
-    gpc_index_t after; /* the next ready entry; or, of those that wait for a transaction, the next one's name */
-    gpc_index_t mshr;  /* the transaction that it waits for, or GPC_NONE */
+    gpc_index_t after; /* the next ready entry; of entries that wait for a transaction, the id of the next one */
+    gpc_index_t mshr;  /* the MSHR that it waits for, or GPC_NONE */
     bool ready;
     gpc_address_t line;
 } link_t;
@@ -143,8 +143,9 @@ gpc_part_ready(gpc_part_t *part, gpc_index_t entry)
     const link_t *link = link_at(part, entry);
 
     if (part->table == GPC_MAX_TABLES) {
-        return gpc_fail(unit->failure, GPC_ERROR_PROTOCOL, "%s %u: an entry of %s is ready, but no table is over them",
-                        unit->type->name, unit->index, unit->type->parts[part->number].name);
+        return gpc_fail(unit->failure, GPC_ERROR_PROTOCOL,
+                        "%s %u: an entry of %s is ready, but no table is over these entries", unit->type->name,
+                        unit->index, unit->type->parts[part->number].name);
     }
     if (link->ready || link->mshr != GPC_NONE) {
         return GPC_OK;
@@ -159,9 +160,9 @@ gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry)
     return link_at(part, entry)->ready;
 }
 
-/* ---- entries that wait for a transaction: a ring through them, of which the transaction has the last ------------------------- */
+/* ---- entries that wait for a transaction: a ring; the transaction points to the last one -------------------------------------- */
 
-/* An entry of any part. */
+/* The id of an entry among all parts. */
 static gpc_index_t
 name_of(const gpc_part_t *part, gpc_index_t entry)
 {
@@ -330,9 +331,9 @@ gpc_part_line(const gpc_part_t *part, gpc_index_t entry)
     return link_at(part, entry)->line;
 }
 
-/* ---- for the explorer, checks and people -------------------------------------------------------------------------------------- */
+/* ---- for the explorer, checks and prints --------------------------------------------------------------------------------------- */
 
-/* How many entries of the part are older: what an entry is called says nothing. */
+/* The number of older entries of the part, since an entry's index is arbitrary. */
 static uint32_t
 place_of(const gpc_part_t *part, gpc_index_t entry)
 {

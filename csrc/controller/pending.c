@@ -1,4 +1,4 @@
-/* pending.c: requests that a transaction serves: kept, found by the request that an answer names, taken in order or again. */
+/* pending.c: requests that a transaction serves: kept, found by the request that an answer names, removed in order, replayed. */
 #include "controller/controller.h"
 
 gpc_msg_t *
@@ -90,7 +90,7 @@ gpc_replay_pending(gpc_step_t *x)
 {
     gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, x->mshr);
     gpc_list_prepend(&entry->waiters, x->unit->messages,
-                     &entry->pending); /* who waits came after them, and stays behind */
+                     &entry->pending); /* waiting requests arrived later, and remain behind */
     gpc_list_prepend(x->unit->replay, x->unit->messages, &entry->waiters);
     return GPC_OK;
 }

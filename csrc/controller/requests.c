@@ -14,26 +14,26 @@ gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_SHARED_ACTION(act_merge_load, "the load joins the one read that is open")
+GPC_SHARED_ACTION(act_merge_load, "merge the load into the outstanding read")
 {
     gpc_count(x, load_merges);
     x->msg->request = gpc_first_pending(x)->request;
     return gpc_keep_pending(x);
 }
 
-GPC_SHARED_ACTION(act_write_line, "the store's words into the own copy")
+GPC_SHARED_ACTION(act_write_line, "write the store's words into the own copy")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_fill, "the answer's line into the reserved way")
+GPC_SHARED_ACTION(act_fill, "fill the reserved way from the answer")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_complete, "who waits for this answer completes: the request that was sent and all merged with it")
+GPC_SHARED_ACTION(act_complete, "complete the request that this answer names, and all merged with it")
 {
     gpc_index_t request = x->msg->request, i;
 
@@ -51,7 +51,7 @@ GPC_SHARED_ACTION(act_complete, "who waits for this answer completes: the reques
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_complete_first, "the load that asked completes, none of those merged with it")
+GPC_SHARED_ACTION(act_complete_first, "complete the load that was sent, without those merged with it")
 {
     gpc_requests_mshr(x)->outstanding--;
     return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);

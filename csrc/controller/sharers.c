@@ -33,32 +33,32 @@ gpc_call_in_and_wait(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
     return gpc_call_in(x, type, set);
 }
 
-GPC_SHARED_ACTION(act_add_sharer, "the sender is listed")
+GPC_SHARED_ACTION(act_add_sharer, "add the sender to the sharer list")
 {
     gpc_nodeset_add(gpc_sharers(x), x->msg->source);
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_add_readers, "all who wait are listed")
+GPC_SHARED_ACTION(act_add_readers, "add all pending requesters to the sharer list")
 {
     gpc_add_pending_sharers(x);
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_clear_sharers, "the list is empty")
+GPC_SHARED_ACTION(act_clear_sharers, "empty the sharer list")
 {
     *gpc_sharers(x) = (gpc_nodeset_t){{0}};
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_set_owner, "the sender alone is listed")
+GPC_SHARED_ACTION(act_set_owner, "reduce the sharer list to the sender")
 {
     *gpc_sharers(x) = (gpc_nodeset_t){{0}};
     gpc_nodeset_add(gpc_sharers(x), x->msg->source);
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(act_count, "one acknowledgement less is awaited")
+GPC_SHARED_ACTION(act_count, "count an acknowledgement")
 {
     gpc_sharers_mshr(x)->acknowledgements--;
     return GPC_OK;

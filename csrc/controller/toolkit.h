@@ -1,4 +1,4 @@
-/* toolkit.h: what protocol files are written with. */
+/* toolkit.h: all headers that a protocol file needs. */
 #ifndef GPC_CONTROLLER_TOOLKIT_H
 #define GPC_CONTROLLER_TOOLKIT_H
 

@@ -1,4 +1,4 @@
-/* turns.c: ready entries of parts act by themselves, each in a step of its table. */
+/* turns.c: ready entries of parts act, each in a step of its table. */
 #include "controller/controller.h"
 
 int

@@ -1,4 +1,4 @@
-/* verify.c: a controller looked at from outside: its own checks, its encoding for the explorer, its print for people. */
+/* verify.c: a controller's consistency checks, its encoding for the explorer, and its print. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
         if (tag->mshr != GPC_NONE) {
             const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, tag->mshr);
             if (at_rest || !entry->live || entry->line != gpc_tags_line(tags, way)) {
-                return wrong(self, gpc_tags_line(tags, way), "its way is promised to no transaction");
+                return wrong(self, gpc_tags_line(tags, way), "its way is reserved for no transaction");
             }
         } else if (tag->state >= table->num_states || table->states[tag->state].kind != GPC_STABLE) {
             return wrong(self, gpc_tags_line(tags, way), "is in a transient state without a transaction");
@@ -106,7 +106,7 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
         return GPC_OK;
     }
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
-        return wrong(self, 0, "a transaction has not ended");
+        return wrong(self, 0, "a transaction is outstanding at the end");
     }
     int status = gpc_parts_verify(self);
     if (status) {
@@ -116,13 +116,13 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
         return wrong(self, 0, "the end of the launch is held");
     }
     return self->replay->count
-               ? wrong(self, gpc_msg_at(self->messages, self->replay->head)->line, "a request still waits")
+               ? wrong(self, gpc_msg_at(self->messages, self->replay->head)->line, "a request is held at the end")
                : GPC_OK;
 }
 
-/* ---- encoding: equal bytes exactly for equal controllers ------------------------------------------------------------------------------ */
+/* ---- encoding: equal bytes if and only if controllers are equal ------------------------------------------------------------------------------ */
 
-/* LRU stamps matter by their order in the set only. */
+/* Only the order of LRU stamps within the set matters. */
 static uint32_t
 age_of(const gpc_tags_t *tags, gpc_index_t way)
 {
@@ -167,7 +167,7 @@ next_way(const gpc_tags_t *tags, gpc_address_t from)
     return next;
 }
 
-/* In order of line: which way of its set a line has got says nothing. */
+/* In order of line: the way that a line occupies in its set does not matter. */
 static void
 encode_array(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_encoder_t *out)
 {
@@ -204,7 +204,7 @@ key_of(const gpc_mshr_t *entry)
     return entry->line + entry->table;
 }
 
-/* In order of line, since which entry a transaction got says nothing. */
+/* In order of line: the MSHR that a transaction occupies does not matter. */
 static void
 encode_transactions(const gpc_controller_t *self, gpc_encoder_t *out)
 {

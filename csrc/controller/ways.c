@@ -19,8 +19,7 @@ victim_step(const gpc_step_t *x, uint8_t array, gpc_index_t way, gpc_step_t *vic
                            .kept = true};
 }
 
-/* The lowest rank, least recently used, of the ways that are in no transaction and behind (rank, used) in this order: so the next
- * one to ask after that one was refused. GPC_NONE: there is none. */
+/* The next victim after (rank, used) in order of rank and last use, among ways without a transaction. GPC_NONE: there is none. */
 static gpc_index_t
 next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *used)
 {
@@ -46,8 +45,8 @@ next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint
     return best;
 }
 
-/* The way to take: a free one, else the first victim that the table lets go. None while a victim of this set is still leaving:
- * its way will do. */
+/* The way to reserve: a free one, else the first victim that the table accepts. None while a victim of this set is leaving: its way
+ * will be free. */
 static gpc_index_t
 choose_way(const gpc_step_t *x, uint8_t array)
 {
@@ -98,7 +97,7 @@ evict(gpc_step_t *x, uint8_t array, gpc_index_t way)
     victim_step(x, array, way, &victim);
     int status = gpc_fsm_step(&victim);
     if (status == GPC_HELD_QUEUE && x->fresh && gpc_mshr_room(&x->unit->mshrs) == 0) {
-        /* the last entry was taken for x, which cannot go on without the victim's leaving: that one first */
+        /* x took the last MSHR, which the victim needs first */
         gpc_step_give_entry(x);
         gave_entry = true;
         victim_step(x, array, way, &victim);
@@ -116,8 +115,7 @@ evict(gpc_step_t *x, uint8_t array, gpc_index_t way)
         }
         gpc_tags_drop(tags, way);
     }
-    if (gave_entry &&
-        x->unit->type->idle_until) { /* the victim idles in the entry now: x comes back when that may end */
+    if (gave_entry && x->unit->type->idle_until) { /* the victim idles in the MSHR: x is retried when it may end */
         status = x->unit->end_idle(x->unit);
         return status < 0 ? status : GPC_HOLD;
     }

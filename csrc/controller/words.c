@@ -1,5 +1,5 @@
-/* words.c: what messages hold: given back, merged; over words split into parts for each cell, and joined again when several are sent
- * alike. */
+/* words.c: contents of messages: freed, merged; over words, split into parts for each cell, and combined when equal messages are
+ * sent. */
 #include <string.h>
 
 #include "controller/controller.h"
@@ -44,7 +44,7 @@ put_lane(gpc_lane_list_t *to, uint16_t at, const gpc_lane_list_t *from, uint16_t
     to->old[at] = from->old[n];
 }
 
-/* The lanes of the part's words move to a list of their own; their order within a word stays. */
+/* Moves the lanes of the part's words to a new list; the order within a word is kept. */
 static int
 split_lanes(gpc_controller_t *unit, const gpc_msg_t *msg, gpc_msg_t *part)
 {
@@ -81,7 +81,7 @@ gpc_split_message(gpc_controller_t *unit, gpc_index_t message, gpc_mask_t mask)
         return GPC_NONE;
     }
     gpc_msg_t *part = gpc_msg_at(unit->messages, i);
-    *part = *msg; /* of the same request: an answer's words say which part it is for */
+    *part = *msg; /* of the same request: an answer's words identify its part */
     part->next = GPC_NONE;
     part->mask = mask;
     if (msg->lanes != GPC_NONE && split_lanes(unit, msg, part) != GPC_OK) {
@@ -92,7 +92,7 @@ gpc_split_message(gpc_controller_t *unit, gpc_index_t message, gpc_mask_t mask)
     return i;
 }
 
-/* Whether two messages of one step may leave as one. */
+/* Whether two messages of one step may be combined. */
 static bool
 sent_alike(const gpc_msg_t *a, const gpc_msg_t *b)
 {

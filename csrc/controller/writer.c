@@ -16,8 +16,8 @@ gpc_msg_t *
 gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until)
 {
     int status = gpc_note_performed(x, gpc_writer(x), until);
-    if (status) { /* sending what comes back ends with it */
-        (void) gpc_fail(x->unit->failure, status, "%s %u: no room to watch what is performed", x->unit->type->name,
+    if (status) { /* gpc_send refuses the dummy message */
+        (void) gpc_fail(x->unit->failure, status, "%s %u: no memory to monitor a performed write", x->unit->type->name,
                         x->unit->index);
         return gpc_pool_spare(x->unit->messages);
     }
@@ -34,7 +34,7 @@ gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer)
     return status;
 }
 
-GPC_SHARED_ACTION(writer_act_write, "the store's words into the line")
+GPC_SHARED_ACTION(writer_act_write, "write the store's words into the line")
 {
     const gpc_msg_t *store = gpc_writer_message(x);
     gpc_merge_words(gpc_line_words(x), store->data, store->mask);
@@ -42,7 +42,7 @@ GPC_SHARED_ACTION(writer_act_write, "the store's words into the line")
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(writer_act_perform, "the atomic's operations on the line")
+GPC_SHARED_ACTION(writer_act_perform, "perform the atomic on the line")
 {
     if (gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, gpc_writer_message(x)->lanes), gpc_line_words(x))) {
         gpc_writer_line(x)->dirty = 1;

@@ -1,4 +1,4 @@
-/* core_world.h: cores in a world that is made of nothing: an L1 port that answers from a flat memory after a set number of cycles. */
+/* core_world.h: cores without a memory system: an L1 port that answers from a flat memory after a fixed number of cycles. */
 #ifndef GPC_TESTS_CORE_WORLD_H
 #define GPC_TESTS_CORE_WORLD_H
 

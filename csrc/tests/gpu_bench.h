@@ -1,4 +1,4 @@
-/* gpu_bench.h: a GPU and programs by hand, for tests of the whole machine. */
+/* gpu_bench.h: a GPU and hand-written programs, for tests of the whole machine. */
 #ifndef GPC_TESTS_GPU_BENCH_H
 #define GPC_TESTS_GPU_BENCH_H
 

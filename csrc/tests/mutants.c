@@ -1,4 +1,4 @@
-/* mutants.c: the protocols of the test library, planted bugs among them (mutants.h); stands in the place of protocols/registry.c. */
+/* mutants.c: the protocols of the test library, planted bugs included (mutants.h); it replaces protocols/registry.c. */
 #include "tests/mutants.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 enum { MOST_CONTROLLERS = 5 };
 
 struct mutant {
-    gpc_protocol_t protocol; /* first: what a controller points to */
+    gpc_protocol_t protocol; /* first member: controllers point to it */
     const gpc_protocol_t *base;
     const mutant_info_t *info;
     gpc_controller_type_t types[MOST_CONTROLLERS];
@@ -26,10 +26,10 @@ static const gpc_protocol_t *const products[] = {
     &gpc_protocol_self_inval,
 };
 
-/* What the files of planted bugs have registered when the library is loaded, by family. */
+/* Lists that the files of planted bugs register when the library is loaded, by family. */
 static mutant_list_t *families;
 
-/* Made when the library is loaded, never changed after that. */
+/* Made when the library is loaded, then constant. */
 static mutant_t **mutants;
 static uint32_t num_mutants;
 
@@ -50,7 +50,7 @@ take(size_t count, size_t size)
     return memory;
 }
 
-/* By the first id, so that the order of linking says nothing. */
+/* Ordered by the first id, so that the order of linking does not matter. */
 void
 mutants_register(mutant_list_t *list)
 {
@@ -315,7 +315,7 @@ mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(co
     table_of(self, table)->classify = classify;
 }
 
-/* ---- at work -------------------------------------------------------------------------------------------------------------------- */
+/* ---- classifiers and actions of mutants ------------------------------------------------------------------------------------------ */
 
 static const gpc_table_t *
 base_table(const gpc_step_t *x)

@@ -1,12 +1,12 @@
-/* mutants.h: planted bugs. A mutant is a product protocol with one thing made wrong: a cell, an action, a classifier, an order
- * trait or the declared order of a network. It exists in the test library only, under an id of its own ("tc-weak!h1"), and is
- * run, explored and fuzzed like any protocol: whatever claims to find bugs is asked to find these.
+/* mutants.h: planted bugs. A mutant is a protocol with one deliberate error: in a cell, an action, a classifier, an order trait or
+ * the declared order of a network. It exists in the test library only, under an id of its own ("tc-weak!h1"), and runs, is
+ * explored and is fuzzed like any protocol: every checker that claims to find bugs must find these.
  *
- * mutants.c copies the base protocol's structs and tables when the library is loaded and lets `plant` change the copy. The
- * product's extension never links these files: mutants.c stands in the place of protocols/registry.c.
+ * When the library is loaded, mutants.c copies the base protocol's structs and tables and `plant` changes the copy. The package's
+ * extension never links these files: mutants.c replaces protocols/registry.c.
  *
- * With GPUCOH_ADDED=BASE in the environment the library has no planted bugs but one protocol more than the product, "added", which
- * differs from BASE in id and figure slot: what a protocol is that only the registry knows of.
+ * With GPUCOH_ADDED=BASE in the environment the library has, instead of planted bugs, one protocol more than the package: "added",
+ * which differs from BASE in id and figure slot, and which only the registry names.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H
@@ -17,8 +17,8 @@ typedef struct mutant mutant_t;
 
 typedef struct {
     const char *id;      /* base protocol's id, '!', a name */
-    const char *what;    /* what is planted, in one line */
-    const char *reading; /* the paper's or spec's literal reading that this is; NULL: an ordinary mistake */
+    const char *what;    /* the planted bug, in one line */
+    const char *reading; /* the paper's literal reading that the bug represents; NULL: an ordinary mistake */
     void (*plant)(mutant_t *self);
 } mutant_info_t;
 
@@ -40,7 +40,7 @@ void mutants_register(mutant_list_t *list);
 /* The example of docs/how-to/add-a-protocol.md: a protocol of the test library. */
 extern const gpc_protocol_t gpc_protocol_self_inval;
 
-/* ---- what a `plant` is made of. Tables, states and events by name, without the prefix: "L1", "V", "STORE". ---------------- */
+/* ---- functions for `plant`. Tables, states and events by name, without the prefix: "L1", "V", "STORE". -------------------- */
 
 gpc_protocol_t *mutant_protocol(mutant_t *self); /* order traits, networks: to be changed */
 gpc_cell_t *mutant_cell(mutant_t *self, const char *table, const char *state, const char *event);
@@ -52,18 +52,18 @@ void mutant_replace(mutant_t *self, const char *table, const char *state, const 
 void mutant_add(mutant_t *self, const char *table, const char *state, const char *event, const gpc_action_t *action);
 void mutant_swap(mutant_t *self, const char *table, const char *state, const char *event, unsigned first,
                  unsigned second);
-/* The cell becomes what another cell of the table is. */
+/* Copies another cell of the table into the cell. */
 void mutant_copy(mutant_t *self, const char *table, const char *state, const char *event, const char *from_state,
                  const char *from_event);
 void mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(const gpc_step_t *x));
 
-/* ---- what its classifiers and actions may ask ------------------------------------------------------------------------------ */
+/* ---- queries for a mutant's classifiers and actions ------------------------------------------------------------------------ */
 
-gpc_event_id_t mutant_base_event(const gpc_step_t *x); /* what the product's classifier says */
+gpc_event_id_t mutant_base_event(const gpc_step_t *x); /* the base protocol's event */
 bool mutant_event_is(const gpc_step_t *x, gpc_event_id_t event, const char *name);
 gpc_event_id_t mutant_event(const gpc_step_t *x, const char *name);
 bool mutant_state_is(const gpc_step_t *x, const char *name);
-/* An action of the product's that no header declares: that number of a cell of the base protocol. */
+/* An action of the base protocol that no header declares: that index of a cell. */
 const gpc_action_t *mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action);
 /* Message types and described fields by name. A field is of x's line, x's transaction, or a message. */
 uint8_t mutant_type(const gpc_step_t *x, const char *message);

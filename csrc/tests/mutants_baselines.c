@@ -1,4 +1,4 @@
-/* mutants_baselines.c: bugs planted in no-l1 and ideal (no-coh promises nothing, so nothing can be wrong with it). */
+/* mutants_baselines.c: bugs planted in no-l1 and ideal (no-coh promises nothing, so no bug can violate its promise). */
 #include "tests/mutants.h"
 
 /* ---- no-l1 ------------------------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* network_world.h: a network alone: nodes that send as much as there is room for, or leave what arrives, and what is counted of it. */
+/* network_world.h: a network on its own: nodes that send whenever there is room, or leave arrived messages, and its counters. */
 #ifndef GPC_TESTS_NETWORK_WORLD_H
 #define GPC_TESTS_NETWORK_WORLD_H
 

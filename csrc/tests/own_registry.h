@@ -1,5 +1,5 @@
-/* own_registry.h: a test's own protocols in the registry's place, in both worlds: gpc_gpu_create and gpc_explore find them by id.
- * To be included once, by a test whose executable then links no protocols/registry.c. */
+/* own_registry.h: a test's own protocols instead of the registry, in both worlds: gpc_gpu_create and gpc_explore find them by id.
+ * A test includes it once, and its executable links no protocols/registry.c. */
 #ifndef GPC_TESTS_OWN_REGISTRY_H
 #define GPC_TESTS_OWN_REGISTRY_H
 

@@ -1,4 +1,4 @@
-/* sketch_denovo.h: what the DeNovo sketch's controllers share: messages and their fields. */
+/* sketch_denovo.h: shared by the controllers of the DeNovo prototype: messages and their fields. */
 #ifndef GPC_TESTS_SKETCH_DENOVO_H
 #define GPC_TESTS_SKETCH_DENOVO_H
 

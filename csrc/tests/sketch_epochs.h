@@ -1,4 +1,4 @@
-/* sketch_epochs.h: what the controllers of the STC sketch share: messages, their fields, bands. */
+/* sketch_epochs.h: shared by the controllers of the STC prototype: messages, their fields, bands. */
 #ifndef GPC_TESTS_SKETCH_EPOCHS_H
 #define GPC_TESTS_SKETCH_EPOCHS_H
 

@@ -1,5 +1,5 @@
-/* sketch_walls.h: the smallest tables that lean on what the wall test asked for: a recall, pre-events, words apart, two tables, a
- * state in two arrays. Their actions are real. */
+/* sketch_walls.h: the smallest tables for the tests of resource limits: a recall, pre-events, words, two tables, a state in two
+ * arrays. Their actions are complete. */
 #ifndef GPC_TESTS_SKETCH_WALLS_H
 #define GPC_TESTS_SKETCH_WALLS_H
 

@@ -1,6 +1,5 @@
-/* sketches.h: protocols of later parts as tables, before they are built: do they fit the seam (fsm.h, protocol.h,
- * describe.h)? States, events, cells, guards and metadata are real; an action that would only move data is a stub
- * that says its effect. */
+/* sketches.h: prototype protocols (test-only) that check the interface (fsm.h, protocol.h, describe.h) against later papers. States,
+ * events, cells, guards and metadata are complete; an action that would only move data is a stub that names its effect. */
 #ifndef GPC_TESTS_SKETCHES_H
 #define GPC_TESTS_SKETCHES_H
 

@@ -1,4 +1,4 @@
-/* small_programs.h: how tests write programs for the explorer, and the ones that most of them explore. */
+/* small_programs.h: programs for the explorer, and macros to write them. */
 #ifndef GPC_TESTS_SMALL_PROGRAMS_H
 #define GPC_TESTS_SMALL_PROGRAMS_H
 

@@ -1,7 +1,7 @@
-/* test_allocations.c: does every way out of memory end in GPC_ERROR_MEMORY, with nothing lost and nothing touched twice?
+/* test_allocations.c: does every failed allocation end in GPC_ERROR_MEMORY, without leaks and double frees?
  *
  * The test is linked with malloc, calloc and realloc wrapped (meson.build): the N-th call fails, for every N until the whole
- * scenario passes. Under AddressSanitizer (make asan) a leak or a double free on such a way fails the test as well.
+ * scenario passes. Under AddressSanitizer (make asan) a leak or a double free fails the test as well.
  */
 #include "gpu_bench.h"
 

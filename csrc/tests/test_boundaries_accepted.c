@@ -1,5 +1,5 @@
 /* test_boundaries_accepted.c: may a store complete when the L1 accepts it, and be performed later? Monitors and explorer follow it
- * until then: the core's own loads read it early, and one that is lost is told. */
+ * until then: the core's own loads read it early, and a lost store is reported. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_registry.h"

@@ -1,5 +1,5 @@
-/* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that takes part, and last until what its
- * end causes is over? Do read-only buffers show at the L1 and beyond? */
+/* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that declares it, and last until the effects
+ * of its end are complete? Are read-only buffers visible to the L1 and to lower levels? */
 #include "base/arena.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"

@@ -1,5 +1,5 @@
-/* test_boundaries_monitor.c: do monitors see what protocols of later papers are made of: words with states of their own, steps of
- * tables over the unit and over entries, stores that are accepted before they are performed? */
+/* test_boundaries_monitor.c: do monitors check words with states of their own, steps of tables over the unit and over entries, and
+ * stores that are accepted before they are performed? */
 #include "base/arena.h"
 #include "check/monitor.h"
 #include "tests/harness.h"

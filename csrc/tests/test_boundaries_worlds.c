@@ -1,5 +1,5 @@
 /* test_boundaries_worlds.c: do entries that act by themselves, outboxes with room for few messages and background timers work in the
- * machine and in the explorer alike, and does either find a drain that is lost? */
+ * machine and in the explorer alike, and do both find a lost drain? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"

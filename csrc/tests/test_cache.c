@@ -1,4 +1,4 @@
-/* test_cache.c: tag arrays, transaction tables, the read-modify-write unit. */
+/* test_cache.c: tag arrays, MSHRs, the read-modify-write unit. */
 #include "cache/mshr.h"
 #include "cache/rmw.h"
 #include "cache/tags.h"

@@ -1,4 +1,4 @@
-/* test_checks.c: do the parts of monitors and race detector judge as they should? Whole runs: tests/verification. */
+/* test_checks.c: do the parts of the monitors and of the race detector decide correctly? Whole runs: tests/verification. */
 #include <string.h>
 
 #include "check/shadow.h"

@@ -1,4 +1,4 @@
-/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, what is refused. */
+/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, refused accesses. */
 #include "core_world.h"
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)

@@ -1,4 +1,4 @@
-/* test_instant_filter.c: does ideal's filter name every L1 that may have a copy of a line, at any time, and soon few others? */
+/* test_instant_filter.c: does ideal's sharer filter include every L1 that may hold a line, and few others? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 

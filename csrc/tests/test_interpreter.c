@@ -1,4 +1,4 @@
-/* test_interpreter.c: what instructions compute, divergence, and what a program may not be. */
+/* test_interpreter.c: results of instructions, divergence, and invalid programs. */
 #include "core/execute/alu.h"
 #include "core_world.h"
 #include "harness.h"

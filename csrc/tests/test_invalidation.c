@@ -1,5 +1,5 @@
 /* test_invalidation.c: are the invalidation protocols (MESI, GPU-VI, GPU-VIni) coherent over every interleaving, and do they neither
- * stop nor lose a word when everything they wait for is scarce? */
+ * deadlock nor lose a word with minimal resources? */
 #include "controller/protocol.h"
 #include "gpu_bench.h"
 #include "machine/gpu.h"

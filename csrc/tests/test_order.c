@@ -1,4 +1,4 @@
-/* test_order.c: does order.c let through what it may and nothing else? Rules, releases and acquires, barriers. */
+/* test_order.c: does order.c admit exactly the accesses that it may? Rules, releases and acquires, barriers. */
 #include "core/memory/order.h"
 #include "harness.h"
 

@@ -1,5 +1,5 @@
-/* test_order_traits.c: do core rules and order traits hold in both worlds, the explorer and the machine? Prototypes are copies of
- * `ideal` with another rule or other traits; this file's registry is linked in place of protocols/registry.c. */
+/* test_order_traits.c: do consistency rules and order traits hold in the explorer and in the machine? The prototypes are copies of
+ * `ideal` with another rule or other traits; this file's registry replaces protocols/registry.c. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 #include "small_programs.h"

@@ -1,4 +1,4 @@
-/* test_scheduler.c: when warps issue, to the cycle; barriers; blocks and their places; how cycles are counted. */
+/* test_scheduler.c: issue cycles of warps; barriers; placement of blocks; counting of cycles. */
 #include "core_world.h"
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)

@@ -1,5 +1,5 @@
-/* test_sketch_steps.c: the sketched tables, and TC-Weak's, led through a few steps by the real controller: guards, pre-events,
- * words, entries, unit tables, transactions without a way. */
+/* test_sketch_steps.c: steps of the prototype tables and of TC-Weak's by the controller: guards, pre-events, words, entries, unit
+ * tables, transactions without a way. */
 #include "base/arena.h"
 #include "protocols/registry.h"
 #include "protocols/temporal/tc.h"

@@ -1,4 +1,4 @@
-/* test_sketch_walls.c: what the wall test asked of the controller, each by the smallest table that needs it (sketch_walls.c). */
+/* test_sketch_walls.c: tests of resource limits and rare cases of the controller, each on the smallest table (sketch_walls.c). */
 #include "base/arena.h"
 #include "tests/harness.h"
 #include "tests/sketch_walls.h"

@@ -1,5 +1,5 @@
-/* test_sketches.c: do the tables of later parts fit the seam? Each is checked, printed and counted against its paper;
- * described structs are printed and encoded. test_sketch_steps.c leads them through steps. */
+/* test_sketches.c: do the prototype tables fit the interface? Each is checked, printed and counted against its paper; described
+ * structs are printed and encoded. test_sketch_steps.c executes steps. */
 #include "protocols/registry.h"
 #include "tests/harness.h"
 #include "tests/sketches.h"

@@ -1,5 +1,5 @@
-/* test_statistics.c: are stalls told by their cause, latencies by histogram, and a protocol's own counters by their names? The prototype
- * counts in an order hook; this file's registry is linked in place of protocols/registry.c. */
+/* test_statistics.c: are stalls reported by cause, latencies as histograms, and a protocol's own counters by name? The prototype
+ * counts in an order hook; this file's registry replaces protocols/registry.c. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 

@@ -1,4 +1,4 @@
-/* test_tc.c: TC-Strong and TC-Weak over every interleaving and every passing of time: outcome sets, states, transitions. */
+/* test_tc.c: TC-Strong and TC-Weak over every interleaving and every passing of time: sets of outcomes, states, transitions. */
 #include <stdlib.h>
 #include <string.h>
 

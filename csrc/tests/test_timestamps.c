@@ -1,4 +1,4 @@
-/* test_timestamps.c: does every protocol with timestamps say that it keeps to the machine's timestamp_bits? */
+/* test_timestamps.c: does every protocol with timestamps declare that it handles the machine's timestamp_bits? */
 #include <string.h>
 
 #include "harness.h"

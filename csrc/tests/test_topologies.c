@@ -1,4 +1,4 @@
-/* test_topologies.c: the whole machine over every network and with both models of memory: right data, whole messages, times. */
+/* test_topologies.c: the whole machine on every network and with both memory models: data, messages, latencies. */
 #include "gpu_bench.h"
 
 enum { CROSSBAR, MESH, STAR, FIXED = 0, BANKS = 1 };

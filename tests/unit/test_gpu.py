@@ -409,7 +409,7 @@ def test_a_gpu_that_cannot_be_is_refused(arguments, told):
 @pytest.mark.parametrize("protocol", WITH_L1)
 def test_a_machine_without_l1s_is_refused_by_its_field_where_the_protocol_needs_one(protocol):
     bare = gpucoh.machine("fermi").replace(l1_kib=0)
-    told = f"^l1_kib is 0: protocol {protocol} needs an L1 of at least 512 bytes"
+    told = f"^l1_kib = 0: protocol {protocol} needs an L1 of at least 512 bytes"
     with pytest.raises(gpucoh.ConfigError, match=told):
         gpucoh.GPU(bare, protocol)
     gpucoh.GPU(bare, "no-l1")
