@@ -41,7 +41,7 @@ class TestTree:
     def test_a_body_in_a_wrong_octant_is_named(self) -> None:
         children, places = self.parts()
         children[1, [1, 2]] = children[1, [2, 1]]
-        assert check_tree(children, places, 2).where == "body 3 is in an octant not its own"
+        assert check_tree(children, places, 2).where == "body 3 is in a wrong octant"
 
     def test_an_entry_that_is_still_locked_is_named(self) -> None:
         children, places = self.parts()
