@@ -295,7 +295,8 @@ def test_protocols_json_is_as_the_interface_says(cli):
             assert all(len(cell) == 4 for cell in table["table"])
 
 
-def test_a_protocol_shows_what_it_declares_for_tests(cli):
+def test_a_protocol_shows_what_it_declares_for_tests(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")  # no cell of the table wraps
     for name, known in gpucoh.protocols().items():
         _, out, _ = cli("protocols", name)
         text = " ".join(out.split())
