@@ -9,6 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -193,7 +194,8 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     command = [sys.executable, "-c", program, "sweep", "s.toml", "--out", out.name, "--jobs", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
-    while not (out.exists() and len(pq.read_table(out)) == 3):
+    # one read of the file, which is replaced after every row
+    while not (out.exists() and len(pq.read_table(pa.BufferReader(out.read_bytes()))) == 3):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
