@@ -14,24 +14,53 @@ late_load_merges(mutant_t *m)
     mutant_next(m, "L1", "II", "LOAD", "II");
 }
 
-/* Data that expires in flight serves every merged load. */
 static gpc_event_id_t
-expired_data_serves_all(const gpc_step_t *x)
+expired_data_serves(const gpc_step_t *x)
 {
-    gpc_event_id_t event = mutant_base_event(x);
-    if (!mutant_event_is(x, event, "READ_AGAIN")) {
-        return event;
-    }
     if (mutant_state_is(x, "IV")) {
         return mutant_event(x, "READ_EXPIRED");
     }
     return mutant_event(x, gpc_is_last_answer(x) ? "LAST_READ" : "READ");
 }
 
+/* Data that expires in flight serves every merged load. */
+static gpc_event_id_t
+expired_data_serves_all(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return mutant_event_is(x, event, "READ_AGAIN") ? expired_data_serves(x) : event;
+}
+
 static void
 merged_loads_take_expired_data(mutant_t *m)
 {
     mutant_classify(m, "L1", expired_data_serves_all);
+}
+
+/* Whether a merged load issued later than one cycle after the data's timestamp. */
+static bool
+has_much_younger(const gpc_step_t *x)
+{
+    GPC_FOR_PENDING(x, waiting)
+    {
+        if (waiting->request == x->msg->request && waiting->issued > mutant_message_field(x, x->msg, "timestamp") + 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static gpc_event_id_t
+expired_data_serves_the_next_cycle(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return mutant_event_is(x, event, "READ_AGAIN") && !has_much_younger(x) ? expired_data_serves(x) : event;
+}
+
+static void
+load_after_the_timestamp_served(mutant_t *m)
+{
+    mutant_classify(m, "L1", expired_data_serves_the_next_cycle);
 }
 
 /* A load does not check whether the copy has expired. */
@@ -250,6 +279,8 @@ tcw_gwct_off_by_one(mutant_t *m)
 MUTANTS(tc) {
     {"tc-strong!w3", "data that expires in flight serves all merged loads",
      "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-strong!load-after-timestamp", "data that expires in flight serves loads issued one cycle after its timestamp", NULL,
+     load_after_the_timestamp_served},
     {"tc-strong!h1", "a line fetched for one reader is private under an unexpired old lease",
      "table 2 (printed for TC-Weak): a fill for one load leads to P, without a check of MI's timestamp", refetched_line_is_private},
     {"tc-strong!w2", "a load in II merges into the outstanding read, which may predate an own store",
@@ -270,6 +301,8 @@ MUTANTS(tc) {
      "table 2, (S, GETX) and (S, UPGR): \"-> P\"", tcw_store_makes_private},
     {"tc-weak!w3", "data that expires in flight serves all merged loads",
      "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-weak!load-after-timestamp", "data that expires in flight serves loads issued one cycle after its timestamp", NULL,
+     load_after_the_timestamp_served},
     {"tc-weak!w2", "a load in II merges into the outstanding read, which may predate an own store",
      "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
     {"tc-weak!h6", "the line that answers a UPGR overwrites younger own stores",

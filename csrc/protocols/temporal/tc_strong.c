@@ -98,7 +98,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
         [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
@@ -107,7 +107,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete),
         [L1_DONE] = GO(L1_II, act_complete),
         [L1_LAST_DONE] = GO(L1_I, act_complete),
     },
@@ -387,4 +387,5 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = monitor,
+    .serves = tc_serves,
 };
