@@ -1,4 +1,4 @@
-/* sketch_denovo_registry.c: DeNovo's L2, whose data banks are the registry, a table over words; and the protocol.
+/* prototype_denovo_registry.c: DeNovo's L2, whose data banks are the registry, a table over words; and the protocol.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: a word's slot holds its data or its owner.
  * Inferred L2 eviction of registered words (recall), stale write-backs, and that the owner's answer comes from the
@@ -6,7 +6,7 @@
  * Fits     an owner a word, described as NODES so that it is renamed under symmetry; guards by word (who owns it,
  *          who asks).
  */
-#include "tests/sketch_denovo.h"
+#include "tests/prototype_denovo.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ GPC_FSM(REG, REG_STATES, REG_EVENTS)
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD)                                                                                                 \
-    FIELD(NODES, sketch_word_nodes_t, owner) /* GPC_NO_NODE but in R, RC, RCD, RCN */                                  \
+    FIELD(NODES, prototype_word_nodes_t, owner) /* GPC_NO_NODE but in R, RC, RCD, RCN */                                  \
     FIELD(PLAIN, gpc_mask_t, dirty)
 #define L2_MSHR(FIELD) /* what waits, waits in its lists */
 
@@ -91,21 +91,21 @@ reg_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_fetch, "a way (or hold), and memory is asked; the request is pending")
-SKETCH_ACTION(act_fill_and_replay, "memory's words; what is pending is taken again, in order")
-SKETCH_ACTION(act_send_data, "DATA: the demanded words and every other valid one of the line")
-SKETCH_ACTION(act_grant, "REGISTERED")
-SKETCH_ACTION(act_grant_with_words, "REGISTERED_SYNC with the values")
-SKETCH_ACTION(act_forward_read, "FORWARD_READ to each owner, demanded words only")
-SKETCH_ACTION(act_forward_take, "FORWARD_TAKE to each old owner")
-SKETCH_ACTION(act_forward_take_sync, "FORWARD_TAKE_SYNC to each old owner")
-SKETCH_ACTION(act_store_words, "the words; dirty")
-SKETCH_ACTION(act_answer_ok, "WRITE_BACK_OK")
-SKETCH_ACTION(act_hold_answer, "WRITE_BACK_OK waits, so that the owner cannot register again under the recall")
-SKETCH_ACTION(act_answer_held, "the WRITE_BACK_OK that waited")
-SKETCH_ACTION(act_answer_stale, "WRITE_BACK_STALE")
-SKETCH_ACTION(act_recall, "RECALL to each owner")
-SKETCH_ACTION(act_write_memory, "the dirty words of the line to memory")
+STUB_ACTION(act_fetch, "a way (or hold), and memory is asked; the request is pending")
+STUB_ACTION(act_fill_and_replay, "memory's words; what is pending is taken again, in order")
+STUB_ACTION(act_send_data, "DATA: the demanded words and every other valid one of the line")
+STUB_ACTION(act_grant, "REGISTERED")
+STUB_ACTION(act_grant_with_words, "REGISTERED_SYNC with the values")
+STUB_ACTION(act_forward_read, "FORWARD_READ to each owner, demanded words only")
+STUB_ACTION(act_forward_take, "FORWARD_TAKE to each old owner")
+STUB_ACTION(act_forward_take_sync, "FORWARD_TAKE_SYNC to each old owner")
+STUB_ACTION(act_store_words, "the words; dirty")
+STUB_ACTION(act_answer_ok, "WRITE_BACK_OK")
+STUB_ACTION(act_hold_answer, "WRITE_BACK_OK waits, so that the owner cannot register again under the recall")
+STUB_ACTION(act_answer_held, "the WRITE_BACK_OK that waited")
+STUB_ACTION(act_answer_stale, "WRITE_BACK_STALE")
+STUB_ACTION(act_recall, "RECALL to each owner")
+STUB_ACTION(act_write_memory, "the dirty words of the line to memory")
 
 static int
 set_owner(gpc_step_t *x, gpc_node_t node)
@@ -201,7 +201,7 @@ static const gpc_cell_t reg_table[REG_NUM_STATES][REG_NUM_EVENTS] = {
 
 static const gpc_table_t registry = {GPC_TABLE("L2", OVER_WORDS, REG, reg_table, reg_classify)};
 
-const gpc_controller_type_t sketch_denovo_l2 = {
+const gpc_controller_type_t prototype_denovo_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&registry},
@@ -230,13 +230,13 @@ acquire_drops_valid_words(gpc_controller_t *unit, uint16_t warp, uint8_t scope)
     return gpc_controller_walk(unit, 0, GPC_MSG_ACQUIRE);
 }
 
-const gpc_protocol_t sketch_denovo = {
+const gpc_protocol_t prototype_denovo = {
     .id = "denovo-drf",
     .name = "DeNovo",
     .family = "denovo",
     .model = {[GPC_RULE_DRF] = "DRF-SC"},
     .standard_rule = GPC_RULE_DRF,
-    .controllers = {&sketch_denovo_l1, &sketch_denovo_l2},
+    .controllers = {&prototype_denovo_l1, &prototype_denovo_l2},
     .messages = DENOVO_info,
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,

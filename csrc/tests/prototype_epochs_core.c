@@ -1,4 +1,4 @@
-/* sketch_epochs_core.c: a compute unit of STC: its L1, its blocked stores, its epoch machine.
+/* prototype_epochs_core.c: a compute unit of STC: its L1, its blocked stores, its epoch machine.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.1 to 4.5, table 1: one transient state over SRC.
  * Inferred a line whose band's epoch begins while its load is out is not kept (late fills); the next epochs count
@@ -6,7 +6,7 @@
  * Fits     a table over the unit beside those over lines and entries; its guards read unit metadata from the other
  *          tables' classify; requests to a line without a transaction wait in a part (the coalescing buffer).
  */
-#include "tests/sketch_epochs.h"
+#include "tests/prototype_epochs.h"
 
 enum { TABLE_LINES, TABLE_EPOCH, TABLE_BLOCKED }; /* tables */
 enum { PART_BLOCKED, PART_COALESCER };            /* parts */
@@ -213,28 +213,28 @@ bsq_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way for the fill, or hold")
-SKETCH_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
-SKETCH_ACTION(act_hit, "the load completes with the line's words")
-SKETCH_ACTION(act_read, "READ")
-SKETCH_ACTION(act_write_through, "WRITE; one more outstanding, in the coalescing buffer too")
-SKETCH_ACTION(act_send_atomic, "ATOMIC; one more outstanding, in the coalescing buffer too")
-SKETCH_ACTION(act_wait_in_coalescer, "the request joins the line's entry there")
-SKETCH_ACTION(act_install, "the line into the way")
-SKETCH_ACTION(act_complete_load, "the loads that wait for the line")
-SKETCH_ACTION(act_complete_write, "the store or atomic; what waits in the coalescing buffer is replayed")
-SKETCH_ACTION(act_to_lines, "the request goes on to the L1's table")
-SKETCH_ACTION(act_tell_conflict, "CONFLICT, once a band, when a blocked store has the load's band")
-SKETCH_ACTION(act_block_store, "an entry of the queue (or hold): PUSH")
-SKETCH_ACTION(act_stop_stores, "every entry of the queue: STOP")
-SKETCH_ACTION(act_protect_next, "outstanding loads of the next bands: EPOCH")
-SKETCH_ACTION(act_sweep, "copies of the old bands in sets not touched since: EPOCH")
-SKETCH_ACTION(act_reanalyse, "every entry of the queue: GRANTED or NOT_GRANTED; outstanding loads: EPOCH")
-SKETCH_ACTION(act_send_ready, "READY")
-SKETCH_ACTION(act_send_done, "DONE")
-SKETCH_ACTION(act_take_store, "the entry has the address")
-SKETCH_ACTION(act_demand, "DEMAND, unless the band's bit is set")
-SKETCH_ACTION(act_issue, "the store goes on to the L1's table")
+STUB_ACTION(act_reserve_way, "a way for the fill, or hold")
+STUB_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
+STUB_ACTION(act_hit, "the load completes with the line's words")
+STUB_ACTION(act_read, "READ")
+STUB_ACTION(act_write_through, "WRITE; one more outstanding, in the coalescing buffer too")
+STUB_ACTION(act_send_atomic, "ATOMIC; one more outstanding, in the coalescing buffer too")
+STUB_ACTION(act_wait_in_coalescer, "the request joins the line's entry there")
+STUB_ACTION(act_install, "the line into the way")
+STUB_ACTION(act_complete_load, "the loads that wait for the line")
+STUB_ACTION(act_complete_write, "the store or atomic; what waits in the coalescing buffer is replayed")
+STUB_ACTION(act_to_lines, "the request goes on to the L1's table")
+STUB_ACTION(act_tell_conflict, "CONFLICT, once a band, when a blocked store has the load's band")
+STUB_ACTION(act_block_store, "an entry of the queue (or hold): PUSH")
+STUB_ACTION(act_stop_stores, "every entry of the queue: STOP")
+STUB_ACTION(act_protect_next, "outstanding loads of the next bands: EPOCH")
+STUB_ACTION(act_sweep, "copies of the old bands in sets not touched since: EPOCH")
+STUB_ACTION(act_reanalyse, "every entry of the queue: GRANTED or NOT_GRANTED; outstanding loads: EPOCH")
+STUB_ACTION(act_send_ready, "READY")
+STUB_ACTION(act_send_done, "DONE")
+STUB_ACTION(act_take_store, "the entry has the address")
+STUB_ACTION(act_demand, "DEMAND, unless the band's bit is set")
+STUB_ACTION(act_issue, "the store goes on to the L1's table")
 
 GPC_ACTION(act_one_write_less, "one store less is outstanding")
 {
@@ -380,7 +380,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == STC_DATA ? TABLE_LINES : TABLE_EPOCH;
 }
 
-const gpc_controller_type_t sketch_stc_core = {
+const gpc_controller_type_t prototype_stc_core = {
     .name = "L1",
     .position = GPC_AT_CORE,
     .tables = {&l1, &cu, &bsq},

@@ -1,4 +1,4 @@
-/* sketch_denovo_word.c: DeNovo's L1, a table over words.
+/* prototype_denovo_words.c: DeNovo's L1, a table over words.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4; three stable states, two bits a word. The transient states
  *          are inferred: the paper leaves them to MSHR, store buffer and write-back buffer.
@@ -7,7 +7,7 @@
  * Fits     word states beside the tag and in the transaction; the write-back buffer is the transaction's DATA field;
  *          its queues are described lists of requests.
  */
-#include "tests/sketch_denovo.h"
+#include "tests/prototype_denovo.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ GPC_FSM(WORD, WORD_STATES, WORD_EVENTS)
 #define L1_MSHR(FIELD)                                                                                                 \
     FIELD(PLAIN, gpc_mask_t, skip)           /* words that the fill must leave alone */                                \
     FIELD(PLAIN, uint8_t, poisoned)          /* an acquire came while a read was out */                                \
-    FIELD(DATA, sketch_words_t, leaving)     /* the write-back buffer */                                               \
+    FIELD(DATA, prototype_words_t, leaving)     /* the write-back buffer */                                               \
     FIELD(REQUEST, gpc_list_t, syncs)        /* own synchronisation accesses, first come first served */               \
     FIELD(REQUEST, gpc_list_t, reads)        /* forwarded reads: served before what takes the word away */             \
     FIELD(REQUEST, gpc_list_t, taking)       /* forwarded registrations and recalls, at most one a word */
@@ -147,32 +147,32 @@ word_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way for the words, or hold")
-SKETCH_ACTION(act_hit, "the load's words from the line")
-SKETCH_ACTION(act_serve_buffer, "the load's words from the store buffer")
-SKETCH_ACTION(act_read, "READ of the masked words; own buffered words are skipped")
-SKETCH_ACTION(act_join, "the load waits for the answer too")
-SKETCH_ACTION(act_buffer_store, "into the store buffer's entry, or hold when it is full")
-SKETCH_ACTION(act_write, "the words, in the line")
-SKETCH_ACTION(act_register, "REGISTER of the masked words; the entry counts as sent")
-SKETCH_ACTION(act_register_sync, "REGISTER_SYNC of the masked words; the access queues")
-SKETCH_ACTION(act_drain_word, "the entry's turn comes now; the access waits")
-SKETCH_ACTION(act_join_syncs, "the access queues behind the others of this core")
-SKETCH_ACTION(act_perform, "the synchronisation access, on the line")
-SKETCH_ACTION(act_write_back, "the words into the write-back buffer; WRITE_BACK")
-SKETCH_ACTION(act_install, "the words into the line")
-SKETCH_ACTION(act_wake, "loads that wait for these words")
-SKETCH_ACTION(act_take_buffered, "the store buffer's words into the line; its entry loses them")
-SKETCH_ACTION(act_run_syncs, "the queued synchronisation accesses in order, each with its acquire part")
-SKETCH_ACTION(act_serve_queued_reads, "DATA for the queued forwarded reads")
-SKETCH_ACTION(act_serve_taking, "REGISTERED, or RECALLED, for the queued forward that takes the words")
-SKETCH_ACTION(act_bounce, "READ back to the L2 on behalf of the reader: we are not the owner any more")
-SKETCH_ACTION(act_serve_read, "DATA: registered words that are wanted or adjacent, never valid ones")
-SKETCH_ACTION(act_grant, "REGISTERED to the new owner, with values if for synchronisation")
-SKETCH_ACTION(act_give_back, "RECALLED with the words")
-SKETCH_ACTION(act_serve_leaving, "DATA from the write-back buffer")
-SKETCH_ACTION(act_grant_leaving, "REGISTERED from the write-back buffer")
-SKETCH_ACTION(act_give_back_none, "RECALLED_NONE: the write-back is on its way")
+STUB_ACTION(act_reserve_way, "a way for the words, or hold")
+STUB_ACTION(act_hit, "the load's words from the line")
+STUB_ACTION(act_serve_buffer, "the load's words from the store buffer")
+STUB_ACTION(act_read, "READ of the masked words; own buffered words are skipped")
+STUB_ACTION(act_join, "the load waits for the answer too")
+STUB_ACTION(act_buffer_store, "into the store buffer's entry, or hold when it is full")
+STUB_ACTION(act_write, "the words, in the line")
+STUB_ACTION(act_register, "REGISTER of the masked words; the entry counts as sent")
+STUB_ACTION(act_register_sync, "REGISTER_SYNC of the masked words; the access queues")
+STUB_ACTION(act_drain_word, "the entry's turn comes now; the access waits")
+STUB_ACTION(act_join_syncs, "the access queues behind the others of this core")
+STUB_ACTION(act_perform, "the synchronisation access, on the line")
+STUB_ACTION(act_write_back, "the words into the write-back buffer; WRITE_BACK")
+STUB_ACTION(act_install, "the words into the line")
+STUB_ACTION(act_wake, "loads that wait for these words")
+STUB_ACTION(act_take_buffered, "the store buffer's words into the line; its entry loses them")
+STUB_ACTION(act_run_syncs, "the queued synchronisation accesses in order, each with its acquire part")
+STUB_ACTION(act_serve_queued_reads, "DATA for the queued forwarded reads")
+STUB_ACTION(act_serve_taking, "REGISTERED, or RECALLED, for the queued forward that takes the words")
+STUB_ACTION(act_bounce, "READ back to the L2 on behalf of the reader: we are not the owner any more")
+STUB_ACTION(act_serve_read, "DATA: registered words that are wanted or adjacent, never valid ones")
+STUB_ACTION(act_grant, "REGISTERED to the new owner, with values if for synchronisation")
+STUB_ACTION(act_give_back, "RECALLED with the words")
+STUB_ACTION(act_serve_leaving, "DATA from the write-back buffer")
+STUB_ACTION(act_grant_leaving, "REGISTERED from the write-back buffer")
+STUB_ACTION(act_give_back_none, "RECALLED_NONE: the write-back is on its way")
 
 GPC_ACTION(act_skip, "the fill leaves these words alone")
 {
@@ -354,10 +354,10 @@ store_buffer_entries(const gpc_machine_t *machine, const int64_t *options)
     return 256;
 }
 
-const gpc_controller_type_t sketch_denovo_l1 = {
+const gpc_controller_type_t prototype_denovo_l1 = {
     .name = "L1",
     .position = GPC_AT_CORE,
-    .tables = {&word, &sketch_store_buffer},
+    .tables = {&word, &prototype_denovo_store_buffer},
     .arrays = {{.name = "tags", .line = l1_line_described, .has_data = true}},
     .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = store_buffer_entries}},
     .object_of = {0, DENOVO_PART_STORE_BUFFER},

@@ -1,4 +1,4 @@
-/* sketch_quickrelease.c: QuickRelease's first level: read cache rL1 and write cache wL1 side by side, and the S-FIFO.
+/* prototype_quickrelease.c: QuickRelease's first level: read cache rL1 and write cache wL1 side by side, and the S-FIFO.
  *
  * Paper    Hechtman et al., HPCA 2014, section 3; the fixed link is: V implies that wL1 has not the block, VW that
  *          it has.
@@ -8,7 +8,7 @@
  *          (HOLD_QUEUE); atomics of lines without a transaction wait as described lists in their entry; release as a
  *          marker and its answer.
  */
-#include "tests/sketches.h"
+#include "tests/prototypes.h"
 
 enum { READ_CACHE, WRITE_CACHE };                                /* arrays */
 enum { TABLE_READ, TABLE_WRITE, TABLE_FIFO };                    /* tables */
@@ -239,27 +239,27 @@ fifo_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way of this table's array, or hold; a block that leaves wL1 for it goes by the table")
-SKETCH_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
-SKETCH_ACTION(act_hit, "the load's words from rL1")
-SKETCH_ACTION(act_serve_written, "the load's words from wL1")
-SKETCH_ACTION(act_read, "READ of the block")
-SKETCH_ACTION(act_join, "the load waits for the fill too")
-SKETCH_ACTION(act_flush_own, "wL1's table: the block goes up, before what this event sends")
-SKETCH_ACTION(act_write, "wL1's table takes the words (or hold); the store completes")
-SKETCH_ACTION(act_push_silent_marker, "a marker that nobody waits for: the FIFO flushes up to here")
-SKETCH_ACTION(act_send_atomic, "ATOMIC; an entry in the FIFO keeps the request")
-SKETCH_ACTION(act_complete_atomic, "the FIFO's entry has its answer; the request completes")
-SKETCH_ACTION(act_install, "the block into the way")
-SKETCH_ACTION(act_wake, "loads that wait for the fill")
-SKETCH_ACTION(act_push_block, "an entry in the FIFO, unless the block has one; a full FIFO pops its head first")
-SKETCH_ACTION(act_send_block, "BLOCK: mask and dirty words, up")
-SKETCH_ACTION(act_tell_read_cache, "rL1's table: BLOCK_EVICTED")
-SKETCH_ACTION(act_evict_block, "the write cache's table: POP")
-SKETCH_ACTION(act_pass_on, "the marker to the next level, behind the blocks")
-SKETCH_ACTION(act_answer_marker, "RELEASED to the marker's core and warp")
-SKETCH_ACTION(act_next_turn, "the new head's turn, next cycle")
-SKETCH_ACTION(act_note_entry, "the entry's fields")
+STUB_ACTION(act_reserve_way, "a way of this table's array, or hold; a block that leaves wL1 for it goes by the table")
+STUB_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
+STUB_ACTION(act_hit, "the load's words from rL1")
+STUB_ACTION(act_serve_written, "the load's words from wL1")
+STUB_ACTION(act_read, "READ of the block")
+STUB_ACTION(act_join, "the load waits for the fill too")
+STUB_ACTION(act_flush_own, "wL1's table: the block goes up, before what this event sends")
+STUB_ACTION(act_write, "wL1's table takes the words (or hold); the store completes")
+STUB_ACTION(act_push_silent_marker, "a marker that nobody waits for: the FIFO flushes up to here")
+STUB_ACTION(act_send_atomic, "ATOMIC; an entry in the FIFO keeps the request")
+STUB_ACTION(act_complete_atomic, "the FIFO's entry has its answer; the request completes")
+STUB_ACTION(act_install, "the block into the way")
+STUB_ACTION(act_wake, "loads that wait for the fill")
+STUB_ACTION(act_push_block, "an entry in the FIFO, unless the block has one; a full FIFO pops its head first")
+STUB_ACTION(act_send_block, "BLOCK: mask and dirty words, up")
+STUB_ACTION(act_tell_read_cache, "rL1's table: BLOCK_EVICTED")
+STUB_ACTION(act_evict_block, "the write cache's table: POP")
+STUB_ACTION(act_pass_on, "the marker to the next level, behind the blocks")
+STUB_ACTION(act_answer_marker, "RELEASED to the marker's core and warp")
+STUB_ACTION(act_next_turn, "the new head's turn, next cycle")
+STUB_ACTION(act_note_entry, "the entry's fields")
 
 GPC_ACTION(act_merge_words, "the words into the block")
 {
@@ -451,7 +451,7 @@ release_waits_for_marker(gpc_controller_t *unit, uint16_t warp, uint8_t scope, g
     return fields->sent == fields->answered ? GPC_OK : GPC_HOLD;
 }
 
-const gpc_protocol_t sketch_quickrelease = {
+const gpc_protocol_t prototype_quickrelease = {
     .id = "qr",
     .name = "QuickRelease",
     .family = "quickrelease",
