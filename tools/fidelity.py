@@ -36,8 +36,8 @@ def table(verdicts: list[Verdict]) -> str:
     """The counts in a line, and one row per claim."""
     words = ("size", "direction", "no", "not_measured")
     counts = {word: sum(v.agrees == word for v in verdicts) for word in words}
-    told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
-    rows = [f"{len(verdicts)} claims: {told}.", ""]
+    report = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
+    rows = [f"{len(verdicts)} claims: {report}.", ""]
     rows += [
         "| claim | figure | measure | of | paper | here | agrees |",
         "|---|---|---|---|---|---|---|",

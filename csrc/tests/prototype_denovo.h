@@ -25,7 +25,7 @@
 /* clang-format on */
 GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
 
-#define DENOVO_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: words of its mask that were asked for */
+#define DENOVO_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
 GPC_DESCRIBE(denovo, message, DENOVO_MESSAGE)
 
 static inline denovo_message_t *
@@ -39,7 +39,7 @@ denovo_fields(gpc_msg_t *msg)
     FIELD(PLAIN, gpc_address_t, line)                                                                                  \
     FIELD(PLAIN, gpc_mask_t, sent)       /* words that await their answer */                                           \
     FIELD(PLAIN, gpc_mask_t, fresh)      /* words stored and not yet sent */                                           \
-    FIELD(PLAIN, uint8_t, drain_wanted)  /* the fresh words are to follow at the answer */                             \
+    FIELD(PLAIN, uint8_t, drain_wanted)  /* send the fresh words when the answer arrives */                             \
     FIELD(DATA, prototype_words_t, words)
 GPC_DESCRIBE(sb, entry, SB_ENTRY)
 
@@ -52,7 +52,7 @@ static inline gpc_mask_t
 denovo_buffered(const gpc_step_t *x)
 {
     const gpc_part_t *part = &x->unit->parts[DENOVO_PART_STORE_BUFFER];
-    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* the product looks up by line */
+    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* a complete protocol would use gpc_part_find */
         const sb_entry_t *entry = (const sb_entry_t *) (const void *) (part->fields + (size_t) i * part->fields_size);
         if (part->states[i] != 0 && entry->line == x->line) {
             return entry->sent | entry->fresh;

@@ -1,10 +1,9 @@
 /* prototype_denovo_registry.c: DeNovo's L2, whose data banks are the registry, a table over words; and the protocol.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: a word's slot holds its data or its owner.
- * Inferred L2 eviction of registered words (recall), stale write-backs, and that the owner's answer comes from the
- *          owner.
- * Fits     an owner a word, described as NODES so that it is renamed under symmetry; guards by word (who owns it,
- *          who asks).
+ * Inferred the L2 evicts registered words (recall); stale write-backs; the owner answers a forwarded read itself.
+ * Fits     one owner per word, described as NODES so that symmetry reduction renames it; guards per word (its owner, the
+ *          requester).
  */
 #include "tests/prototype_denovo.h"
 
@@ -37,9 +36,9 @@ GPC_FSM(REG, REG_STATES, REG_EVENTS)
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD)                                                                                                 \
-    FIELD(NODES, prototype_word_nodes_t, owner) /* GPC_NO_NODE but in R, RC, RCD, RCN */                                  \
+    FIELD(NODES, prototype_word_nodes_t, owner) /* GPC_NO_NODE except in R, RC, RCD, RCN */                                  \
     FIELD(PLAIN, gpc_mask_t, dirty)
-#define L2_MSHR(FIELD) /* what waits, waits in its lists */
+#define L2_MSHR(FIELD) /* held requests are in its lists */
 
 GPC_DESCRIBE(l2, line, L2_LINE)
 GPC_DESCRIBE(l2, mshr, L2_MSHR)
@@ -69,7 +68,7 @@ reg_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case DENOVO_READ:
-            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_READ; /* an owner hits, or waits */
+            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_READ; /* the owner hits or waits */
         case DENOVO_REGISTER:
             return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER;
         case DENOVO_REGISTER_SYNC:
@@ -154,7 +153,7 @@ static const gpc_cell_t reg_table[REG_NUM_STATES][REG_NUM_EVENTS] = {
         [REG_WRITE_BACK_STALE] = GO(REG_V, act_answer_stale),
         [REG_EVICT]            = GO(REG_NP),
         [REG_EVICT_DIRTY]      = GO(REG_NP, act_write_memory),
-        [REG_EVICT_REGISTERED] = GO(REG_V), /* waits for its neighbours */
+        [REG_EVICT_REGISTERED] = GO(REG_V), /* held until the line's other words arrive */
     },
     [REG_R] = {
         [REG_READ]             = GO(REG_R, act_forward_read),
@@ -211,14 +210,14 @@ const gpc_controller_type_t prototype_denovo_l2 = {
 
 /* ---- memory order ------------------------------------------------------------------------------------------------ */
 
-/* Every entry has its turn. Here the part is over when the buffer is empty; the product stamps entries, so that later
- * stores of other warps do not prolong it. */
+/* The release waits until the buffer is empty. A complete protocol would stamp entries, so that later stores of other warps
+ * do not prolong the wait. */
 static int
 release_drains(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
     (void) warp;
     (void) scope;
-    *until = GPC_NEVER; /* told by wake_warp */
+    *until = GPC_NEVER; /* wake_warp ends the wait */
     return unit->parts[DENOVO_PART_STORE_BUFFER].pool.state->in_use ? GPC_HOLD : GPC_OK;
 }
 

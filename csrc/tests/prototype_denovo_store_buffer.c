@@ -1,8 +1,8 @@
 /* prototype_denovo_store_buffer.c: an entry of a coalescing store buffer.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3 (256 coalescing entries an L1); the states are inferred.
- * Fits     a table over entries of a part; the entry is found by line and drained by order's release part (each
- *          entry's turn).
+ * Fits     a table over entries of a part; the entry is found by line and drained by the release part of order, one step per
+ *          entry.
  */
 #include "tests/prototype_denovo.h"
 
@@ -113,4 +113,5 @@ static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-const gpc_table_t prototype_denovo_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
+const gpc_table_t prototype_denovo_store_buffer = {
+    GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};

@@ -2,7 +2,7 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4; three stable states, two bits a word. The transient states
  *          are inferred: the paper leaves them to MSHR, store buffer and write-back buffer.
- * Inferred a fill never covers own stores (skip mask), nor is kept when an acquire has come in between (RDX);
+ * Inferred a fill never overwrites own stores (skip mask) and is not kept when an acquire came after its request (RDX);
  *          forwards to words whose registration is outstanding queue here; the old owner grants; stale write-backs.
  * Fits     word states beside the tag and in the transaction; the write-back buffer is the transaction's DATA field;
  *          its queues are described lists of requests.
@@ -51,11 +51,11 @@ GPC_FSM(WORD, WORD_STATES, WORD_EVENTS)
 #define L1_LINE(FIELD) /* word states only */
 
 #define L1_MSHR(FIELD)                                                                                                 \
-    FIELD(PLAIN, gpc_mask_t, skip)           /* words that the fill must leave alone */                                \
+    FIELD(PLAIN, gpc_mask_t, skip)           /* words that the fill must not overwrite */                                \
     FIELD(PLAIN, uint8_t, poisoned)          /* an acquire came while a read was out */                                \
     FIELD(DATA, prototype_words_t, leaving)     /* the write-back buffer */                                               \
-    FIELD(REQUEST, gpc_list_t, syncs)        /* own synchronisation accesses, first come first served */               \
-    FIELD(REQUEST, gpc_list_t, reads)        /* forwarded reads: served before what takes the word away */             \
+    FIELD(REQUEST, gpc_list_t, syncs)        /* own synchronisation accesses, in order of arrival */               \
+    FIELD(REQUEST, gpc_list_t, reads)        /* forwarded reads: served before forwarded registrations */             \
     FIELD(REQUEST, gpc_list_t, taking)       /* forwarded registrations and recalls, at most one a word */
 
 GPC_DESCRIBE(l1, line, L1_LINE)
@@ -207,7 +207,7 @@ GPC_ACTION(act_queue_taking, "the taker waits for the words")
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
-/* What a core asks of a word that is being written back waits for the answer, which comes. */
+/* A core's request for a word that is being written back waits for the acknowledgement, which always arrives. */
 #define WORD_LEAVING_WAITS                                                                                           \
     [WORD_LOAD] = HOLD_LINE, [WORD_LOAD_BUFFERED] = HOLD_LINE, [WORD_SYNC] = HOLD_LINE, [WORD_SYNC_BUFFERED] = HOLD_LINE, \
     [WORD_DRAIN] = HOLD_LINE, [WORD_EVICT] = NOT_A_VICTIM
@@ -240,7 +240,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         [WORD_EXTRA_BARRED]     = GO(WORD_V),
         [WORD_FORWARD_READ]     = GO(WORD_V, act_bounce),
     },
-    [WORD_R] = { /* the store buffer never has a registered word */
+    [WORD_R] = { /* the store buffer never holds a registered word */
         [WORD_LOAD]             = GO(WORD_R, act_hit),
         [WORD_STORE]            = GO(WORD_R, act_write),
         [WORD_SYNC]             = GO(WORD_R, act_perform),
@@ -256,19 +256,19 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         [WORD_LOAD]             = GO(WORD_RDP, act_join),
         [WORD_LOAD_BUFFERED]    = GO(WORD_RDP, act_serve_buffer),
         [WORD_STORE]            = GO(WORD_RDP, act_buffer_store, act_skip),
-        [WORD_SYNC]             = HOLD_LINE, /* the fill comes */
+        [WORD_SYNC]             = HOLD_LINE, /* the fill ends it */
         [WORD_SYNC_BUFFERED]    = HOLD_LINE,
         [WORD_DRAIN]            = HOLD_LINE,
         [WORD_ACQUIRE]          = GO(WORD_RDX, act_poison),
         [WORD_EVICT]            = NOT_A_VICTIM,
         [WORD_DATA]             = GO(WORD_V, act_install, act_wake),
         [WORD_DATA_SKIPPED]     = GO(WORD_I, act_wake),
-        [WORD_EXTRA]            = GO(WORD_RDP), /* its own answer is on the way */
+        [WORD_EXTRA]            = GO(WORD_RDP), /* its own answer is in flight */
         [WORD_EXTRA_BARRED]     = GO(WORD_RDP),
         [WORD_FORWARD_READ]     = GO(WORD_RDP, act_bounce),
     },
     [WORD_RDX] = {
-        [WORD_LOAD]             = HOLD_LINE, /* must not see what is older than the acquire; the fill comes */
+        [WORD_LOAD]             = HOLD_LINE, /* must not read values older than the acquire; the fill ends the wait */
         [WORD_LOAD_BUFFERED]    = HOLD_LINE,
         [WORD_STORE]            = GO(WORD_RDX, act_buffer_store, act_skip),
         [WORD_SYNC]             = HOLD_LINE,
@@ -284,7 +284,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_WRP] = {
         [WORD_LOAD_BUFFERED]    = GO(WORD_WRP, act_serve_buffer),
         [WORD_STORE]            = GO(WORD_WRP, act_buffer_store),
-        [WORD_SYNC_BUFFERED]    = HOLD_LINE, /* the grant comes, and then it hits */
+        [WORD_SYNC_BUFFERED]    = HOLD_LINE, /* hits after the grant */
         [WORD_DRAIN]            = GO(WORD_WRP),
         [WORD_ACQUIRE]          = GO(WORD_WRP),
         [WORD_EVICT]            = NOT_A_VICTIM,

@@ -1,8 +1,8 @@
-/* prototype_epochs_unit.c: STC's epoch management unit, one a machine, and the protocol.
+/* prototype_epochs_unit.c: STC's epoch management unit, one per machine, and the protocol.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6 (64 ERV bytes, 4-bit epoch counter, 8-bit wake-up
  *          counter).
- * Inferred a tick in an epoch change is ignored; the next set is fixed at the tick.
+ * Inferred a tick during an epoch change is ignored; the next set is fixed at the tick.
  * Fits     a controller at the global position: unit table, broadcast, a free-running timer.
  */
 #include "tests/prototype_epochs.h"
@@ -30,11 +30,11 @@ GPC_FSM(EMU, EMU_STATES, EMU_EVENTS)
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 #define EMU_UNIT(FIELD)                                                                                                \
-    FIELD(PLAIN, uint8_t, epoch)     /* the last of the current ones: the round robin starts behind it */              \
-    FIELD(PLAIN, uint16_t, next)     /* epochs that the change under way grants, one bit each */                       \
+    FIELD(PLAIN, uint8_t, epoch)     /* the last current epoch: the round robin starts after it */              \
+    FIELD(PLAIN, uint16_t, next)     /* epochs that the current change grants, one bit each */                       \
     FIELD(PLAIN, uint8_t, seb)                                                                                         \
     FIELD(PLAIN, int8_t, step)       /* of the start epoch bit, at the next change */                                  \
-    FIELD(PLAIN, uint16_t, answers)  /* still to come */                                                               \
+    FIELD(PLAIN, uint16_t, answers)  /* acknowledgements outstanding */                                                               \
     FIELD(PLAIN, uint16_t, demanded) /* ERV: demand bits, and the first write address of each band */                  \
     FIELD(DATA, prototype_words_t, addresses)                                                                             \
     FIELD(PLAIN, uint16_t, stepped)  /* ETV: bands whose conflict has moved the start epoch bit */

@@ -9,7 +9,7 @@
 #include "controller/actions.h"
 #include "tests/controller_bench.h"
 
-/* ---- lines: evictions are recalls, which an ACK or, for want of entries, cycle 91 ends ------------------------------------- */
+/* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------------- */
 
 #define LINE_STATES(X)                                            \
     X(LINE_I, STABLE, "not present")                              \
@@ -211,7 +211,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         },
     [WORD_P] =
         {
-            [WORD_LOAD] = HOLD_LINE, /* the data comes */
+            [WORD_LOAD] = HOLD_LINE, /* the data ends it */
             [WORD_EVICT] = NOT_A_VICTIM,
             [WORD_DATA] = GO(WORD_V, act_complete_words),
         },
@@ -268,7 +268,7 @@ static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
-                                       .arrays = 1u << 0 | 1u << 1};
+                                      .arrays = 1u << 0 | 1u << 1};
 
 /* ---- controllers --------------------------------------------------------------------------------------------------------- */
 

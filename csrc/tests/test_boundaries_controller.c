@@ -294,7 +294,7 @@ a_store_without_an_entry_takes_one_until_the_part_is_full(void)
     }
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(bench.unit.parts[0].order->count, 4);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's entry */
     bench_end(&bench);
 }
 
@@ -340,7 +340,7 @@ a_refused_entry_stays_first_and_is_retried(void)
 }
 
 static void
-an_entry_that_leaves_its_part_is_not_ready_any_more(void)
+an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
 {
     bench_t bench;
     begin(&bench);
@@ -372,7 +372,7 @@ an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, other), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy));
-    CHECK_EQUAL_U64(bench.world.noted, B); /* the entry behind it has gone on */
+    CHECK_EQUAL_U64(bench.world.noted, B); /* the next entry has acted */
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy)); /* it waits */
     CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
@@ -427,7 +427,7 @@ encoded(bench_t *self, uint8_t *bytes)
     return encoder.length;
 }
 
-/* Which entry of the pool an age has got says nothing; whether it is ready, or waits, does. */
+/* The encoding leaves out the entry's place in the pool and includes whether it is ready or waits. */
 static void
 ready_and_waiting_entries_are_part_of_the_encoded_state(void)
 {
@@ -485,7 +485,7 @@ main(void)
     RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
     RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
     RUN(a_refused_entry_stays_first_and_is_retried);
-    RUN(an_entry_that_leaves_its_part_is_not_ready_any_more);
+    RUN(an_entry_that_leaves_its_part_is_not_ready_any_longer);
     RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
     RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
     RUN(an_entry_that_remains_at_rest_is_reported);

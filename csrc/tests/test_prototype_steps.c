@@ -1,4 +1,4 @@
-/* test_prototype_steps.c: steps of the prototype tables and of TC-Weak's by the controller: guards, pre-events, words, entries, unit
+/* test_prototype_steps.c: the controller executes steps of the prototype tables and of TC-Weak's: guards, pre-events, words, entries, unit
  * tables, transactions without a way. */
 #include "protocols/registry.h"
 #include "protocols/temporal/tc.h"
@@ -55,7 +55,7 @@ an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
     gpc_index_t way = place(&bench, 0, 0, "L1_V");
     gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], way);
 
-    *timestamp = bench.world.now = 50; /* a lease that ends now is alive */
+    *timestamp = bench.world.now = 50; /* a lease is valid in its last cycle */
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, request(&bench, GPC_MSG_LOAD, 1)), GPC_OK);
     CHECK_EQUAL_U64(bench_entered(&bench, 0, "L1_V", "L1_LOAD"), 1);
     bench.world.now = 51;
@@ -67,7 +67,7 @@ an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
 }
 
 static void
-an_expired_copy_is_evicted_as_any_other(void)
+an_expired_copy_is_evicted_like_any_other(void)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 0);
@@ -311,7 +311,7 @@ int
 main(void)
 {
     RUN(an_expired_copy_is_dropped_before_the_load_is_looked_up);
-    RUN(an_expired_copy_is_evicted_as_any_other);
+    RUN(an_expired_copy_is_evicted_like_any_other);
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
     RUN(words_of_one_request_take_each_their_own_cell);

@@ -28,7 +28,7 @@ every_table_is_whole(void)
 }
 
 static void
-every_table_and_variant_of_the_product_is_whole(void)
+every_registered_table_and_variant_is_whole(void)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
@@ -95,7 +95,7 @@ declared_cells_are_cells(const gpc_protocol_t *protocol, const gpc_uncovered_t *
 }
 
 static void
-what_the_products_protocols_declare_fits_them(void)
+the_declarations_of_registered_protocols_are_consistent(void)
 {
     uint64_t slots = 0;
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
@@ -147,9 +147,9 @@ every_table_prints_its_states_and_events(void)
     }
 }
 
-/* An event that no cell knows, or a state that no event enters or leaves, would be a mistake of the prototype. */
+/* An event without a cell would be a mistake of the prototype. */
 static void
-every_event_stands_in_some_cell(void)
+every_event_has_a_cell(void)
 {
     for (size_t p = 0; p < GPC_COUNT_OF(all); p++) {
         for (uint32_t c = 0; all[p]->controllers[c]; c++) {
@@ -214,7 +214,7 @@ every_message_has_a_declared_network(void)
             CHECK(all[p]->messages[i].network < networks);
         }
         REQUIRE(all[p]->message != NULL);
-        /* the end mark may stand behind the fields */
+        /* the end mark may follow the fields */
         CHECK(all[p]->message()->size <= sizeof(((gpc_msg_t *) 0)->fields) + 8);
     }
 }
@@ -290,10 +290,10 @@ int
 main(void)
 {
     RUN(every_table_is_whole);
-    RUN(every_table_and_variant_of_the_product_is_whole);
-    RUN(what_the_products_protocols_declare_fits_them);
+    RUN(every_registered_table_and_variant_is_whole);
+    RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);
-    RUN(every_event_stands_in_some_cell);
+    RUN(every_event_has_a_cell);
     RUN(state_counts_are_the_papers);
     RUN(every_message_has_a_declared_network);
     RUN(described_structs_print_names_and_kinds);

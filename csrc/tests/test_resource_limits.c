@@ -1,4 +1,4 @@
-/* test_resource_limits.c: tests of resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
+/* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
 #include "tests/controller_bench.h"
 #include "tests/prototype_limits.h"
 
@@ -69,7 +69,7 @@ place_words(bench_t *self, const char *states)
 static void
 a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
 {
-    for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one entry, the recall has it before the load */
+    for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one MSHR, the recall takes it before the load */
         bench_t bench;
         begin(&bench, LIMITS_LINES, mshrs);
         (void) place(&bench, 0, A, "LINE_V");
@@ -118,7 +118,7 @@ an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, B, 1), GPC_OK); /* older than the acquire */
     CHECK_EQUAL_U64(bench.world.completions, 0);
     CHECK_EQUAL_U64(bench.unit.replay->count, 1);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 1), GPC_HELD_QUEUE); /* nothing new before it */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 1), GPC_HELD_QUEUE); /* no new request before it */
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, B, 1), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);
@@ -132,7 +132,7 @@ requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
     bench_t bench;
     begin(&bench, LIMITS_LINES, 4);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 4), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* wait for the line */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* held: the line is in a transaction */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 2), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK); /* its state changes */
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
@@ -161,7 +161,7 @@ idle_transactions_end_when_entries_run_out(void)
     CHECK_EQUAL_U64(bench.world.wakes, 1); /* one timer, for the earliest */
     CHECK_EQUAL_U64(bench.world.woken_at, 91);
     bench.world.now = 91;
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER, 0), GPC_OK); /* only a turn */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER, 0), GPC_OK); /* retries held requests only */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
     CHECK(!present(&bench, 0, A));
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
@@ -178,9 +178,9 @@ one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK);
     CHECK_EQUAL_U64(gpc_mshr_find_for(&bench.unit.mshrs, A, 0), GPC_NONE);
     CHECK(gpc_mshr_find_for(&bench.unit.mshrs, A, 1) != GPC_NONE);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 2), GPC_OK); /* the first table's line is as it was */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 2), GPC_OK); /* the first table's line is unchanged */
     CHECK_EQUAL_U64(bench.world.completions, 2);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table does not let it go again */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table refuses a second eviction */
     CHECK_EQUAL_U64(bench.world.completions, 2);
     end(&bench);
 }
@@ -198,7 +198,7 @@ words_of_one_request_hit_miss_and_wait_apart(void)
     CHECK_EQUAL_U64(bench.world.completed_mask, 1); /* hit */
     CHECK_EQUAL_U64(bench.world.sent_type, LIMITS_GET);
     CHECK_EQUAL_U64(bench.world.sent_mask, 2);    /* miss */
-    CHECK_EQUAL_U64(bench.unit.replay->count, 1); /* waits for the queue's turn */
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1); /* held until the queue is replayed */
     gpc_index_t data = bench_message(&bench, LIMITS_DATA, A, 2);
     gpc_msg_at(&bench.messages, data)->request = load;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
@@ -286,7 +286,7 @@ a_line_is_evicted_with_all_its_words_or_not_at_all(void)
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_UNFIT_VICTIM);
     CHECK_EQUAL_U64(bench.world.sends, 0);
     CHECK_EQUAL_U64(words[0], bench_state(bench.unit.type->tables[0], "WORD_V"));
-    words[2] = words[3]; /* not there */
+    words[2] = words[3]; /* not present */
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(bench.world.sent_mask, 3);
@@ -336,7 +336,7 @@ a_state_may_be_in_either_of_two_arrays(void)
     load_and_fill(&bench, C); /* needs a way of both: B's data and A's entry go */
     CHECK(!present(&bench, 1, A));
     CHECK(present(&bench, 1, B) && !present(&bench, 0, B));
-    load_and_fill(&bench, B); /* from the state that only the directory knows */
+    load_and_fill(&bench, B); /* from DIR_N */
     CHECK(present(&bench, 0, B));
     CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, B)].state, bench_state(table, "DIR_V"));
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
@@ -387,7 +387,8 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
 
 /* ---- messages ----------------------------------------------------------------------------------------------------------- */
 
-/* Requests on network 1, answers on network 0: what may be held, and has both operands of a compare-and-swap, follows. */
+/* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands of a
+ * compare-and-swap. */
 static void
 requests_are_what_travels_on_a_network_that_is_declared_so(void)
 {

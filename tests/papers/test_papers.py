@@ -139,7 +139,7 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("reproduce", "ct"), "unknown paper 'ct'; papers are tc"),
         (("reproduce", "tc", "99"), "has no figure '99'"),
@@ -148,12 +148,12 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
         (("scorecard", "ct"), "unknown paper"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(arguments, told, tmp_path, monkeypatch, capsys):
+def test_bad_input_is_one_line_and_status_2(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     status = call(arguments)
     out = capsys.readouterr()
     assert (status, out.out) == (2, "")
-    assert told in out.err
+    assert message in out.err
     assert out.err.count("\n") == 1
 
 

@@ -25,10 +25,10 @@ def modules():
 
 
 def test_examples_in_docstrings_are_right():
-    told = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
-    assert {name: found for name, found in told.items() if found.failed} == {}
+    report = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
+    assert {name: found for name, found in report.items() if found.failed} == {}
     for name in ("gpucoh", "gpucoh.gpu", "gpucoh.machines.model", "gpucoh.experiments.runner"):
-        assert told[name].attempted > 0
+        assert report[name].attempted > 0
 
 
 def test_the_first_kernel_of_the_readme_runs(tmp_path):
