@@ -145,6 +145,8 @@ class RunResult:
         for name in _GROUPS:
             group = self.stats.get(name)
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        if "check" in self.stats:
+            out["check"] = self.stats["check"].to_dict()
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),

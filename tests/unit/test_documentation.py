@@ -61,3 +61,16 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
 def test_every_file_that_a_page_links_to_is_there(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_the_page_on_statistics_names_every_key():
+    named = set(
+        re.findall(r"`(\w+)`", (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8"))
+    )
+    found = gpucoh.run("vec-cpy", protocol="gpu-vini", scale="tiny", check=True).to_dict()
+    keys = set(found).union(
+        *(found[name] for name in ("l1", "l2", "core", "stalls", "dram", "check"))
+    )
+    keys |= {key for kind in found["traffic"].values() for key in kind}
+    keys |= {key for table in found["storage"]["L2"].values() for key in table}
+    assert keys - named == set()
