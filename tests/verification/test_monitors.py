@@ -95,7 +95,12 @@ PLANTED = [
     ("no lease outlives the bank's", "tc-weak!evicted-lease-forgotten", "synthetic", SMALL_L2),
     ("no hit on an expired copy", "tc-weak!expired-copy-read", "stn", {}),
     ("no hit on an expired copy", "tc-strong!expired-copy-read", "stn", {}),
-    ("a write is globally visible when its writer is notified", "tc-weak!gwct-off-by-one", "bh", {}),
+    (
+        "a write is globally visible when its writer is notified",
+        "tc-weak!gwct-off-by-one",
+        "bh",
+        {},
+    ),
     ("a fence waits for its warp's writes", "tc-weak!fence-ignores-gwct", "bh", {}),
     ("a fence waits for its warp's writes", "tc-weak!barrier-joins-nothing", "cl", {}),
 ]

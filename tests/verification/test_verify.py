@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -117,10 +118,21 @@ def test_equal_cores_may_change_places():
 
 def test_an_exploration_that_runs_out_of_states_is_bounded():
     assert not explore("gpu-vi", parse("st x 1 | ld x; ld x"), max_states=50)["complete"]
-    assert not verify("gpu-vi", max_states=1000).complete
+    found = verify("gpu-vi", max_states=1000)
+    assert not found.complete
+    assert 0 < found.completed < found.explored < found.programs
     long = verify("tc-weak[lifetime=65535]", max_states=1000)  # one program alone has more
     assert not long.complete
     assert long.states <= 1001
+
+
+def test_a_bounded_result_says_how_many_programs_are_complete():
+    out = run_cli("-p", "no-l1", "--states", "100000").stdout
+    completed, programs, share = re.search(
+        r": bounded: ([\d,]+) of ([\d,]+) programs \((\d+)%\);", out
+    ).groups()
+    completed, programs = (int(number.replace(",", "")) for number in (completed, programs))
+    assert int(share) == 100 * completed // programs > 0
 
 
 @pytest.mark.parametrize("bound", [{"cores": 5}, {"lines": 0}, {"operations": 9}])
