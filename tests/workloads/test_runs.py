@@ -75,9 +75,11 @@ def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     assert outcome.where
 
 
-@pytest.mark.parametrize("name", ["dlb", "dlb-rcc"])
-def test_blocks_fill_the_warps_of_a_core(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "params"), [("dlb", {}), ("dlb-rcc", {}), ("bfs-mask", {"block": 512})]
+)
+def test_blocks_fill_the_warps_of_a_core(name: str, params: dict[str, Any]) -> None:
     import gpucoh
 
-    found = gpucoh.run(name, protocol="ideal", scale="tiny").occupancy
+    found = gpucoh.run(name, protocol="ideal", scale="tiny", params=params).occupancy
     assert {kernel["warps"] for kernel in found.values()} == {48}
