@@ -302,7 +302,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 48, "small": 512, "paper": 512},
+                defaults={"tiny": 12, "small": 512, "paper": 512},
                 text="rows, to which the image is resampled",
             ),
             Parameter(
@@ -310,7 +310,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=16384,
-                defaults={"tiny": 96, "small": 512, "paper": 512},
+                defaults={"tiny": 72, "small": 512, "paper": 512},
                 text="columns",
             ),
             Parameter(
