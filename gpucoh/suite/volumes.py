@@ -247,6 +247,7 @@ class Wave:
     steps: int
     courant: np.float32
     blocks_per_core: int
+    threads: int
     patience: int
 
     @classmethod
@@ -256,8 +257,14 @@ class Wave:
         start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
         inner = slice(REACH, -REACH)
         start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx))
-        steps, blocks = setting.integer("steps"), setting.integer("blocks_per_core")
-        return cls(start, steps, np.float32(0.1), blocks, setting.integer("patience"))
+        return cls(
+            start,
+            setting.integer("steps"),
+            np.float32(0.1),
+            setting.integer("blocks_per_core"),
+            setting.integer("threads"),
+            setting.integer("patience"),
+        )
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
@@ -267,7 +274,7 @@ class Wave:
         gpu.launch(
             wave_steps,
             grid=blocks,
-            block=STN_BLOCK,
+            block=self.threads,
             args=(
                 fields,
                 gpu.zeros(blocks, np.int32),
@@ -335,15 +342,23 @@ REGISTRY.add(
         needs_coherence=True,
         check="bitwise equal to NumPy's f32, step by step",
         parameters=(
-            *_grid((32, 8, 8), (64, 32, 16), (128, 128, 64)),
+            *_grid((32, 8, 8), (64, 64, 24), (128, 128, 64)),
             _steps(4, 4, 8),
             Parameter(
                 name="blocks_per_core",
                 kind="int",
                 minimum=1,
                 maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks per core, of {STN_BLOCK} threads; all must be resident",
+                defaults={"tiny": 1, "small": 2, "paper": 2},
+                text="blocks per core; all must be resident",
+            ),
+            Parameter(
+                name="threads",
+                kind="int",
+                minimum=32,
+                maximum=1024,
+                defaults={"tiny": 128, "small": 768, "paper": 768},
+                text="threads per block",
             ),
             Parameter(
                 name="patience",
