@@ -64,9 +64,9 @@ def test_sgemm_is_right_on_matrices_that_fill_no_tile(shape: tuple[int, int, int
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("radius", [1, 8])
-def test_rg_is_right_at_borders(radius: int) -> None:
-    params = {"rows": 5, "columns": 37, "radius": radius}
+@pytest.mark.parametrize("sigma", [0.1, 8])
+def test_rg_is_right_on_images_that_fill_no_tile(sigma: float) -> None:
+    params = {"rows": 5, "columns": 37, "sigma": sigma, "passes": 2}
     outcome = workload("rg").prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
