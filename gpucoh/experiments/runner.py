@@ -257,6 +257,10 @@ class Run:
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
+        with gpu:
+            return self._carry_out_on(gpu, found, capture)
+
+    def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         instance = found.prepare(self.scale, self.seed, self.params)
         setting = found.setting(self.scale, self.seed, self.params)
         start = time.perf_counter()
@@ -267,7 +271,7 @@ class Run:
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
         except (SimulationError, KernelError) as failure:
-            if not capture or (stop is not None and stop.is_set()):
+            if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
             error, where = type(failure).__name__, str(failure)
         return RunResult(
