@@ -1,8 +1,11 @@
 /* test_allocations.c: does every failed allocation end in GPC_ERROR_MEMORY, without leaks and double frees?
  *
- * The test is linked with malloc, calloc and realloc wrapped (meson.build): the N-th call fails, for every N until the whole
+ * The test is linked with malloc, calloc, realloc and mmap wrapped (meson.build): the N-th call fails, for every N until the whole
  * scenario passes. Under AddressSanitizer (make asan) a leak or a double free fails the test as well.
  */
+#define _DEFAULT_SOURCE /* off_t */
+#include <sys/mman.h>
+
 #include "gpu_bench.h"
 
 void *__real_malloc(size_t size);
@@ -11,6 +14,8 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__real_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset);
 
 static uint64_t calls, failing_call; /* 0: none fails */
 
@@ -36,6 +41,12 @@ void *
 __wrap_realloc(void *old, size_t size)
 {
     return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *
+__wrap_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset)
+{
+    return fails() ? MAP_FAILED : __real_mmap(address, length, protection, flags, file, offset);
 }
 
 static const char *protocol;

@@ -229,17 +229,15 @@ def test_the_traffic_figure_stacks_classes_to_the_ratio(matrix):
 
 
 def test_no_text_overlaps_another_in_the_figures(matrix):
-    for figure in (matrix.plot_speedup(), matrix.plot_traffic()):
+    for figure in (matrix.plot_speedup(), matrix.plot_traffic(), matrix.plot_energy()):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
-        axes = figure.axes[0]
-        items = [
-            t
-            for t in [*axes.texts, *axes.get_xticklabels(), *figure.legends[0].get_texts()]
-            if t.get_text()
-        ]
+        items = figure.legends[0].get_texts()
+        for axes in figure.axes:
+            items += [*axes.texts, *axes.get_xticklabels(), axes.title, axes.yaxis.label]
+        items = [t for t in items if t.get_text()]
         boxes = [(t.get_text(), t.get_window_extent(canvas.get_renderer())) for t in items]
         for number, (name, box) in enumerate(boxes):
             for other, second in boxes[number + 1 :]:

@@ -80,7 +80,7 @@ def test_no_coherence_is_checked_at_its_banks_only(protocol):
 PLANTED = [
     ("single writer or many readers", "gpu-vi!store-without-invalidations", "bh", {}),
     ("single writer or many readers", "mesi!owner-keeps-line", "bh", {}),
-    ("single writer or many readers", "tc-strong!lease-off-by-one", "bh", {}),
+    ("single writer or many readers", "tc-strong!store-waits-for-no-lease", "bh", {}),
     ("a readable copy is current", "ideal!fill-survives", "bh", {}),
     ("a readable copy is current", "mesi!writeback-lost", "sr", {}),
     ("the bank has every write", "no-l1!fill-over-store", "bh", {}),

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 import gpucoh
+from gpucoh import suite
 from gpucoh.suite import inputs
 
 COLOURS = (np.random.default_rng(5).random((21, 34, 4)) * 255).astype(np.uint8)
@@ -149,6 +150,13 @@ def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
     params = {"points": str(tmp_path / "points.csv"), "clusters": 3}
     with pytest.raises(gpucoh.ConfigError, match="allowed: 1 to 2, the number of points"):
         gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
+
+
+def test_centroids_that_exceed_the_constants_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "points.npy", np.zeros((40, 32), np.float32))
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 35}
+    with pytest.raises(gpucoh.ConfigError, match="is 35 x 32; allowed: a product of up to 1088"):
+        suite.workload("kmn").prepare("tiny", 0, params)
 
 
 @pytest.mark.core
