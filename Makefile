@@ -81,13 +81,14 @@ asan: $(BUILD)/.run
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
 # The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
+# Always gcc: clang's library has another name and is linked statically by default.
 asan-python: $(BUILD)/.test
-	$(RUN) sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
+	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
 	    -Dbuildtype=debugoptimized
 	rm -rf $(BUILD)/asan-python/package && mkdir $(BUILD)/asan-python/package
 	cp -r gpucoh $(BUILD)/asan-python/package && rm -f $(BUILD)/asan-python/package/gpucoh/_core*.so
 	mv $(BUILD)/asan-python/_core*.so $(BUILD)/asan-python/package/gpucoh && rm -f $(BUILD)/asan-python/mutant_core*.so
-	LD_PRELOAD="$$($(firstword $(CC)) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
 	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz -k "not planted"
 
