@@ -24,7 +24,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
-	@echo "make fidelity measure the table of docs/fidelity.md"
+	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc SCALE=small|paper); an interrupted run continues"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make develop  build the extension beside its sources, for work on gpucoh"
@@ -140,8 +140,12 @@ clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# ---- the measured table of docs/fidelity.md (takes minutes) --------------------------------------------------------------
+# ---- the measured tables of docs/fidelity.md ------------------------------------------------------------------------------
 
+# Runs are kept in build/fidelity-PAPER-SCALE.parquet as they finish: after an interruption the target continues.
+PAPER ?= tc
+SCALE ?= small
+JOBS ?= 2
 .PHONY: fidelity
 fidelity: develop
-	$(RUN) PYTHONPATH=$(CURDIR) $(BIN)/python tools/fidelity.py
+	$(RUN) PYTHONPATH=$(CURDIR) $(BIN)/python tools/fidelity.py --paper $(PAPER) --scale $(SCALE) --jobs $(JOBS)

@@ -69,8 +69,8 @@ def test_every_coefficient_is_used():
 def test_the_page_tells_every_coefficient_as_it_is():
     page = DOCUMENT.read_text(encoding="utf-8")
     rows = [row for row in page.splitlines() if row.startswith("| `")]
-    told = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
-    assert told == [
+    table = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
+    assert table == [
         (f"`{name}`", f"{item.value:g}", item.unit, item.text, item.source)
         for name, item in COEFFICIENTS.items()
     ]

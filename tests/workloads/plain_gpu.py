@@ -126,6 +126,8 @@ class Spread(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("barrier", "sleep"):
             wait = "barrier" if node.func.attr == "barrier" else "spin"
             return ast.Yield(ast.Constant(wait))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "shuffle":
+            return ast.Yield(ast.Tuple([ast.Constant("shuffle"), *node.args], ast.Load()))
         if isinstance(node.func, ast.Name) and node.func.id in self.devices:
             return ast.YieldFrom(node)
         return node
@@ -191,7 +193,9 @@ class PlainGPU:
             )
             state.grid, state.dim = grid3, block3
             for t in range(math.prod(block3)):
-                thread = SimpleNamespace(index=unravel(t, block3), number=t, calls=0, at="run")
+                thread = SimpleNamespace(
+                    index=unravel(t, block3), number=t, calls=0, at="run", reply=None
+                )
                 thread.steps = body(*values)
                 state.threads.append(thread)
             waiting.append(state)
@@ -206,13 +210,30 @@ class PlainGPU:
         for thread in state.threads:
             if thread.at != "barrier":
                 self.thread = thread
-                steps: Generator[str, None, None] = thread.steps
-                thread.at = next(steps, "end")
+                steps: Generator[Any, Any, None] = thread.steps
+                try:
+                    thread.at = steps.send(thread.reply)
+                except StopIteration:
+                    thread.at = "end"
+                thread.reply = None
+        self.shuffle(state)
         state.threads = [thread for thread in state.threads if thread.at != "end"]
         if all(thread.at == "barrier" for thread in state.threads):
             for thread in state.threads:
                 thread.at = "run"
         return bool(state.threads)
+
+    def shuffle(self, state: Any) -> None:
+        """Exchange values among the threads of each warp at a shuffle: the lanes that run together."""
+        groups: dict[int, dict[int, Any]] = {}
+        for thread in state.threads:
+            if isinstance(thread.at, tuple):
+                groups.setdefault(thread.number // 32, {})[thread.number % 32] = thread
+        for group in groups.values():
+            values = {lane: thread.at[1] for lane, thread in group.items()}
+            for thread in group.values():
+                thread.reply = values[thread.at[2] % 32]
+                thread.at = "run"
 
     def shared(self, dtype: Any, shape: Any) -> Scratch:
         """The block's array for this call: the n-th call of every thread means the same array."""
@@ -244,7 +265,7 @@ class PlainGPU:
                 def __new__(cls, value: Any) -> Any:
                     if kind == np.float32:
                         return np.float32(value)
-                    return int(narrow(math.trunc(value), kind))
+                    return int(narrow(int(value), kind))
 
             return Conversion, kind
 

@@ -5,7 +5,7 @@
  * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
  * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too, and the end of a warp is a fence; a
  *          warp that leaves a barrier has the largest GWCT of all warps at the barrier.
- * Hardened merged loads of a read that arrives expired are requested again; the copy's timestamp follows the L1's own stores (the L2
+ * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the L1's own stores (the L2
  *          adds one per store), at the answer, never at issue, so that a sequence of private stores stays private; a returned line
  *          keeps the words of unanswered stores, and no others.
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store, and
@@ -132,7 +132,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
         [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
@@ -141,7 +141,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete),
         [L1_ACK] = GO(L1_II, act_complete),
         [L1_LAST_ACK] = GO(L1_I, act_complete),
         [L1_ACK_G] = GO(L1_II, act_raise_gwct, act_complete),
@@ -244,4 +244,5 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,
+    .serves = tc_serves,
 };
