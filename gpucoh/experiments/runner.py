@@ -156,9 +156,10 @@ class RunResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
         """The run whose :meth:`to_dict` this is."""
+        counted = [name for name in (*_COUNTS, *_GROUPS, "check") if name in data]
         return cls(
             **{name: data[name] for name in (*_WHAT, *_VERDICT)},
-            stats=Stats({name: data[name] for name in (*_COUNTS, *_GROUPS)}),
+            stats=Stats({name: data[name] for name in counted}),
             params=data["params"],
             configuration=data["configuration"],
             changes=data["set"],
