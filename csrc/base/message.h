@@ -14,8 +14,8 @@
     X(LOAD, "coalesced load of a warp, from the core")                                                          \
     X(STORE, "coalesced store of a warp with its word mask, from the core")                                     \
     X(ATOMIC, "atomics of a warp on one line with their lane list, from the core")                              \
-    X(ACQUIRE, "acquire part of an access, a fence or the begin of a kernel (unit event)")                      \
-    X(RELEASE, "release part of an access, a fence, a barrier or the end of a kernel (unit event)")             \
+    X(ACQUIRE, "acquire part of an access or fence (given to a table by order.acquire, never sent)")                 \
+    X(RELEASE, "release part of an access, fence or barrier (given to a table by order.release, never sent)")        \
     X(KERNEL_BEGIN, "begin of a launch")                                                                        \
     X(KERNEL_END, "end of the last warp of the core")                                                           \
     X(FILL, "data from memory for a fetch")                                                                     \

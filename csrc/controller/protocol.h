@@ -4,8 +4,6 @@
 
 #include "controller/declare.h"
 
-/* ---- a controller at work -------------------------------------------------------------------------------------------------- */
-
 #define GPC_CONTROLLER_STATISTICS(X)                                                          \
     X(loads, "line requests accepted")                                                        \
     X(load_hits, "served by this cache")                                                      \

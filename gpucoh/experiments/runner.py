@@ -23,6 +23,7 @@ from gpucoh.units import name_of, natural
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
+_VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
     "l1",
     "l2",
@@ -135,16 +136,13 @@ class RunResult:
         """The run as a plain dictionary, as ``gpucoh run --json`` prints it."""
         out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
-        out |= {
-            "correct": self.correct,
-            "mismatches": self.mismatches,
-            "where": self.where,
-            "error": self.error,
-            "wall_s": round(self.wall_s, 3),
-        }
+        out |= {name: getattr(self, name) for name in _VERDICT}
+        out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        if "check" in self.stats:
+            out["check"] = self.stats["check"].to_dict()
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),
@@ -154,6 +152,20 @@ class RunResult:
             "version": VERSION,
         }
         return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
+        """The run whose :meth:`to_dict` this is."""
+        counted = [name for name in (*_COUNTS, *_GROUPS, "check") if name in data]
+        return cls(
+            **{name: data[name] for name in (*_WHAT, *_VERDICT)},
+            stats=Stats({name: data[name] for name in counted}),
+            params=data["params"],
+            configuration=data["configuration"],
+            changes=data["set"],
+            details=data["details"],
+            occupancy=data["occupancy"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +258,10 @@ class Run:
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
+        with gpu:
+            return self._carry_out_on(gpu, found, capture)
+
+    def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         instance = found.prepare(self.scale, self.seed, self.params)
         setting = found.setting(self.scale, self.seed, self.params)
         start = time.perf_counter()
@@ -256,7 +272,7 @@ class Run:
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
         except (SimulationError, KernelError) as failure:
-            if not capture or (stop is not None and stop.is_set()):
+            if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
             error, where = type(failure).__name__, str(failure)
         return RunResult(
