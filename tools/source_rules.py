@@ -79,7 +79,7 @@ def check_includes(root: Path) -> Iterator[str]:
                 if header in ("Python.h", "structmember.h") and not name.startswith("python/"):
                     yield f"{where}: {header} is for csrc/python only"
             elif (csrc / header).exists() and layer_of(header) > layer_of(name):
-                yield f'{where}: "{header}" stands above this file: dependencies point down'
+                yield f'{where}: "{header}" is in a higher layer than this file: dependencies point down'
 
 
 def circles(uses: dict[str, set[str]]) -> Iterator[list[str]]:

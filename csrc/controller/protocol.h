@@ -321,6 +321,9 @@ struct gpc_protocol {
      * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    /* Whether an answer in flight serves a load of its line and core, if that depends on when the load issued; NULL: it does not.
+     * The explorer, whose states have no times of issue, distinguishes states by it. */
+    bool (*serves)(const gpc_msg_t *answer, const gpc_msg_t *load);
     const gpc_instant_filter_t *instant_filter; /* optional */
 };
 

@@ -160,6 +160,30 @@ gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
     return &self->parts->warps[core * self->machine->warps_per_core + warp];
 }
 
+static inline void
+gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
+{
+    gpc_core_parts_t *parts = self->parts;
+    const gpc_machine_t *machine = self->machine;
+    const gpc_core_launch_t *launch = parts->launch;
+    uint32_t lanes = machine->lanes_per_warp;
+    x->cores = self;
+    x->parts = parts;
+    x->launch = launch;
+    x->core = &parts->cores[core];
+    x->statistics = &self->statistics[core];
+    x->warp = gpc_core_warp(self, core, warp);
+    x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
+                 (size_t) warp * launch->launch.program.vector_registers * lanes;
+    x->scoreboard = parts->fronts + (size_t) core * parts->front_words + (size_t) warp * launch->front.stride;
+    x->evens = x->scoreboard + launch->front.scoreboard;
+    x->uniforms = x->evens + launch->front.evens;
+    x->now = now;
+    x->core_index = core;
+    x->warp_index = warp;
+    x->lanes = lanes;
+}
+
 static inline gpc_block_t *
 gpc_core_block(const gpc_cores_t *self, uint32_t core, uint32_t block)
 {

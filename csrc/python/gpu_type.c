@@ -156,7 +156,7 @@ gpu_progress(PyObject *object, PyObject *Py_UNUSED(ignored))
 
 /* Returns the text that `write` produces. */
 static PyObject *
-text_of(PyObject *object, int (*write)(gpc_gpu_t *, gpc_text_t *))
+text_of(PyObject *object, int (*write)(const gpc_gpu_t *, gpc_text_t *))
 {
     gpc_gpu_object_t *self = gpc_enter(object);
     PyObject *result = NULL;
@@ -175,40 +175,22 @@ text_of(PyObject *object, int (*write)(gpc_gpu_t *, gpc_text_t *))
     return gpc_leave(self, code, result);
 }
 
-static int
-write_statistics(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_statistics(gpu, out);
-}
-
-static int
-write_state(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_print_state(gpu, out);
-}
-
 static PyObject *
 gpu_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_statistics);
+    return text_of(object, gpc_gpu_statistics);
 }
 
 static PyObject *
 gpu_print_state(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_state);
-}
-
-static int
-write_trace(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_print_trace(gpu, out);
+    return text_of(object, gpc_gpu_print_state);
 }
 
 static PyObject *
 gpu_print_trace(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_trace);
+    return text_of(object, gpc_gpu_print_trace);
 }
 
 static PyObject *

@@ -160,7 +160,7 @@ described_structs_encode_alike_when_they_mean_the_same(void)
     size_t n = encode(&a, 90, NULL, x);
     CHECK_EQUAL_U64(encode(&later, 140, swap, y), n);
     CHECK(memcmp(x, y, n) == 0);
-    later.lease++; /* and can tell what does not */
+    later.lease++; /* and refuses what does not */
     size_t m = encode(&later, 140, swap, y);
     CHECK(m != n || memcmp(x, y, n) != 0);
 }

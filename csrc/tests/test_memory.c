@@ -1,4 +1,4 @@
-/* Does the backing memory keep words where they were put, addresses unique, and images apart? */
+/* test_memory.c: does the backing memory keep words, unique addresses and separate images? */
 #include "base/errors.h"
 #include "fabric/memory.h"
 #include "harness.h"

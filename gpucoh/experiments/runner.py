@@ -32,6 +32,7 @@ _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions
 # Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
 _LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
+_VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
     "l1",
     "l2",
@@ -144,16 +145,13 @@ class RunResult:
         """The run as a plain dictionary, as ``gpucoh run --json`` prints it."""
         out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
-        out |= {
-            "correct": self.correct,
-            "mismatches": self.mismatches,
-            "where": self.where,
-            "error": self.error,
-            "wall_s": round(self.wall_s, 3),
-        }
+        out |= {name: getattr(self, name) for name in _VERDICT}
+        out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        if "check" in self.stats:
+            out["check"] = self.stats["check"].to_dict()
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),
@@ -163,6 +161,20 @@ class RunResult:
             "version": VERSION,
         }
         return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
+        """The run whose :meth:`to_dict` this is."""
+        counted = [name for name in (*_COUNTS, *_GROUPS, "check") if name in data]
+        return cls(
+            **{name: data[name] for name in (*_WHAT, *_VERDICT)},
+            stats=Stats({name: data[name] for name in counted}),
+            params=data["params"],
+            configuration=data["configuration"],
+            changes=data["set"],
+            details=data["details"],
+            occupancy=data["occupancy"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

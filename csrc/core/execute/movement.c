@@ -13,10 +13,10 @@ gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand)
         return gpc_operand_word(x, operand) != 0 ? x->warp->top.lanes : 0;
     }
     const uint32_t *a = x->vectors + operand->offset;
-    for (uint32_t half = 0; half < x->lanes; half += 32) {
+    for (uint32_t half = 0; half < x->lanes; half += 32, a += 32) {
         uint32_t part = 0;
         for (uint32_t l = 0; l < 32; l++) {
-            part |= (uint32_t) (a[half + l] != 0) << l;
+            part |= (uint32_t) (a[l] != 0) << l;
         }
         bits |= (gpc_lanes_t) part << half;
     }
