@@ -64,9 +64,9 @@ def test_sgemm_is_right_on_matrices_that_fill_no_tile(shape: tuple[int, int, int
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("radius", [1, 8])
-def test_rg_is_right_at_borders(radius: int) -> None:
-    params = {"rows": 5, "columns": 37, "radius": radius}
+@pytest.mark.parametrize("sigma", [0.1, 8])
+def test_rg_is_right_on_images_that_fill_no_tile(sigma: float) -> None:
+    params = {"rows": 5, "columns": 37, "sigma": sigma, "passes": 2}
     outcome = workload("rg").prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
@@ -87,8 +87,10 @@ def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
     assert outcome.details["points"] == 150
 
 
-@pytest.mark.parametrize("generator", ["grid", "kronecker"])
-def test_masked_search_agrees_from_any_source(generator: str) -> None:
+@pytest.mark.parametrize("launches", ["one_launch=on", "one_launch=off"])
+@pytest.mark.parametrize("generator", ["grid", "kronecker", "uniform"])
+def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> None:
     params = {"generator": generator, "levels": 6, "source": 3}
+    params |= dict([launches.split("=")])
     outcome = workload("bfs-mask").prepare("tiny", 0, params).run(PlainGPU(cores=3))
     assert outcome.correct, outcome.where
