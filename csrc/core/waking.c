@@ -125,7 +125,7 @@ gpc_core_settle(gpc_issue_t *x)
         }
     }
     warp->reason = (uint8_t) (sleeps ? GPC_STALL_sleep : GPC_STALL_scoreboard);
-    x->core->memory_next = (x->core->memory_next & ~bit) | (d->group == GPC_GROUP_MEMORY ? bit : 0);
+    x->core->memory_next = (x->core->memory_next & ~bit) | (uint64_t) (d->group == GPC_GROUP_MEMORY) << x->warp_index;
     if (at == GPC_NEVER) {
         warp->state = GPC_WARP_WAITS_REGISTER;
         warp->wake_at = GPC_NEVER;

@@ -58,7 +58,6 @@ from gpucoh.suite.base import (
     compare,
 )
 
-BLOCK = 192
 CHUNK = 32  # particles that 32 lanes process together
 LEVELS = 20  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
 CLUSTER = 100  # particles of a cluster
@@ -253,13 +252,12 @@ def partition_octree(
                 and task[NODE] >= 0
                 and task[NODE] + 8 <= capacity
             ):
-                source = FIELDS * particles * task[FLIP]
                 if thread < 8:
                     counts[thread] = 0
                 lang.barrier()
-                for chunk in range(begin + thread // CHUNK * CHUNK, end, BLOCK):
+                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
                     left = end - chunk - thread % CHUNK // FIELDS
-                    at = source + FIELDS * chunk + thread % CHUNK
+                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
                     word0 = word_of(records, at, left)
                     word1 = word_of(records, at + CHUNK, left - 8)
                     word2 = word_of(records, at + 2 * CHUNK, left - 16)
@@ -276,9 +274,9 @@ def partition_octree(
                         sums[octant] = sum
                 lang.barrier()
                 target = FIELDS * (particles - particles * task[FLIP] + begin - 1)
-                for chunk in range(begin + thread // CHUNK * CHUNK, end, BLOCK):
+                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
                     left = end - chunk - thread % CHUNK // FIELDS
-                    at = source + FIELDS * chunk + thread % CHUNK
+                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
                     word0 = word_of(records, at, left)
                     word1 = word_of(records, at + CHUNK, left - 8)
                     word2 = word_of(records, at + 2 * CHUNK, left - 16)
@@ -327,7 +325,7 @@ def partition_octree(
                                 lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
                     else:
                         if task[FLIP] == 0:
-                            for word in range(thread, FIELDS * count, BLOCK):
+                            for word in range(thread, FIELDS * count, lang.block_dim()):
                                 records[FIELDS * start + word] = records[
                                     FIELDS * (particles + start) + word
                                 ]
@@ -406,6 +404,7 @@ class Stealing:
     places: NDArray[np.int32]
     seeds: NDArray[np.uint32]
     leaf: int
+    block: int
     blocks_per_core: int
     patience: int
     fenced: bool
@@ -422,6 +421,7 @@ class Stealing:
             ((points + 512) * (1 << LEVELS) / 1024).astype(np.int32),
             rng.integers(0, 1 << 32, 1 << 12, np.uint32),
             setting.integer("leaf"),
+            setting.integer("block"),
             setting.integer("blocks_per_core"),
             setting.integer("patience"),
             fenced,
@@ -446,7 +446,7 @@ class Stealing:
         gpu.launch(
             partition_octree,
             grid=blocks,
-            block=BLOCK,
+            block=self.block,
             args=(
                 moved,
                 gpu.array(headers.ravel()),
@@ -536,7 +536,7 @@ def stealing_parameters() -> tuple[Parameter, ...]:
             kind="int",
             minimum=1,
             maximum=1 << 22,
-            defaults={"tiny": 400, "small": 32000, "paper": 100000},
+            defaults={"tiny": 300, "small": 32000, "paper": 100000},
             text="number of particles, 32 bytes each in two arrays",
         ),
         Parameter(
@@ -548,19 +548,27 @@ def stealing_parameters() -> tuple[Parameter, ...]:
             text="largest number of particles of a leaf (assumed)",
         ),
         Parameter(
+            name="block",
+            kind="int",
+            minimum=32,
+            maximum=1024,
+            defaults={"tiny": 64, "small": 192, "paper": 192},
+            text="threads per block",
+        ),
+        Parameter(
             name="blocks_per_core",
             kind="int",
             minimum=1,
             maximum=8,
             defaults={"tiny": 1, "small": 8, "paper": 8},
-            text=f"blocks per core, of {BLOCK} threads; 8 fill 48 warps",
+            text="blocks per core; 8 of 192 threads fill 48 warps",
         ),
         Parameter(
             name="patience",
             kind="int",
             minimum=100,
             maximum=1 << 30,
-            defaults={"tiny": 512, "small": 1 << 14, "paper": 1 << 18},
+            defaults={"tiny": 400, "small": 1 << 14, "paper": 1 << 18},
             text="failed dequeues after which a block gives up, since copies may stay stale",
         ),
     )

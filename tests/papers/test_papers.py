@@ -139,12 +139,12 @@ def test_a_variant_changes_the_protocols_of_a_claim_and_keeps_the_others():
     bench = Bench("fermi", "tiny", jobs=2)
     paper = subset("tc-10", "tc-12")
     default = scorecard(paper, bench)
-    variant = scorecard(paper, bench.variant(options={"tc-strong": {"stall": "line"}}))
-    assert ("stn", "tc-strong[stall=line]", 0, ()) in bench.done
+    variant = scorecard(paper, bench.variant(options={"tc-strong": {"stall": "bank"}}))
+    assert ("stn", "tc-strong[stall=bank]", 0, ()) in bench.done
     assert default[0].measured != variant[0].measured
     assert default[1].measured == variant[1].measured
-    assert with_options("tc-strong[stall=bank]", {"tc-strong": {"stall": "line"}}) == (
-        "tc-strong[stall=bank]"
+    assert with_options("tc-strong[stall=line]", {"tc-strong": {"stall": "bank"}}) == (
+        "tc-strong[stall=line]"
     )
 
 

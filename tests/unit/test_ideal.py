@@ -36,7 +36,7 @@ def cycles(protocol, kernel):
     return gpu.stats().cycles
 
 
-@pytest.mark.parametrize("protocol", ["gpu-vi", "gpu-vini", "tc-strong", "no-l1"])
+@pytest.mark.parametrize("protocol", ["gpu-vi", "gpu-vini", "tc-strong"])
 @pytest.mark.parametrize("kernel", [reuse, read_while_written], ids=lambda kernel: kernel.name)
 def test_no_write_through_protocol_without_stale_reads_is_much_faster(protocol, kernel):
     assert cycles(protocol, kernel) > 0.95 * cycles("ideal", kernel)

@@ -126,8 +126,8 @@ class Spread(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("barrier", "sleep"):
             wait = "barrier" if node.func.attr == "barrier" else "spin"
             return ast.Yield(ast.Constant(wait))
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "shuffle":
-            return ast.Yield(ast.Tuple([ast.Constant("shuffle"), *node.args], ast.Load()))
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "shuffle"):
+            return ast.Yield(ast.Tuple([ast.Constant(node.func.attr), *node.args], ast.Load()))
         if isinstance(node.func, ast.Name) and node.func.id in self.devices:
             return ast.YieldFrom(node)
         return node
@@ -208,7 +208,7 @@ class PlainGPU:
         """Run every thread of a block to its next pause; False when all have ended."""
         self.block = state
         for thread in state.threads:
-            if thread.at != "barrier":
+            if thread.at in ("run", "spin"):
                 self.thread = thread
                 steps: Generator[Any, Any, None] = thread.steps
                 try:
@@ -216,23 +216,28 @@ class PlainGPU:
                 except StopIteration:
                     thread.at = "end"
                 thread.reply = None
-        self.shuffle(state)
+        self.exchange(state)
         state.threads = [thread for thread in state.threads if thread.at != "end"]
         if all(thread.at == "barrier" for thread in state.threads):
             for thread in state.threads:
                 thread.at = "run"
         return bool(state.threads)
 
-    def shuffle(self, state: Any) -> None:
-        """Exchange values among the threads of each warp at a shuffle: the lanes that run together."""
-        groups: dict[int, dict[int, Any]] = {}
+    def exchange(self, state: Any) -> None:
+        """Votes and shuffles of each warp whose threads all wait for one, or at a barrier."""
+        warps: dict[int, dict[int, Any]] = {}
         for thread in state.threads:
-            if isinstance(thread.at, tuple):
-                groups.setdefault(thread.number // 32, {})[thread.number % 32] = thread
-        for group in groups.values():
-            values = {lane: thread.at[1] for lane, thread in group.items()}
-            for thread in group.values():
-                thread.reply = values[thread.at[2] % 32]
+            if thread.at not in ("barrier", "end"):
+                warps.setdefault(thread.number // 32, {})[thread.number % 32] = thread
+        for warp in warps.values():
+            if not all(isinstance(thread.at, tuple) for thread in warp.values()):
+                continue
+            values = {lane: thread.at[1] for lane, thread in warp.items()}
+            for thread in warp.values():
+                if thread.at[0] == "any":
+                    thread.reply = any(values.values())
+                else:
+                    thread.reply = values[thread.at[2] % 32]
                 thread.at = "run"
 
     def shared(self, dtype: Any, shape: Any) -> Scratch:

@@ -7,67 +7,86 @@ import pytest
 from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
-from gpucoh.suite.cloth import reference_cloth, strain
+from gpucoh.suite.cloth import mesh_constraints, reference_cloth, strain
 from gpucoh.suite.octrees import BITS, EMPTY, check_tree
 
 HALF = 1 << (BITS - 1)
 
 
 class TestTree:
-    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Two bodies in octants 0 and 7 of the root, two in octant 1, of which cell 1 is made."""
         places = np.array([[0, HALF, HALF, HALF + HALF // 2], [0, HALF, 0, 0], [0, HALF, 0, 0]])
         children = np.full((4, 8), EMPTY, np.int32)
         children[0, 0], children[0, 7], children[0, 1] = 0, 1, 4 + 1
         children[1, 0], children[1, 1] = 2, 3
-        return children, places.astype(np.int32)
+        centres = np.zeros((3, 4), np.float32)
+        centres[:, 0] = HALF
+        centres[:, 1] = HALF + HALF // 2, HALF // 2, HALF // 2
+        return children, places.astype(np.int32), centres
 
     def test_the_right_tree_is_accepted(self) -> None:
-        children, places = self.parts()
-        assert check_tree(children, places, 2).correct
+        children, places, centres = self.parts()
+        assert check_tree(children, places, 2, centres).correct
 
     def test_a_lost_body_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, 1] = EMPTY
-        assert check_tree(children, places, 2).where == "body 3 is found 0 times"
+        assert check_tree(children, places, 2, centres).where == "body 3 is found 0 times"
 
     def test_a_body_found_twice_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[0, 3] = 1
-        outcome = check_tree(children, places, 2)
+        outcome = check_tree(children, places, 2, centres)
         assert not outcome.correct
         assert outcome.mismatches == 2
 
     def test_a_body_in_a_wrong_octant_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, [1, 2]] = children[1, [2, 1]]
-        assert check_tree(children, places, 2).where == "body 3 is in a wrong octant"
+        assert check_tree(children, places, 2, centres).where == "body 3 is in a wrong octant"
 
     def test_an_entry_that_is_still_locked_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, 4] = -2
-        assert "entry of cell 1 is -2" in check_tree(children, places, 2).where
+        assert "entry of cell 1 is -2" in check_tree(children, places, 2, centres).where
 
     def test_a_loop_of_cells_ends(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, :] = 4 + 1
-        assert not check_tree(children, places, 2).correct
+        assert not check_tree(children, places, 2, centres).correct
+
+    def test_a_cell_with_another_centre_is_named(self) -> None:
+        children, places, centres = self.parts()
+        centres[1, 1] += 1
+        assert check_tree(children, places, 2, centres).where == "cell 1 has a wrong centre"
 
 
 def test_a_sheet_at_rest_stays() -> None:
     y, x = np.mgrid[:4, :5].astype(np.float32)
-    sheet = np.stack([x, -y, np.zeros_like(x)], axis=2)
-    assert np.array_equal(reference_cloth(sheet, 3), sheet)
-    assert strain(sheet) == 0
+    sheet = np.stack([x, -y, np.zeros_like(x)]).reshape(3, -1)
+    colours = mesh_constraints(4, 5)
+    assert np.array_equal(reference_cloth(sheet, np.ones(20, np.float32), colours, 3), sheet)
+    assert strain(sheet, colours) == 0
 
 
 def test_a_stretched_thread_shrinks_and_its_first_row_stays() -> None:
-    sheet = np.zeros((3, 2, 3), np.float32)
-    sheet[:, 1, 0] = 1
-    sheet[:, :, 1] = np.array([0, -1.5, -3])[:, None]
-    after = reference_cloth(sheet, 10)
-    assert np.array_equal(after[0], sheet[0])
-    assert strain(after) < 0.1 * strain(sheet)
+    y, x = np.mgrid[:3, :2].astype(np.float32)
+    sheet = np.stack([x, np.float32(-1.5) * y, np.zeros_like(x)]).reshape(3, -1)
+    colours = mesh_constraints(3, 2)
+    after = reference_cloth(sheet, np.minimum(y, 1).ravel(), colours, 10)
+    assert np.array_equal(after[:, :2], sheet[:, :2])
+    assert strain(after, colours) < 0.1 * strain(sheet, colours)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 7), (6, 4)])
+def test_constraints_of_a_colour_share_no_particle(shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    colours = mesh_constraints(rows, columns)
+    assert all(np.unique(pairs).size == pairs.size for pairs in colours)
+    pairs = {tuple(pair) for colour in colours for pair in colour.T.tolist()}
+    across = {(i, i + 1) for i in range(columns, rows * columns) if (i + 1) % columns}
+    assert pairs == across | {(i, i + columns) for i in range((rows - 1) * columns)}
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 7), (9, 2)])

@@ -4,10 +4,10 @@
  *          an "idealized write-through protocol" (README), whose L2 invalidates the other sharers in the cycle of the store
  *          (ideal_VI_wt-L2cache.sm, f_ideallyInvSharersMinusRequestor).
  * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
- * Bounds   write-through protocols that read no stale copies, GPU-VI, GPU-VIni, TC-Strong, NO-L1: to a few percent, because an invalidation
- *          that takes time leaves a copy readable longer. It is no upper bound of all protocols: MESI reuses written lines in a write-back
- *          L1, while every store here goes to the L2, and TC-Weak (like NO-COH) hits copies that others have overwritten, until their
- *          leases end.
+ * Bounds   write-through protocols that read no stale copies and fetch lines (GPU-VI, GPU-VIni, TC-Strong, NO-L1), to a few percent:
+ *          an invalidation that takes time leaves a copy readable longer. It is no upper bound of all protocols: MESI reuses written
+ *          lines in a write-back L1, while every store here goes to the L2; TC-Weak (like NO-COH) hits copies that others have
+ *          overwritten, until their leases end; no-l1[fill=sector] sends fewer words.
  * Inferred every cell. GPU-VI's L1 (section 4.2) over NO-COH's L2 with an oracle: when the L2 performs a store or atomic, every other
  *          L1 that holds the line, or has its data in flight, receives GPU-VI's invalidation at the same instant, without a message.
  *          It limits no sharers and awaits no acknowledgements. A read miss that finds every way reserved proceeds without a way and
