@@ -107,7 +107,7 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
         "protocol": choice.text,
         "machine": machine(run.machine).name,
         "consistency": rule,
-        "model": choice.protocol.model(rule),
+        "model": choice.model(rule),
         "scale": run.scale,
         "seed": run.seed,
         "correct": False,
