@@ -96,15 +96,18 @@ class CallLowerer(ExpressionLowerer):
             isinstance(a, ast.Starred) for a in node.args
         ):
             self.fail(node, "'*' arguments cannot be used: use each argument by name")
+        signature = inspect.signature(function)
         try:
-            bound = inspect.signature(function).bind(*node.args, **keywords)
+            bound = signature.bind(*node.args, **keywords)
         except TypeError as error:
             self.fail(node, f"{name}(): {error}")
-        more = list(bound.arguments.pop("more", ()))
         bound.apply_defaults()
-        bound.arguments.pop("more", None)
         arguments: Arguments = {}
+        more: list[ast.expr] = []
         for parameter, given in bound.arguments.items():
+            if signature.parameters[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
+                more = list(given)
+                continue
             if not isinstance(given, ast.AST):
                 given = ast.copy_location(ast.Constant(given), node)
             arguments[parameter] = given

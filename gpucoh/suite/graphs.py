@@ -1,5 +1,19 @@
 """Breadth-first search: ``bfs`` (one launch per level, QuickRelease) and ``bfs-mask`` (a single
 launch, RCC).
+
+``bfs-mask``. Original: Rodinia's bfs. RCC says that all threads share a mask of the nodes of the next
+level, so the levels are joined in one launch here (inferred); ``one_launch=off`` makes Rodinia's two
+launches per level.
+
+The same as in the original: blocks of 512 threads, which fill 48 warps; a vertex a thread; vectors
+frontier (its ``graph_mask``), updating, visited and cost; a record of two words a vertex (first edge,
+degree); a load of the own cost for each new neighbour; the graph of its generator with 65,536
+vertices, each with edges to two to four random vertices, in both directions.
+
+What differs, and why: in one launch a grid of the resident threads strides over the vertices, with
+two grid barriers per level instead of two launches. Flags are words, not bytes, since the machine has
+no byte accesses: a line holds the flags of 32 vertices, not of 128, and the vectors are four times as
+large. Edges drawn twice are dropped.
 """
 
 from __future__ import annotations
@@ -51,13 +65,83 @@ def bfs_level(
 
 
 # A vertex's own thread writes `visited` in the second phase and others read it in the first;
-# `updating` is the other way round. Grid barriers order both, so plain accesses suffice where one
-# thread writes. Several threads may set one word of `updating`, `distance` and `more` concurrently:
-# relaxed. `more` has two slots: the second phase clears that of the next level, after every block
-# has read it for the previous level.
+# `updating` is the other way round. Barriers of the grid, or launches, order both, so plain accesses
+# suffice where one thread writes. Several threads may set one word of `updating`, `distance` and
+# `more` concurrently: relaxed.
+@lang.device
+def visit(
+    records: ReadOnlyI32,
+    columns: ReadOnlyI32,
+    frontier: lang.Buffer[lang.i32],
+    updating: lang.Buffer[lang.i32],
+    visited: lang.Buffer[lang.i32],
+    distance: lang.Buffer[lang.i32],
+    vertex: lang.i32,
+) -> None:
+    """First phase for one vertex: mark its neighbours that are not visited."""
+    if frontier[vertex] != 0:
+        frontier[vertex] = 0
+        first = records[2 * vertex]
+        for edge in range(first, first + records[2 * vertex + 1]):
+            neighbour = columns[edge]
+            if visited[neighbour] == 0:
+                cost = lang.load(distance, vertex, order="relaxed", scope="gpu") + 1
+                lang.store(distance, neighbour, cost, order="relaxed", scope="gpu")
+                lang.store(updating, neighbour, 1, order="relaxed", scope="gpu")
+
+
+@lang.device
+def advance(
+    frontier: lang.Buffer[lang.i32],
+    updating: lang.Buffer[lang.i32],
+    visited: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.i32],
+    flag: lang.i32,
+    vertex: lang.i32,
+) -> None:
+    """Second phase for one vertex: enter a marked vertex in the frontier, and set ``more[flag]``."""
+    if lang.load(updating, vertex, order="relaxed", scope="gpu") != 0:
+        frontier[vertex] = 1
+        visited[vertex] = 1
+        lang.store(more, flag, 1, order="relaxed", scope="gpu")
+        updating[vertex] = 0
+
+
+@lang.kernel
+def visit_level(
+    records: ReadOnlyI32,
+    columns: ReadOnlyI32,
+    frontier: lang.Buffer[lang.i32],
+    updating: lang.Buffer[lang.i32],
+    visited: lang.Buffer[lang.i32],
+    distance: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+) -> None:
+    """The first phase of a level as a launch."""
+    vertex = lang.global_id()
+    if vertex < vertices:
+        visit(records, columns, frontier, updating, visited, distance, vertex)
+
+
+@lang.kernel
+def advance_level(
+    frontier: lang.Buffer[lang.i32],
+    updating: lang.Buffer[lang.i32],
+    visited: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+) -> None:
+    """The second phase of a level as a launch."""
+    vertex = lang.global_id()
+    if vertex < vertices:
+        advance(frontier, updating, visited, more, 0, vertex)
+
+
+# `more` has two slots: the second phase clears that of the next level, after every block has read
+# it for the previous level.
 @lang.kernel
 def bfs_masked(
-    offsets: ReadOnlyI32,
+    records: ReadOnlyI32,
     columns: ReadOnlyI32,
     frontier: lang.Buffer[lang.i32],
     updating: lang.Buffer[lang.i32],
@@ -79,23 +163,13 @@ def bfs_masked(
     going = 1
     while going != 0:
         for vertex in range(first, vertices, stride):
-            if frontier[vertex] != 0:
-                frontier[vertex] = 0
-                for edge in range(offsets[vertex], offsets[vertex + 1]):
-                    neighbour = columns[edge]
-                    if visited[neighbour] == 0:
-                        lang.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
-                        lang.store(updating, neighbour, 1, order="relaxed", scope="gpu")
+            visit(records, columns, frontier, updating, visited, distance, vertex)
         target += lang.grid_dim()
         grid_barrier(arrived, target)
         if first == 0:
             lang.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
         for vertex in range(first, vertices, stride):
-            if lang.load(updating, vertex, order="relaxed", scope="gpu") != 0:
-                updating[vertex] = 0
-                frontier[vertex] = 1
-                visited[vertex] = 1
-                lang.store(more, level % 2, 1, order="relaxed", scope="gpu")
+            advance(frontier, updating, visited, more, level % 2, vertex)
         target += lang.grid_dim()
         grid_barrier(arrived, target)
         # An atomic, so that all blocks read one value and leave together even if loads may be
@@ -118,8 +192,10 @@ def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     )
 
 
-def graph_parameters() -> tuple[Parameter, ...]:
-    """The parameters of every graph workload."""
+def graph_parameters(
+    generator: str = "kronecker", small: int = 13, paper: int = 17
+) -> tuple[Parameter, ...]:
+    """The parameters of every graph workload, with the defaults of generator and ``levels``."""
     return (
         Parameter(
             name="graph",
@@ -136,16 +212,16 @@ def graph_parameters() -> tuple[Parameter, ...]:
         Parameter(
             name="generator",
             kind="choice",
-            choices=("kronecker", "grid"),
-            defaults="kronecker",
-            text="Graph500 Kronecker graph or 2-D grid",
+            choices=("kronecker", "grid", "uniform"),
+            defaults=generator,
+            text="Graph500 Kronecker graph, 2-D grid, or random graph of Rodinia's generator",
         ),
         Parameter(
             name="levels",
             kind="int",
             minimum=1,
             maximum=24,
-            defaults={"tiny": 9, "small": 13, "paper": 17},
+            defaults={"tiny": 9, "small": small, "paper": paper},
             text="log2 of the number of generated vertices",
         ),
         Parameter(
@@ -178,6 +254,8 @@ def make_graph(setting: Setting) -> inputs.Graph:
     levels = setting.integer("levels")
     if setting.choice("generator") == "grid":
         return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
+    if setting.choice("generator") == "uniform":
+        return inputs.uniform_graph(1 << levels, setting.rng())
     return inputs.kronecker(levels, setting.integer("edge_factor"), setting.rng())
 
 
@@ -264,31 +342,49 @@ class MaskedSearch:
     search: Search
     block: int
     blocks_per_core: int
+    one_launch: bool
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> MaskedSearch:
+        """From checked parameters."""
+        return cls(
+            Search.prepare(setting),
+            setting.integer("block"),
+            setting.integer("blocks_per_core"),
+            setting.flag("one_launch"),
+        )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
+        """One launch of a grid that is resident as a whole, or two launches per level."""
         graph = self.search.graph
-        frontier = np.zeros(graph.vertices, np.int32)
-        frontier[self.search.source] = 1
-        distance = gpu.array(self.search.start())
+        records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
+        mask = np.zeros(graph.vertices, np.int32)
+        mask[self.search.source] = 1
+        edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
+        fixed = gpu.array(records.ravel()), edges
+        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
+        visited, distance = gpu.array(mask), gpu.array(self.search.start())
         limit = self.search.depth + 2
-        gpu.launch(
-            bfs_masked,
-            grid=gpu.machine.cores * self.blocks_per_core,
-            block=self.block,
-            args=(
-                gpu.array(graph.offsets),
-                gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32)),
-                gpu.array(frontier),
-                gpu.zeros(graph.vertices, np.int32),
-                gpu.array(frontier),
-                distance,
-                gpu.zeros(2, np.int32),
-                gpu.zeros(BARRIER_WORDS, np.int32),
-                graph.vertices,
-                limit,
-            ),
-        )
+        more = gpu.zeros(2, np.int32)
+        if self.one_launch:
+            arrived = gpu.zeros(BARRIER_WORDS, np.int32)
+            state = frontier, updating, visited, distance, more, arrived
+            gpu.launch(
+                bfs_masked,
+                grid=gpu.machine.cores * self.blocks_per_core,
+                block=self.block,
+                args=(*fixed, *state, graph.vertices, limit),
+            )
+        else:
+            grid = blocks_for(graph.vertices, self.block)
+            for _ in range(limit):
+                more[:] = 0
+                first = *fixed, frontier, updating, visited, distance, graph.vertices
+                gpu.launch(visit_level, grid=grid, block=self.block, args=first)
+                second = frontier, updating, visited, more, graph.vertices
+                gpu.launch(advance_level, grid=grid, block=self.block, args=second)
+                if int(more.numpy()[0]) == 0:
+                    break
         return self.search.check(distance.numpy(), self.search.depth + 1)
 
 
@@ -314,18 +410,30 @@ REGISTRY.add(
         needs_coherence=True,
         check="distances equal scipy's",
         parameters=(
-            *graph_parameters(),
+            *graph_parameters("uniform", small=15, paper=16),
+            Parameter(
+                name="block",
+                kind="int",
+                minimum=32,
+                maximum=1024,
+                defaults={"tiny": 128, "small": 512, "paper": 512},
+                text="threads per block",
+            ),
             Parameter(
                 name="blocks_per_core",
                 kind="int",
                 minimum=1,
                 maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 4},
-                text="blocks per core, of 128 threads; all must be resident",
+                defaults={"tiny": 1, "small": 3, "paper": 3},
+                text="blocks per core in one launch; all must be resident; 3 of 512 threads fill 48 warps",
+            ),
+            Parameter(
+                name="one_launch",
+                kind="bool",
+                defaults=True,
+                text="whether one launch does all levels; off: two launches per level, as Rodinia",
             ),
         ),
-        factory=lambda setting: MaskedSearch(
-            Search.prepare(setting), block=128, blocks_per_core=setting.integer("blocks_per_core")
-        ),
+        factory=MaskedSearch.prepare,
     )
 )

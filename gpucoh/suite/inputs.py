@@ -401,6 +401,17 @@ def _read_table(path: str) -> NDArray[Any]:
 # ---- generators
 
 
+def uniform_graph(vertices: int, rng: np.random.Generator) -> Graph:
+    """The graph of Rodinia's generator: from each vertex two to four edges to vertices drawn at
+    random, in both directions; degrees are about 6.
+    """
+    sources = np.repeat(np.arange(vertices), rng.integers(2, 5, vertices))
+    targets = rng.integers(0, vertices, sources.size)
+    return graph_from_edges(
+        sources, targets, vertices, directed=False, name=f"uniform, {vertices} vertices"
+    )
+
+
 def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
     """The Graph500 Kronecker graph.
 

@@ -1,15 +1,45 @@
-"""``dlb``: dynamic load balancing, an octree partition whose tasks blocks steal from each other.
+"""``dlb`` and ``dlb-rcc``: an octree partition whose tasks blocks steal from each other.
 
-After Cederman and Tsigas (Graphics Hardware 2008): a task is a cell of the octree with its
-particles. A block sorts the particles by octant into the other of two record arrays and makes a
-task of every octant with more than ``leaf`` particles. Each block keeps its tasks in its own
-non-blocking deque (Arora, Blumofe and Plaxton, SPAA 1998), takes the newest task, and steals the
-oldest task of another block if its deque is empty. The run starts with one task, so few blocks
-process the first levels, as in the original.
+Original: the work-stealing version of "Octree Partitioning, benchmark for dynamic load balancing
+using work-stealing on graphics processors" (Cederman and Tsigas 2011; Graphics Hardware 2008), which
+TC and RCC cite. TC gives 100,000 particles.
+
+The same as in the original:
+
+* A task is a cell of the octree with its particles, in a record of 8 words. A block counts the
+  particles of each octant, moves them to the other of two arrays, makes a task of every octant with
+  more than ``leaf`` particles, and copies the others back to the first array if they are in the
+  second.
+* Each block has a deque of 256 slots (Arora, Blumofe and Plaxton, SPAA 1998), whose header of two
+  words (tail, head) lies beside those of other blocks. A dequeue is one pop and then one steal from a
+  block drawn at random; the state of a block's generator is a word in memory beside the other
+  blocks'. There is no back-off, no fence and no atomic in a dequeue that finds both deques empty.
+* After a failed dequeue every warp reads the counter of finished particles. The loop has the
+  original's barriers.
+* The counter is added to and the tree is stored to octant by octant, also for empty octants.
+* The run starts with one task. Particles are in clusters of 100.
+
+What differs, and why:
+
+* Threads and blocks are arguments of the original without defaults, and so is ``leaf``: assumed are
+  8 blocks of 192 threads per core, which fill 48 warps, and 20 particles.
+* The machine has no 16-byte accesses. Four lanes access the four words of a particle instead of one
+  lane, so 32 particles take four load instructions of 8 particles each. The requests for lines
+  are those of 16-byte accesses, which are performed 8 lanes at a time.
+* Coordinates are whole numbers, so that octants are exact. A cell of the last level is not divided.
+* The original has no fences, and is wrong where writes are not atomic. ``dlb`` has those that the
+  deque needs: a fence between the store of the tail and the read of the head in a pop that finds a
+  task, where an atomic reads the head; acquiring loads and compare-and-swaps; and one releasing store
+  of the tail after all tasks of a divided cell. ``dlb-rcc`` adds those of a public version with
+  fences, since RCC says that it adds some: a fence between the reads of a task and the
+  compare-and-swap or the store of the tail that follows, and one between each task that is pushed
+  and its store of the tail.
+* A block gives up after ``patience`` failed dequeues, so that a run ends even if copies stay stale.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +58,18 @@ from gpucoh.suite.base import (
     compare,
 )
 
-BLOCK = 64
-LEVELS = 10  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
-FIELDS = 4  # words of a particle's record, as a float4: x, y, z, number
-WORDS = 4  # words of a task: begin, count, level, code
-# A task of level l is in a slot of at most 7 l, even if it was stolen: depth first.
-SLOTS = 7 * LEVELS + 8
-TOPS = 256  # an age is a tag times TOPS, plus the slot of the oldest task
-NOTHING, FINISHED, GAVE_UP = 0, -1, -2  # count values if there is no task
+CHUNK = 32  # particles that 32 lanes process together
+LEVELS = 20  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
+CLUSTER = 100  # particles of a cluster
+FIELDS = 4  # words of a particle's record: x, y, z, number
+# Words of a task: the middle of its cell (3), half the width of a child, the array that holds the
+# particles, one past the last and the first particle, the place of the children in the tree.
+WORDS = 8
+HALF, FLIP, END, BEGIN, NODE = 3, 4, 5, 6, 7
+SLOTS = 256
+TOPS = 1 << 16  # a head is a tag times TOPS, plus the slot of the oldest task
+LEAF = 1 << 30  # an entry of the tree is LEAF plus the leaf's particles, or where the children are
+FOUND, SETTLED = 0, 1  # words of a block's state
 
 
 @lang.device
@@ -47,167 +81,261 @@ def copy_task(tasks: lang.Buffer[lang.i32], slot: lang.i32, task: lang.Buffer[la
         task[word] = lang.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
 
 
-# An atomic reads the age: it must be at least as new as any that a thief has acted on, and a load
+# An atomic reads the head: it must be at least as new as any that a thief has acted on, and a load
 # after a fence is not if writes are not atomic (TC-Weak).
 @lang.device
-def take_own(
-    ages: lang.Buffer[lang.i32],
-    bottoms: lang.Buffer[lang.i32],
+def pop(
+    headers: lang.Buffer[lang.i32],
     tasks: lang.Buffer[lang.i32],
     task: lang.Buffer[lang.i32],
+    fenced: lang.i32,
 ) -> lang.i32:
     """Take the newest task of the block's own deque; 1 on success."""
     block = lang.block_id()
     found = 0
-    slot = lang.load(bottoms, block, order="relaxed", scope="gpu") - 1
-    if slot >= 0:
-        lang.store(bottoms, block, slot, order="relaxed", scope="gpu")
+    tail = lang.load(headers, 2 * block, order="relaxed", scope="gpu") - 1
+    if tail >= 0:
+        lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
         lang.fence(order="sc", scope="gpu")
-        copy_task(tasks, block * SLOTS + slot, task)
-        age = lang.atomic_add(ages, block, 0, order="relaxed", scope="gpu")
-        top = age % TOPS
+        copy_task(tasks, block * SLOTS + tail, task)
+        head = lang.atomic_add(headers, 2 * block + 1, 0, order="relaxed", scope="gpu")
+        top = head % TOPS
         found = 1
-        if slot <= top:
-            lang.store(bottoms, block, 0, order="relaxed", scope="gpu")
-            fresh = age - top + TOPS
+        if tail <= top:
+            if fenced != 0:
+                lang.fence(order="acq_rel", scope="gpu")
+            lang.store(headers, 2 * block, 0, order="relaxed", scope="gpu")
+            fresh = head - top + TOPS
             if (
-                slot < top
-                or lang.atomic_cas(ages, block, age, fresh, order="acq_rel", scope="gpu") != age
+                tail < top
+                or lang.atomic_cas(
+                    headers, 2 * block + 1, head, fresh, order="acq_rel", scope="gpu"
+                )
+                != head
             ):
                 found = 0
-                lang.atomic_exch(ages, block, fresh, order="release", scope="gpu")
+                lang.atomic_exch(headers, 2 * block + 1, fresh, order="release", scope="gpu")
     return found
 
 
 @lang.device
 def steal(
-    ages: lang.Buffer[lang.i32],
-    bottoms: lang.Buffer[lang.i32],
+    headers: lang.Buffer[lang.i32],
     tasks: lang.Buffer[lang.i32],
     task: lang.Buffer[lang.i32],
     victim: lang.i32,
+    fenced: lang.i32,
 ) -> lang.i32:
-    """Take the oldest task of another block's deque; 1 on success."""
+    """Take the oldest task of a block's deque; 1 on success."""
     found = 0
-    age = lang.load(ages, victim, order="acquire", scope="gpu")
-    top = age % TOPS
-    if lang.load(bottoms, victim, order="acquire", scope="gpu") > top:
+    head = lang.load(headers, 2 * victim + 1, order="acquire", scope="gpu")
+    top = head % TOPS
+    if lang.load(headers, 2 * victim, order="acquire", scope="gpu") > top:
         copy_task(tasks, victim * SLOTS + top, task)
-        if lang.atomic_cas(ages, victim, age, age + 1, order="acq_rel", scope="gpu") == age:
+        if fenced != 0:
+            lang.fence(order="acq_rel", scope="gpu")
+        if (
+            lang.atomic_cas(headers, 2 * victim + 1, head, head + 1, order="acq_rel", scope="gpu")
+            == head
+        ):
             found = 1
     return found
 
 
 @lang.device
-def octant_of(
+def octant_of(word: lang.i32, task: lang.Buffer[lang.i32]) -> lang.i32:
+    """Octant of the particle whose words the lane and its three neighbours hold."""
+    octant = 0
+    if word >= task[lang.lane_id() % FIELDS]:
+        octant = (1 << lang.lane_id() % FIELDS) & 7
+    octant += lang.shuffle(octant, lang.lane_id() ^ 1)
+    octant += lang.shuffle(octant, lang.lane_id() ^ 2)
+    return octant
+
+
+@lang.device
+def word_of(records: lang.Buffer[lang.i32], at: lang.i32, left: lang.i32) -> lang.i32:
+    """The lane's word of a particle's record."""
+    word = 0
+    if left > 0:
+        word = records[at]
+    return word
+
+
+@lang.device
+def count_octant(
+    word: lang.i32,
+    task: lang.Buffer[lang.i32],
+    counts: lang.Buffer[lang.i32],
+    left: lang.i32,
+) -> None:
+    """Count the particle; the first of its four lanes does."""
+    octant = octant_of(word, task)
+    if left > 0 and lang.lane_id() % FIELDS == 0:
+        lang.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
+
+
+@lang.device
+def move(
     records: lang.Buffer[lang.i32],
-    at: lang.i32,
-    particles: lang.i32,
-    bit: lang.i32,
-) -> lang.i32:
-    """Octant of the particle at word ``at``, in the cell whose children differ in ``bit``."""
-    x = (records[at] >> bit) & 1
-    y = (records[at + particles] >> bit) & 1
-    z = (records[at + 2 * particles] >> bit) & 1
-    return x + 2 * y + 4 * z
+    target: lang.i32,
+    word: lang.i32,
+    task: lang.Buffer[lang.i32],
+    sums: lang.Buffer[lang.i32],
+    left: lang.i32,
+) -> None:
+    """Store the lane's word at the particle's new place; the first of its four lanes draws it."""
+    octant = octant_of(word, task)
+    field = lang.lane_id() % FIELDS
+    place = 0
+    if left > 0 and field == 0:
+        place = lang.atomic_sub(sums, octant, 1, order="relaxed", scope="cta")
+    place = lang.shuffle(place, lang.lane_id() - field)
+    if left > 0:
+        records[target + FIELDS * place + field] = word
 
 
-# `records` holds two arrays of records, FIELDS x particles each; a cell of level l is in array
-# l % 2. `progress` counts the particles in leaves, and the divided cells.
+# `records` holds two arrays of records, FIELDS x particles words each.
 @lang.kernel
 def partition_octree(
     records: lang.Buffer[lang.i32],
-    ages: lang.Buffer[lang.i32],
-    bottoms: lang.Buffer[lang.i32],
+    headers: lang.Buffer[lang.i32],
     tasks: lang.Buffer[lang.i32],
-    progress: lang.Buffer[lang.i32],
-    cells: lang.Buffer[lang.i32],
+    generators: lang.Buffer[lang.u32],
+    tree: lang.Buffer[lang.i32],
+    nodes: lang.Buffer[lang.i32],
+    finished: lang.Buffer[lang.i32],
     impatient: lang.Buffer[lang.i32],
     particles: lang.i32,
     leaf: lang.i32,
     capacity: lang.i32,
     patience: lang.i32,
+    fenced: lang.i32,
 ) -> None:
     """Take tasks and divide their cells until every particle is in a leaf."""
     task = lang.shared(lang.i32, WORDS)
+    state = lang.shared(lang.i32, 2)
     counts = lang.shared(lang.i32, 8)
-    begins = lang.shared(lang.i32, 8)
-    slots = lang.shared(lang.i32, 9)
+    sums = lang.shared(lang.i32, 8)
     thread = lang.thread_id()
     block = lang.block_id()
-    blocks = lang.grid_dim()
-    victim = block
-    count = NOTHING
-    while count >= NOTHING:
+    fails = 0
+    while fails < patience:
+        lang.barrier()
         if thread == 0:
-            found = take_own(ages, bottoms, tasks, task)
-            looks = 0
-            settled = 0
-            while found == 0 and looks < patience and settled < particles:
-                victim = (victim + 1) % blocks
-                if victim != block:
-                    found = steal(ages, bottoms, tasks, task, victim)
-                looks += 1
-                settled = lang.load(progress, 0, order="relaxed", scope="gpu")
+            found = pop(headers, tasks, task, fenced)
             if found == 0:
-                task[1] = FINISHED
-                if settled < particles:
-                    task[1] = GAVE_UP
-        if thread < 8:
-            counts[thread] = 0
+                random = lang.u32(generators[block] * 1103515245 + 12345)
+                generators[block] = random
+                victim = (lang.i32(random >> 16) % 32768 + block) % lang.grid_dim()
+                found = steal(headers, tasks, task, victim, fenced)
+            state[FOUND] = found
         lang.barrier()
-        begin = task[0]
-        count = task[1]
-        level = task[2]
-        # With stale copies, words of different tasks may not combine to a task.
-        sane = begin >= 0 and count <= particles - begin and level >= 0 and level < LEVELS
-        if count > 0 and sane:
-            source = FIELDS * particles * (level % 2) + begin
-            target = FIELDS * particles * ((level + 1) % 2)
-            bit = LEVELS - 1 - level
-            for i in range(thread, count, BLOCK):
-                octant = octant_of(records, source + i, particles, bit)
-                lang.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
-            lang.barrier()
-            if thread == 0:
-                place = begin
-                free = lang.load(bottoms, block, order="relaxed", scope="gpu")
-                for octant in range(8):
-                    begins[octant] = place
-                    place += counts[octant]
-                    slots[octant] = free
-                    if counts[octant] > leaf and level + 1 < LEVELS and free < SLOTS:
-                        free += 1
-                slots[8] = free
-            lang.barrier()
-            if thread < 8 and slots[thread + 1] > slots[thread]:
-                slot = WORDS * (block * SLOTS + slots[thread])
-                lang.store(tasks, slot, begins[thread], order="relaxed", scope="gpu")
-                lang.store(tasks, slot + 1, counts[thread], order="relaxed", scope="gpu")
-                lang.store(tasks, slot + 2, level + 1, order="relaxed", scope="gpu")
-                lang.store(tasks, slot + 3, 8 * task[3] + thread, order="relaxed", scope="gpu")
-            lang.barrier()
-            for i in range(thread, count, BLOCK):
-                octant = octant_of(records, source + i, particles, bit)
-                place = lang.atomic_add(begins, octant, 1, order="relaxed", scope="cta")
-                for word in range(FIELDS):
-                    records[target + word * particles + place] = records[
-                        source + word * particles + i
-                    ]
-            lang.barrier()
-            if thread == 0:
-                lang.store(bottoms, block, slots[8], order="release", scope="gpu")
-                done = 0
-                for octant in range(8):
-                    if slots[octant + 1] == slots[octant]:
-                        done += counts[octant]
-                cell = lang.atomic_add(progress, 1, 1, order="relaxed", scope="gpu")
-                if cell < capacity:
-                    for word in range(WORDS):
-                        cells[WORDS * cell + word] = task[word]
-                lang.atomic_add(progress, 0, done, order="relaxed", scope="gpu")
+        dequeued = state[FOUND]
         lang.barrier()
-    if count == GAVE_UP:
+        if dequeued == 0:
+            settled = lang.load(finished, 0, order="relaxed", scope="gpu")
+            if lang.lane_id() == 0:
+                lang.atomic_exch(state, SETTLED, settled, order="relaxed", scope="cta")
+            lang.barrier()
+            fails += 1
+            if state[SETTLED] >= particles:
+                fails = patience + 1
+        else:
+            begin = task[BEGIN]
+            end = task[END]
+            # With stale copies, words of different tasks may not combine to a task.
+            if (
+                begin >= 0
+                and begin < end
+                and end <= particles
+                and task[NODE] >= 0
+                and task[NODE] + 8 <= capacity
+            ):
+                if thread < 8:
+                    counts[thread] = 0
+                lang.barrier()
+                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
+                    left = end - chunk - thread % CHUNK // FIELDS
+                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
+                    word0 = word_of(records, at, left)
+                    word1 = word_of(records, at + CHUNK, left - 8)
+                    word2 = word_of(records, at + 2 * CHUNK, left - 16)
+                    word3 = word_of(records, at + 3 * CHUNK, left - 24)
+                    count_octant(word0, task, counts, left)
+                    count_octant(word1, task, counts, left - 8)
+                    count_octant(word2, task, counts, left - 16)
+                    count_octant(word3, task, counts, left - 24)
+                lang.barrier()
+                if thread == 0:
+                    sum = 0
+                    for octant in range(8):
+                        sum += counts[octant]
+                        sums[octant] = sum
+                lang.barrier()
+                target = FIELDS * (particles - particles * task[FLIP] + begin - 1)
+                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
+                    left = end - chunk - thread % CHUNK // FIELDS
+                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
+                    word0 = word_of(records, at, left)
+                    word1 = word_of(records, at + CHUNK, left - 8)
+                    word2 = word_of(records, at + 2 * CHUNK, left - 16)
+                    word3 = word_of(records, at + 3 * CHUNK, left - 24)
+                    move(records, target, word0, task, sums, left)
+                    move(records, target, word1, task, sums, left - 8)
+                    move(records, target, word2, task, sums, left - 16)
+                    move(records, target, word3, task, sums, left - 24)
+                lang.barrier()
+                tail = 0
+                if thread == 0:
+                    tail = lang.load(headers, 2 * block, order="relaxed", scope="gpu")
+                pushed = 0
+                for octant in range(8):
+                    start = begin + sums[octant]
+                    count = counts[octant]
+                    if count > leaf and task[HALF] > 0:
+                        if thread == 0:
+                            node = lang.atomic_add(nodes, 0, 8, order="relaxed", scope="gpu")
+                            tree[task[NODE] + octant] = node
+                            slot = WORDS * (block * SLOTS + lang.min(tail, SLOTS - 1))
+                            for axis in range(3):
+                                side = 2 * ((octant >> axis) & 1) - 1
+                                lang.store(
+                                    tasks,
+                                    slot + axis,
+                                    task[axis] + side * task[HALF],
+                                    order="relaxed",
+                                    scope="gpu",
+                                )
+                            lang.store(
+                                tasks, slot + HALF, task[HALF] // 2, order="relaxed", scope="gpu"
+                            )
+                            lang.store(
+                                tasks, slot + FLIP, 1 - task[FLIP], order="relaxed", scope="gpu"
+                            )
+                            lang.store(
+                                tasks, slot + END, start + count, order="relaxed", scope="gpu"
+                            )
+                            lang.store(tasks, slot + BEGIN, start, order="relaxed", scope="gpu")
+                            lang.store(tasks, slot + NODE, node, order="relaxed", scope="gpu")
+                            tail += 1
+                            pushed = 1
+                            if fenced != 0:
+                                lang.fence(order="acq_rel", scope="gpu")
+                                lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
+                    else:
+                        if task[FLIP] == 0:
+                            for word in range(thread, FIELDS * count, lang.block_dim()):
+                                records[FIELDS * start + word] = records[
+                                    FIELDS * (particles + start) + word
+                                ]
+                        lang.barrier()
+                        if thread == 0:
+                            lang.atomic_add(finished, 0, count, order="relaxed", scope="gpu")
+                            tree[task[NODE] + octant] = LEAF + count
+                if pushed != 0 and fenced == 0:
+                    lang.store(headers, 2 * block, tail, order="release", scope="gpu")
+    if thread == 0 and fails == patience:
         lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
 
 
@@ -218,19 +346,20 @@ class Partition:
     Parameters
     ----------
     cut
-        int32, shape ``(cells, 4)``: begin, count, level and code of every divided cell, sorted.
+        int64, shape ``(cells, 4)``: begin, count, level and code of every divided cell, by level
+        and code.
+    octants
+        int64, shape ``(cells, 8)``: particles of each child of these cells.
     order
         int64, shape ``(particles,)``: the particles by code.
     leaves
         int64, shape ``(particles,)``: where the leaf of the particle at that place begins.
-    levels
-        int64, shape ``(particles,)``: level of that leaf.
     """
 
-    cut: NDArray[np.int32]
+    cut: NDArray[np.int64]
+    octants: NDArray[np.int64]
     order: NDArray[np.int64]
     leaves: NDArray[np.int64]
-    levels: NDArray[np.int64]
 
 
 def reference_partition(places: NDArray[np.int32], leaf: int) -> Partition:
@@ -241,25 +370,31 @@ def reference_partition(places: NDArray[np.int32], leaf: int) -> Partition:
         codes = 8 * codes + (bits[0] + 2 * bits[1] + 4 * bits[2])
     order = np.argsort(codes, kind="stable")
     codes = codes[order]
-    leaves, levels = np.zeros(codes.size, np.int64), np.zeros(codes.size, np.int64)
-    active = np.ones(codes.size, bool)
-    rows = []
-    for level in range(LEVELS + 1):
-        names, begins, inverse, counts = np.unique(
-            codes >> (3 * (LEVELS - level)),
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
+    leaves = np.zeros(codes.size, np.int64)
+    rows, octants = [], []
+    begins, counts, names = np.zeros(1, np.int64), np.array([codes.size]), np.zeros(1, np.int64)
+    for level in range(LEVELS):
+        depth = np.full(begins.size, level)
+        rows.append(np.stack([begins, counts, depth, names], axis=1))
+        names = (8 * names[:, None] + np.arange(8)).ravel()
+        begins = np.searchsorted(codes, names << (3 * (LEVELS - 1 - level)))
+        counts = np.searchsorted(codes, (names + 1) << (3 * (LEVELS - 1 - level))) - begins
+        octants.append(counts.reshape(-1, 8))
+        filled = counts > 0
+        leaves[np.repeat(begins[filled], counts[filled]) + spread(counts[filled])] = np.repeat(
+            begins[filled], counts[filled]
         )
-        if level > 0:
-            leaves[active], levels[active] = begins[inverse][active], level
-        large = (counts > leaf) & (level < LEVELS) | (level == 0)
-        chosen = large & active[begins]
-        depth = np.full(int(chosen.sum()), level)
-        rows.append(np.stack([begins[chosen], counts[chosen], depth, names[chosen]], axis=1))
-        active &= large[inverse]
-    cut = np.concatenate(rows).astype(np.int32)
-    return Partition(cut[np.lexsort(cut.T[::-1])], order, leaves, levels)
+        large = counts > leaf
+        begins, counts, names = begins[large], counts[large], names[large]
+        if begins.size == 0:
+            break
+    return Partition(np.concatenate(rows), np.concatenate(octants), order, leaves)
+
+
+def spread(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ... below each of ``counts``, one after another."""
+    ends = np.cumsum(counts)
+    return np.arange(counts.sum()) - np.repeat(ends - counts, counts)
 
 
 @dataclass(frozen=True)
@@ -267,25 +402,29 @@ class Stealing:
     """``dlb`` on one input."""
 
     places: NDArray[np.int32]
+    seeds: NDArray[np.uint32]
     leaf: int
+    block: int
     blocks_per_core: int
     patience: int
+    fenced: bool
 
     @classmethod
-    def prepare(cls, setting: Setting) -> Stealing:
-        """Particles in clusters of different sizes, so that branches have different depths."""
+    def prepare(cls, setting: Setting, fenced: bool) -> Stealing:
+        """Clusters of 100 particles; each fills a cube, about a tenth as wide as the space."""
         rng = setting.rng()
         count = setting.integer("particles")
-        middles = rng.uniform(0.2, 0.8, (3, 8))
-        widths = rng.uniform(0.01, 0.15, 8)
-        cluster = rng.integers(0, 8, count)
-        points = middles[:, cluster] + rng.normal(size=(3, count)) * widths[cluster]
-        places = (np.clip(points, 0, 0.999999) * (1 << LEVELS)).astype(np.int32)
+        clusters = -(-count // CLUSTER)
+        middles = np.repeat(rng.uniform(-400, 400, (3, clusters)), CLUSTER, axis=1)[:, :count]
+        points = middles + rng.uniform(-50, 50, (3, count))
         return cls(
-            places,
+            ((points + 512) * (1 << LEVELS) / 1024).astype(np.int32),
+            rng.integers(0, 1 << 32, 1 << 12, np.uint32),
             setting.integer("leaf"),
+            setting.integer("block"),
             setting.integer("blocks_per_core"),
             setting.integer("patience"),
+            fenced,
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
@@ -293,111 +432,159 @@ class Stealing:
         particles = self.places.shape[1]
         blocks = gpu.machine.cores * self.blocks_per_core
         expected = reference_partition(self.places, self.leaf)
-        records = np.zeros((2, FIELDS, particles), np.int32)
-        records[0, :3], records[0, 3] = self.places, np.arange(particles)
+        records = np.zeros((2, particles, FIELDS), np.int32)
+        records[0, :, :3], records[0, :, 3] = self.places.T, np.arange(particles)
         tasks = np.zeros((blocks, SLOTS, WORDS), np.int32)
-        tasks[0, 0] = 0, particles, 0, 0
-        bottoms = np.zeros(blocks, np.int32)
-        bottoms[0] = 1
-        capacity = len(expected.cut) + 64
-        moved, cells = gpu.array(records.ravel()), gpu.zeros(WORDS * capacity, np.int32)
-        progress, impatient = gpu.zeros(2, np.int32), gpu.zeros(1, np.int32)
+        tasks[0, 0, :3], tasks[0, 0, HALF] = 1 << (LEVELS - 1), 1 << (LEVELS - 2)
+        tasks[0, 0, END] = particles
+        headers = np.zeros((blocks, 2), np.int32)
+        headers[0, 0] = 1
+        capacity = 8 * len(expected.cut) + 512
+        moved, tree = gpu.array(records.ravel()), gpu.zeros(capacity, np.int32)
+        nodes, finished = gpu.array(np.full(1, 8, np.int32)), gpu.zeros(1, np.int32)
+        impatient = gpu.zeros(1, np.int32)
         gpu.launch(
             partition_octree,
             grid=blocks,
-            block=BLOCK,
+            block=self.block,
             args=(
                 moved,
-                gpu.zeros(blocks, np.int32),
-                gpu.array(bottoms),
+                gpu.array(headers.ravel()),
                 gpu.array(tasks.ravel()),
-                progress,
-                cells,
+                gpu.array(np.resize(self.seeds, blocks)),
+                tree,
+                nodes,
+                finished,
                 impatient,
                 particles,
                 self.leaf,
                 capacity,
                 self.patience,
+                int(self.fenced),
             ),
         )
         stuck = int(impatient.numpy()[0])
         waited = Outcome(
             correct=stuck == 0,
             mismatches=stuck,
-            where=f"{stuck} of {blocks} blocks gave up waiting after {self.patience} polls each",
+            where=f"{stuck} of {blocks} blocks gave up after {self.patience} failed dequeues each",
         )
-        done = int(progress.numpy()[1])
-        return combine(
-            self.check(expected, moved.numpy().reshape(records.shape), cells.numpy(), done), waited
-        )
+        numbers = moved.numpy().reshape(records.shape)[0, :, 3]
+        counters = int(nodes.numpy()[0]), int(finished.numpy()[0])
+        return combine(self.check(expected, numbers, tree.numpy(), *counters), waited)
 
     def check(
-        self, expected: Partition, records: NDArray[Any], cells: NDArray[Any], done: int
+        self,
+        expected: Partition,
+        numbers: NDArray[Any],
+        tree: NDArray[Any],
+        nodes: int,
+        finished: int,
     ) -> Outcome:
-        """Check that each cell is divided exactly once, and each particle is in its leaf."""
+        """Check that the tree is the reference's, that each of its cells is divided exactly once, and
+        that each particle is in its leaf.
+
+        Parameters
+        ----------
+        numbers
+            Numbers of the particles in the order in which the run leaves them.
+        tree
+            The run's tree.
+        nodes, finished
+            Words of the tree that were allocated, and particles that were counted in leaves.
+        """
+        cells = len(expected.cut)
         details = {
             "particles": len(expected.order),
-            "tasks": len(expected.cut),
-            "depth": int(expected.levels.max()),
+            "tasks": cells,
+            "depth": int(expected.cut[:, 2].max()) + 1,
         }
-        if done != len(expected.cut):
-            where = f"{done} tasks were executed, expected {len(expected.cut)}"
-            wrong = abs(done - len(expected.cut))
-            return Outcome(correct=False, mismatches=wrong, where=where, details=details)
-        table = cells[: WORDS * done].reshape(-1, WORDS)
-        table = table[np.lexsort(table.T[::-1])]
-        place = np.arange(len(expected.order))
-        numbers = records[expected.levels % 2, 3, place]
-        numbers = numbers[np.lexsort((numbers, expected.leaves))]
+        place = np.zeros(1, np.int64)
+        inner, got, want = [], [], []
+        levels = expected.cut[:, 2]
+        for level in range(int(levels.max()) + 1):
+            counts = expected.octants[levels == level]
+            large = (counts > self.leaf) & (level + 1 < LEVELS)
+            entries = tree[place[:, None] + np.arange(8)].astype(np.int64)
+            linked = large & (entries > 0) & (entries + 8 <= tree.size)
+            # Of a divided octant: 0, or -1 if the entry is no place of a cell.
+            got.append(np.where(large, linked.astype(np.int64) - 1, entries).ravel())
+            want.append(np.where(large, 0, LEAF + counts).ravel())
+            if not np.array_equal(linked, large):
+                break
+            place = entries[large]
+            inner.append(place)
+        taken = numbers[np.lexsort((numbers, expected.leaves))]
         wanted = expected.order[np.lexsort((expected.order, expected.leaves))]
-        return combine(
-            compare("task", table, expected.cut, details=details),
-            compare("particle", numbers, wanted),
+        places = np.sort(np.concatenate(inner)) if inner else np.zeros(0, np.int64)
+        done = combine(
+            compare("tree entry", np.concatenate(got), np.concatenate(want), details=details),
+            compare("words of the tree", [nodes], [8 * cells]),
+            compare("finished particles", [finished], [len(expected.order)]),
+            compare("particle", taken, wanted),
         )
+        if not done.correct:
+            return done
+        return combine(done, compare("place of a cell", places, 8 * np.arange(1, cells)))
 
 
-REGISTRY.add(
-    Workload(
-        id="dlb",
-        title="octree partition, one non-blocking task queue per block, with work stealing",
-        group="I",
-        papers=("T", "R"),
-        needs_coherence=True,
-        check="each task executed exactly once, each particle in its leaf",
-        parameters=(
-            Parameter(
-                name="particles",
-                kind="int",
-                minimum=1,
-                maximum=1 << 22,
-                defaults={"tiny": 600, "small": 12000, "paper": 100000},
-                text="number of particles",
-            ),
-            Parameter(
-                name="leaf",
-                kind="int",
-                minimum=1,
-                maximum=1 << 20,
-                defaults={"tiny": 16, "small": 20, "paper": 20},
-                text="largest number of particles of a leaf",
-            ),
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks per core, of {BLOCK} threads",
-            ),
-            Parameter(
-                name="patience",
-                kind="int",
-                minimum=100,
-                maximum=1 << 30,
-                defaults={"tiny": 4096, "small": 1 << 16, "paper": 1 << 20},
-                text="polls for a task after which a block gives up, since copies may stay stale",
-            ),
+def stealing_parameters() -> tuple[Parameter, ...]:
+    """The parameters of both workloads."""
+    return (
+        Parameter(
+            name="particles",
+            kind="int",
+            minimum=1,
+            maximum=1 << 22,
+            defaults={"tiny": 300, "small": 32000, "paper": 100000},
+            text="number of particles, 32 bytes each in two arrays",
         ),
-        factory=Stealing.prepare,
+        Parameter(
+            name="leaf",
+            kind="int",
+            minimum=1,
+            maximum=1 << 20,
+            defaults={"tiny": 16, "small": 20, "paper": 20},
+            text="largest number of particles of a leaf (assumed)",
+        ),
+        Parameter(
+            name="block",
+            kind="int",
+            minimum=32,
+            maximum=1024,
+            defaults={"tiny": 64, "small": 192, "paper": 192},
+            text="threads per block",
+        ),
+        Parameter(
+            name="blocks_per_core",
+            kind="int",
+            minimum=1,
+            maximum=8,
+            defaults={"tiny": 1, "small": 8, "paper": 8},
+            text="blocks per core; 8 of 192 threads fill 48 warps",
+        ),
+        Parameter(
+            name="patience",
+            kind="int",
+            minimum=100,
+            maximum=1 << 30,
+            defaults={"tiny": 400, "small": 1 << 14, "paper": 1 << 18},
+            text="failed dequeues after which a block gives up, since copies may stay stale",
+        ),
     )
-)
+
+
+for _id, _papers, _fenced in (("dlb", ("T", "R"), False), ("dlb-rcc", ("R",), True)):
+    REGISTRY.add(
+        Workload(
+            id=_id,
+            title="octree partition, one non-blocking task queue per block, with work stealing"
+            + (", fences added" if _fenced else ""),
+            group="I",
+            papers=_papers,
+            needs_coherence=True,
+            check="each task executed exactly once, each particle in its leaf",
+            parameters=stealing_parameters(),
+            factory=functools.partial(Stealing.prepare, fenced=_fenced),
+        )
+    )

@@ -262,6 +262,7 @@ class _Verifier:
         result.transitions += found["transitions"]
         result.depth = max(result.depth, found["depth"])
         result.complete &= found["complete"]
+        result.completed += found["complete"]
         for limit in found["limits"]:
             if left < program_states and limit == f"more than {left} states":
                 self.no_states_left(program)

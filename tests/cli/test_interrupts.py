@@ -45,26 +45,26 @@ def interrupted(folder, *arguments):
         time.sleep(0.3)
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=20)
+        out, message = process.communicate(timeout=20)
         taken = time.perf_counter() - start
-    return process.returncode, out, told.replace("launched\n", ""), taken
+    return process.returncode, out, message.replace("launched\n", ""), taken
 
 
 LONG = ("--scale", "paper", "--set", "budget=1e12")
 
 
 def test_a_run_ends_at_once(tmp_path):
-    status, out, told, taken = interrupted(
+    status, out, message, taken = interrupted(
         tmp_path, "run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000"
     )
-    assert (status, out, told) == (130, "", "")
+    assert (status, out, message) == (130, "", "")
     assert taken < AT_ONCE
 
 
 def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
     matrix = ("-w", "stn,spm_g", "-p", "no-l1,ideal", "--jobs", "2", "--out", "a/b")
-    status, out, told, taken = interrupted(tmp_path, "compare", *matrix, *LONG)
-    assert (status, out, told) == (130, "", "")
+    status, out, message, taken = interrupted(tmp_path, "compare", *matrix, *LONG)
+    assert (status, out, message) == (130, "", "")
     assert taken < AT_ONCE
     assert list(tmp_path.iterdir()) == []
 
@@ -84,11 +84,11 @@ def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
             assert process.poll() is None
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=20)
+        out, message = process.communicate(timeout=20)
         taken = time.perf_counter() - start
     assert (process.returncode, out) == (130, "")
-    assert "Traceback" not in told
-    assert "Interrupt" not in told
+    assert "Traceback" not in message
+    assert "Interrupt" not in message
     assert taken < AT_ONCE
 
 
@@ -179,19 +179,19 @@ def test_a_launch_in_python_ends_at_once_and_the_gpu_is_usable(ctrl_c):
 
 
 def test_work_that_looks_for_no_signal_is_not_waited_for(ctrl_c):
-    told_to_stop = []
+    stops = []
 
     def work(stop):
         time.sleep(1.5)
-        told_to_stop.append(stop.is_set())
+        stops.append(stop.is_set())
 
     pressed = ctrl_c(0.2)
     with pytest.raises(KeyboardInterrupt):
         interruptible(work)
     assert time.perf_counter() - pressed[0] < AT_ONCE
-    assert told_to_stop == []
+    assert stops == []
     time.sleep(1.6)
-    assert told_to_stop == [True]
+    assert stops == [True]
 
 
 def test_what_work_gives_and_raises_comes_through():
@@ -218,7 +218,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path):
+def test_a_file_that_cannot_be_written_is_reported(tmp_path):
     with (
         pytest.raises(gpucoh.ConfigError, match="cannot be written: No such file"),
         whole_file(tmp_path / "none" / "f.csv") as part,
@@ -242,13 +242,13 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     os.mkfifo(pipe)
     loop.symlink_to(loop)
     (tmp_path / "link").symlink_to(pipe)
-    for name, told in (
+    for name, message in (
         ("pipe", "not a regular file"),
         ("link", "not a regular file"),
         ("loop", "Too many levels"),
         (".", "Is a directory"),
     ):
-        with pytest.raises(gpucoh.ConfigError, match=f"cannot be written: .*{told}"):
+        with pytest.raises(gpucoh.ConfigError, match=f"cannot be written: .*{message}"):
             gpucoh.machine("fermi").to_toml(tmp_path / name)
     assert pipe.is_fifo()
     assert loop.is_symlink()

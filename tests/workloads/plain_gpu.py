@@ -126,6 +126,8 @@ class Spread(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("barrier", "sleep"):
             wait = "barrier" if node.func.attr == "barrier" else "spin"
             return ast.Yield(ast.Constant(wait))
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "shuffle"):
+            return ast.Yield(ast.Tuple([ast.Constant(node.func.attr), *node.args], ast.Load()))
         if isinstance(node.func, ast.Name) and node.func.id in self.devices:
             return ast.YieldFrom(node)
         return node
@@ -191,7 +193,9 @@ class PlainGPU:
             )
             state.grid, state.dim = grid3, block3
             for t in range(math.prod(block3)):
-                thread = SimpleNamespace(index=unravel(t, block3), number=t, calls=0, at="run")
+                thread = SimpleNamespace(
+                    index=unravel(t, block3), number=t, calls=0, at="run", reply=None
+                )
                 thread.steps = body(*values)
                 state.threads.append(thread)
             waiting.append(state)
@@ -204,15 +208,37 @@ class PlainGPU:
         """Run every thread of a block to its next pause; False when all have ended."""
         self.block = state
         for thread in state.threads:
-            if thread.at != "barrier":
+            if thread.at in ("run", "spin"):
                 self.thread = thread
-                steps: Generator[str, None, None] = thread.steps
-                thread.at = next(steps, "end")
+                steps: Generator[Any, Any, None] = thread.steps
+                try:
+                    thread.at = steps.send(thread.reply)
+                except StopIteration:
+                    thread.at = "end"
+                thread.reply = None
+        self.exchange(state)
         state.threads = [thread for thread in state.threads if thread.at != "end"]
         if all(thread.at == "barrier" for thread in state.threads):
             for thread in state.threads:
                 thread.at = "run"
         return bool(state.threads)
+
+    def exchange(self, state: Any) -> None:
+        """Votes and shuffles of each warp whose threads all wait for one, or at a barrier."""
+        warps: dict[int, dict[int, Any]] = {}
+        for thread in state.threads:
+            if thread.at not in ("barrier", "end"):
+                warps.setdefault(thread.number // 32, {})[thread.number % 32] = thread
+        for warp in warps.values():
+            if not all(isinstance(thread.at, tuple) for thread in warp.values()):
+                continue
+            values = {lane: thread.at[1] for lane, thread in warp.items()}
+            for thread in warp.values():
+                if thread.at[0] == "any":
+                    thread.reply = any(values.values())
+                else:
+                    thread.reply = values[thread.at[2] % 32]
+                thread.at = "run"
 
     def shared(self, dtype: Any, shape: Any) -> Scratch:
         """The block's array for this call: the n-th call of every thread means the same array."""

@@ -128,6 +128,12 @@ class TestGraphs:
         path = write(tmp_path, name, gzip.compress(b"")[:10] + b"\xff" * 40)
         assert f"{path}: cannot be read (Error -3 while decompressing" in refusal(reader, path)
 
+    def test_uniform_graph_is_symmetric_with_degrees_near_six(self) -> None:
+        graph = inputs.uniform_graph(2048, np.random.default_rng(3))
+        assert (graph.matrix() != graph.matrix().T).nnz == 0
+        assert 5.8 < graph.degrees().mean() < 6.1
+        assert graph.degrees().max() < 20
+
     def test_kronecker_graph_is_symmetric_skewed_and_seeded(self) -> None:
         graph = inputs.kronecker(9, 8, np.random.default_rng(3))
         again = inputs.kronecker(9, 8, np.random.default_rng(3))

@@ -14,44 +14,52 @@ HALF = 1 << (BITS - 1)
 
 
 class TestTree:
-    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Two bodies in octants 0 and 7 of the root, two in octant 1, of which cell 1 is made."""
         places = np.array([[0, HALF, HALF, HALF + HALF // 2], [0, HALF, 0, 0], [0, HALF, 0, 0]])
         children = np.full((4, 8), EMPTY, np.int32)
         children[0, 0], children[0, 7], children[0, 1] = 0, 1, 4 + 1
         children[1, 0], children[1, 1] = 2, 3
-        return children, places.astype(np.int32)
+        centres = np.zeros((3, 4), np.float32)
+        centres[:, 0] = HALF
+        centres[:, 1] = HALF + HALF // 2, HALF // 2, HALF // 2
+        return children, places.astype(np.int32), centres
 
     def test_the_right_tree_is_accepted(self) -> None:
-        children, places = self.parts()
-        assert check_tree(children, places, 2).correct
+        children, places, centres = self.parts()
+        assert check_tree(children, places, 2, centres).correct
 
     def test_a_lost_body_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, 1] = EMPTY
-        assert check_tree(children, places, 2).where == "body 3 is found 0 times"
+        assert check_tree(children, places, 2, centres).where == "body 3 is found 0 times"
 
     def test_a_body_found_twice_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[0, 3] = 1
-        outcome = check_tree(children, places, 2)
+        outcome = check_tree(children, places, 2, centres)
         assert not outcome.correct
         assert outcome.mismatches == 2
 
     def test_a_body_in_a_wrong_octant_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, [1, 2]] = children[1, [2, 1]]
-        assert check_tree(children, places, 2).where == "body 3 is in a wrong octant"
+        assert check_tree(children, places, 2, centres).where == "body 3 is in a wrong octant"
 
     def test_an_entry_that_is_still_locked_is_named(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, 4] = -2
-        assert "entry of cell 1 is -2" in check_tree(children, places, 2).where
+        assert "entry of cell 1 is -2" in check_tree(children, places, 2, centres).where
 
     def test_a_loop_of_cells_ends(self) -> None:
-        children, places = self.parts()
+        children, places, centres = self.parts()
         children[1, :] = 4 + 1
-        assert not check_tree(children, places, 2).correct
+        assert not check_tree(children, places, 2, centres).correct
+
+    def test_a_cell_with_another_centre_is_named(self) -> None:
+        children, places, centres = self.parts()
+        centres[1, 1] += 1
+        assert check_tree(children, places, 2, centres).where == "cell 1 has a wrong centre"
 
 
 def test_a_sheet_at_rest_stays() -> None:
@@ -94,7 +102,9 @@ def test_trees_of_any_size_are_right(bodies: int) -> None:
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", ["bh", "bfs-mask", "cc", "cl", "dlb", "stn", "synthetic", "vpr"])
+@pytest.mark.parametrize(
+    "name", ["bh", "bfs-mask", "cc", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
+)
 def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=16, coherent=False))
     assert not outcome.correct

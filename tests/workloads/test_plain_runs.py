@@ -107,8 +107,10 @@ def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
     assert outcome.details["points"] == 150
 
 
-@pytest.mark.parametrize("generator", ["grid", "kronecker"])
-def test_masked_search_agrees_from_any_source(generator: str) -> None:
+@pytest.mark.parametrize("launches", ["one_launch=on", "one_launch=off"])
+@pytest.mark.parametrize("generator", ["grid", "kronecker", "uniform"])
+def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> None:
     params = {"generator": generator, "levels": 6, "source": 3}
+    params |= dict([launches.split("=")])
     outcome = workload("bfs-mask").prepare("tiny", 0, params).run(PlainGPU(cores=3))
     assert outcome.correct, outcome.where

@@ -66,8 +66,21 @@ def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None
     assert run(name, "ideal")[1]["cycles"] < 0.8 * run(name, "no-l1")[1]["cycles"]
 
 
-@pytest.mark.parametrize("name", ["bfs-mask", "bh", "cc", "cl", "dlb", "stn", "synthetic", "vpr"])
+@pytest.mark.parametrize(
+    "name", ["bfs-mask", "bh", "cc", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
+)
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")
     assert not outcome.correct
     assert outcome.where
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "warps"), [("dlb", 192, 48), ("dlb-rcc", 192, 48), ("bfs-mask", 512, 48)]
+)
+def test_blocks_fill_the_warps_of_a_core(name: str, block: int, warps: int) -> None:
+    import gpucoh
+
+    params = {"block": block}
+    found = gpucoh.run(name, protocol="ideal", scale="tiny", params=params).occupancy
+    assert {kernel["warps"] for kernel in found.values()} == {warps}

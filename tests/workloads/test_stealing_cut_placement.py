@@ -12,10 +12,10 @@ from plain_gpu import PlainGPU
 from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, distances
 from gpucoh.suite.placement import NONE, Netlist, make_netlist
-from gpucoh.suite.stealing import LEVELS, reference_partition
+from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
 from registered import COHERENT, INCOHERENT
 
-COMMUNICATING = ("bh", "cc", "cl", "dlb", "stn", "vpr")
+COMMUNICATING = ("bh", "cc", "cl", "dlb", "dlb-rcc", "stn", "vpr")
 
 
 def cells_by_recursion(
@@ -40,13 +40,15 @@ def cells_by_recursion(
 def test_the_partition_is_that_of_a_plain_recursion(count: int, leaf: int) -> None:
     places = np.random.default_rng(count).integers(0, 1 << LEVELS, (3, count), dtype=np.int32)
     expected = sorted(cells_by_recursion(places, leaf, list(range(count)), 0, 0, 0))
-    assert [tuple(row) for row in reference_partition(places, leaf).cut.tolist()] == expected
+    part = reference_partition(places, leaf)
+    assert sorted(tuple(row) for row in part.cut.tolist()) == expected
+    assert np.array_equal(part.octants.sum(axis=1), part.cut[:, 1])
 
 
 def test_particles_at_one_place_are_cut_to_the_last_level() -> None:
     part = reference_partition(np.full((3, 5), 77, np.int32), 2)
     assert len(part.cut) == LEVELS
-    assert set(part.levels) == {LEVELS}
+    assert set(part.leaves) == {0}
 
 
 @pytest.mark.parametrize("particles", [1, 17, 130])
@@ -56,31 +58,56 @@ def test_partitions_of_any_size_are_right(particles: int) -> None:
     assert outcome.correct, outcome.where
 
 
-def partition() -> tuple[Any, Any, np.ndarray, np.ndarray]:
-    """An instance of dlb with records and cells that are right."""
-    instance = workload("dlb").prepare("tiny", 0, {"particles": 60, "leaf": 4})
+def partition() -> tuple[Any, dict[str, Any]]:
+    """An instance of dlb and arguments of its check that are right."""
+    instance = workload("dlb").prepare("tiny", 0, {"particles": 90, "leaf": 4})
     expected = reference_partition(instance.places, 4)
-    records = np.zeros((2, 4, 60), np.int32)
-    records[:, 3, :] = expected.order
-    return instance, expected, records, expected.cut.ravel().copy()
+    tree = np.zeros(8 * len(expected.cut) + 512, np.int32)
+    names = [(level, code) for _, _, level, code in expected.cut.tolist()]
+    for cell, (level, code) in enumerate(names):
+        for octant, count in enumerate(expected.octants[cell]):
+            child = (level + 1, 8 * code + octant)
+            tree[8 * cell + octant] = 8 * names.index(child) if child in names else LEAF + count
+    return instance, {
+        "expected": expected,
+        "numbers": expected.order.copy(),
+        "tree": tree,
+        "nodes": 8 * len(expected.cut),
+        "finished": 90,
+    }
 
 
 def test_a_task_done_twice_is_found() -> None:
-    instance, expected, records, cells = partition()
-    assert instance.check(expected, records, cells, len(expected.cut)).correct
-    cells[4:8] = cells[:4]
-    assert "task[1" in instance.check(expected, records, cells, len(expected.cut)).where
-    outcome = instance.check(expected, records, cells, len(expected.cut) + 1)
+    instance, state = partition()
+    assert instance.check(**state).correct
+    cells = state["nodes"] // 8
+    twice = instance.check(**(state | {"nodes": state["nodes"] + 8}))
     assert (
-        outcome.where
-        == f"{len(expected.cut) + 1} tasks were executed, expected {len(expected.cut)}"
+        twice.where
+        == f"words of the tree[0] is {8 * cells + 8}, expected {8 * cells} (1 of 1 words differ)"
     )
+    assert "finished particles" in instance.check(**(state | {"finished": 93})).where
+
+
+def test_a_wrong_tree_is_found() -> None:
+    instance, state = partition()
+    inner = np.flatnonzero((state["tree"] > 0) & (state["tree"] < LEAF))
+    leaf = int(np.argmax(state["tree"] > LEAF))
+    for place, entry in ((leaf, state["tree"][leaf] + 1), (inner[0], 0), (inner[0], 1 << 29)):
+        tree = state["tree"].copy()
+        tree[place] = entry
+        assert "tree entry" in instance.check(**(state | {"tree": tree})).where
+    tree = state["tree"].copy()
+    words = tree[inner[0]]
+    tree[-8:] = tree[words : words + 8]  # the cell is in a place that was not allocated
+    tree[inner[0]] = tree.size - 8
+    assert "place of a cell" in instance.check(**(state | {"tree": tree})).where
 
 
 def test_a_particle_lost_from_its_leaf_is_found() -> None:
-    instance, expected, records, cells = partition()
-    records[:, 3, 7] = records[:, 3, 8]
-    assert "particle[" in instance.check(expected, records, cells, len(expected.cut)).where
+    instance, state = partition()
+    state["numbers"][7] = state["numbers"][8]
+    assert "particle[" in instance.check(**state).where
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (5, 7), (9, 4)])
@@ -207,6 +234,6 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
     name: str, protocol: str
 ) -> None:
-    told, where = verdict(name, protocol)
-    assert told in ("wrong", "hung", "failed")
+    found, where = verdict(name, protocol)
+    assert found in ("wrong", "hung", "failed")
     assert where

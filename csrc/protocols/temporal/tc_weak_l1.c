@@ -5,7 +5,7 @@
  * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
  * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too, and the end of a warp is a fence; a
  *          warp that leaves a barrier has the largest GWCT of all warps at the barrier.
- * Hardened merged loads of a read that arrives expired are requested again; the copy's timestamp follows the L1's own stores (the L2
+ * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the L1's own stores (the L2
  *          adds one per store), at the answer, never at issue, so that a sequence of private stores stays private; a returned line
  *          keeps the words of unanswered stores, and no others.
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store, and
@@ -132,7 +132,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
         [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
@@ -141,7 +141,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete),
         [L1_ACK] = GO(L1_II, act_complete),
         [L1_LAST_ACK] = GO(L1_I, act_complete),
         [L1_ACK_G] = GO(L1_II, act_raise_gwct, act_complete),
@@ -216,24 +216,44 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .message = tc_message_described,
     .networks = TC_NETWORKS,
     .order = {.release = release_waits_for_gwct, .join = join_gwct},
-    .options = {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
-                                         .standard = TCW_LIFETIME_PREDICTED,
-                                         .smallest = TCW_LIFETIME_PREDICTED,
-                                         .largest = 65535,
-                                         .choices = "predicted",
-                                         .text = "lease lifetime in core cycles, or predicted by each bank",
-                                         .small = {true, 2},
-                                         .fuzz_least = TCW_LIFETIME_PREDICTED,
-                                         .fuzz_most = 8000},
-                [TCW_OPTION_PRIVATE] =
-                    {.name = "private",
-                     .standard = TCW_PRIVATE_BUMP,
-                     .smallest = TCW_PRIVATE_LITERAL,
-                     .largest = TCW_PRIVATE_BUMP,
-                     .choices = "literal bump",
-                     .text = "timestamp of private copies: as table 2 prints it, or incremented with the L2's",
-                     .fuzz_least = TCW_PRIVATE_LITERAL,
-                     .fuzz_most = TCW_PRIVATE_BUMP}},
+    .options =
+        {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
+                                  .standard = TCW_LIFETIME_PREDICTED,
+                                  .smallest = TCW_LIFETIME_PREDICTED,
+                                  .largest = 65535,
+                                  .choices = "predicted",
+                                  .text = "lease lifetime in core cycles, or predicted by each bank",
+                                  .small = {true, 2},
+                                  .fuzz_least = TCW_LIFETIME_PREDICTED,
+                                  .fuzz_most = 8000},
+         [TCW_OPTION_PRIVATE] = {.name = "private",
+                                 .standard = TCW_PRIVATE_BUMP,
+                                 .smallest = TCW_PRIVATE_LITERAL,
+                                 .largest = TCW_PRIVATE_BUMP,
+                                 .choices = "literal bump",
+                                 .text =
+                                     "timestamp of private copies: as table 2 prints it, or incremented with the L2's",
+                                 .fuzz_least = TCW_PRIVATE_LITERAL,
+                                 .fuzz_most = TCW_PRIVATE_BUMP},
+         [TCW_OPTION_PREDICTOR] = {.name = "predictor",
+                                   .standard = TCW_PREDICTOR_PAPER,
+                                   .smallest = TCW_PREDICTOR_PAPER,
+                                   .largest = TCW_PREDICTOR_REFERENCE,
+                                   .choices = "paper reference",
+                                   .text = "constants of the predictor: table 4's, or those of the authors' public "
+                                           "simulator, where stores stop at a floor",
+                                   .fuzz_least = TCW_PREDICTOR_PAPER,
+                                   .fuzz_most = TCW_PREDICTOR_REFERENCE},
+         [TCW_OPTION_PREDICT_DOWN] = {.name = "predict_down",
+                                      .standard = TCW_PREDICT_DOWN_STORE,
+                                      .smallest = TCW_PREDICT_DOWN_STORE,
+                                      .largest = TCW_PREDICT_DOWN_WRITE,
+                                      .choices = "store write",
+                                      .text =
+                                          "what predicts shorter at a leased line: stores that others' leases delay, "
+                                          "or also private stores and atomics",
+                                      .fuzz_least = TCW_PREDICT_DOWN_STORE,
+                                      .fuzz_most = TCW_PREDICT_DOWN_WRITE}},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot =
@@ -244,4 +264,5 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,
+    .serves = tc_serves,
 };

@@ -354,6 +354,21 @@ def test_device_functions_take_defaults_and_return_from_several_places():
     assert o[32:].tolist() == list(range(-5, 27))
 
 
+@device
+def add_more(a: i32, more: i32):
+    return a + more
+
+
+def test_a_parameter_may_have_the_name_of_the_intrinsics_extra_arguments():
+    @kernel
+    def k(o: Buffer[i32]):
+        o[lane_id()] = add_more(lane_id(), 3)
+
+    o = out(32)
+    machine.run(k, 1, 32, (o,))
+    assert o.tolist() == list(range(3, 35))
+
+
 def test_loops_over_tuples_are_written_out():
     @kernel
     def k(o: Buffer[i32]):
