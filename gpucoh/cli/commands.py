@@ -84,7 +84,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), or budget (core cycles per launch).",
+        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), budget (core cycles per launch), or "
+        "deadlock_after (core cycles without progress that end a launch).",
     ),
 ]
 ParamOption = Annotated[

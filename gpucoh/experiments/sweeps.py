@@ -20,7 +20,7 @@ from gpucoh.errors import ConfigError, Error
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
-from gpucoh.gpu import VERSION, resolve
+from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.suite import workload as find_workload
@@ -62,6 +62,8 @@ def key_of(run: Run) -> str:
         "params": {key: _content(value) for key, value in setting.params.items()},
         "check": run.check,
     }
+    if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
+        what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
 
 
