@@ -69,11 +69,9 @@ def stored_runs(
     """
     for run in runs:
         run.validate()
-    wanted = {stored_key(run): run for run in runs}
+    keys = [stored_key(run) for run in runs]
+    wanted = dict(zip(keys, runs, strict=True))
     with Results(path, resume=path is not None) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
         add_rows(todo, results, jobs=jobs, progress=progress, work=_carry_out_whole)
-        found = {
-            key: RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in wanted
-        }
-    return [found[stored_key(run)] for run in runs]
+        return [RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in keys]
