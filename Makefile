@@ -24,7 +24,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
-	@echo "make fidelity measure the table of docs/fidelity.md"
+	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc SCALE=small|paper); an interrupted run continues"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make develop  build the extension beside its sources, for work on gpucoh"
@@ -81,13 +81,14 @@ asan: $(BUILD)/.run
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
 # The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
+# Always gcc: clang's library has another name and is linked statically by default.
 asan-python: $(BUILD)/.test
-	$(RUN) sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
+	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
 	    -Dbuildtype=debugoptimized
 	rm -rf $(BUILD)/asan-python/package && mkdir $(BUILD)/asan-python/package
 	cp -r gpucoh $(BUILD)/asan-python/package && rm -f $(BUILD)/asan-python/package/gpucoh/_core*.so
 	mv $(BUILD)/asan-python/_core*.so $(BUILD)/asan-python/package/gpucoh && rm -f $(BUILD)/asan-python/mutant_core*.so
-	LD_PRELOAD="$$($(firstword $(CC)) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
 	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz -k "not planted"
 
@@ -140,8 +141,12 @@ clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# ---- the measured table of docs/fidelity.md (takes minutes) --------------------------------------------------------------
+# ---- the measured tables of docs/fidelity.md ------------------------------------------------------------------------------
 
+# Runs are kept in build/fidelity-PAPER-SCALE.parquet as they finish: after an interruption the target continues.
+PAPER ?= tc
+SCALE ?= small
+JOBS ?= 2
 .PHONY: fidelity
 fidelity: develop
-	$(RUN) PYTHONPATH=$(CURDIR) $(BIN)/python tools/fidelity.py
+	$(RUN) PYTHONPATH=$(CURDIR) $(BIN)/python tools/fidelity.py --paper $(PAPER) --scale $(SCALE) --jobs $(JOBS)

@@ -62,13 +62,13 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
         )
         if done.returncode != 0:
             raise SystemExit(f"{entry['name']}: valgrind failed:\n{done.stderr[-2000:]}")
-        told = json.loads(done.stdout)
-        if not told["correct"]:
+        report = json.loads(done.stdout)
+        if not report["correct"]:
             raise SystemExit(f"{entry['name']}: the run is wrong")
         total = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
         if total is None or int(total[1]) == 0:
             raise SystemExit(f"{entry['name']}: callgrind counted nothing: is gpc_gpu_run gone?")
-        return int(total[1]), told["instructions"]
+        return int(total[1]), report["instructions"]
 
 
 def main() -> int:

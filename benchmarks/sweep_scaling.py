@@ -51,7 +51,7 @@ def time_cores() -> None:
 
     def make_timed(self: gpucoh.GPU, *arguments: Any, **options: Any) -> None:
         make(self, *arguments, **options)
-        self.core = Timed(self.core)
+        self._core = Timed(self.core)
 
     gpucoh.GPU.__init__ = make_timed
 

@@ -13,6 +13,7 @@ from gpucoh.errors import ConfigError
 # The word is the unit of coherence: elements are words.
 DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))
 LARGEST_WORDS = 2**32
+_SERIALS = itertools.count()
 
 
 class HostMemory(Protocol):
@@ -37,6 +38,10 @@ class Owner(Protocol):
     @property
     def core(self) -> HostMemory:
         """The simulated machine."""
+        ...
+
+    def drop(self, address: int) -> None:
+        """Free the allocation of an array that no longer exists, at the next opportunity."""
         ...
 
 
@@ -88,6 +93,21 @@ def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return given.astype(dtype)
 
 
+def values_of(data: Any) -> NDArray[Any]:
+    """The values as a NumPy array.
+
+    Raises
+    ------
+    ConfigError
+        If it is a masked array, which simulated memory cannot represent.
+    """
+    if isinstance(data, np.ma.MaskedArray):
+        raise ConfigError(
+            "a masked array has elements without a value: give data.filled(value) or data.compressed()"
+        )
+    return np.asarray(data)
+
+
 def shape_of(shape: Any) -> tuple[int, ...]:
     """Check a shape.
 
@@ -117,7 +137,10 @@ class Array:
     """An array in a GPU's global memory, made by :meth:`gpucoh.GPU.array`, ``zeros`` or ``full``.
 
     Reading it (:meth:`numpy`, ``a[1:5]``) and writing it (``a[:] = 0``) are host accesses: coherent, without time and
-    without counts.
+    without counts. ``a[1:5]`` is a read-only copy, so that ``a[1][0] = 99`` raises ValueError; write ``a[1, 0] = 99``.
+
+    An array keeps its GPU alive; a GPU does not keep its arrays. When the last reference to an array goes, the GPU
+    frees its simulated memory, as :meth:`free` does at once.
 
     Attributes
     ----------
@@ -128,6 +151,8 @@ class Array:
         Number of elements; number of bytes.
     address : int
         Byte address of the first element in simulated memory.
+    serial : int
+        Number of the array, unique in the process.
     """
 
     def __init__(
@@ -135,6 +160,7 @@ class Array:
     ) -> None:
         self._gpu = gpu
         self._freed = False
+        self.serial = next(_SERIALS)
         self.address = address
         self.shape = shape
         self.dtype = dtype
@@ -197,7 +223,10 @@ class Array:
         return out if dtype is None else out.astype(dtype)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.numpy()[key]
+        part = self.numpy()[key]
+        if isinstance(part, np.ndarray):
+            part.flags.writeable = False
+        return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.check()
@@ -223,7 +252,7 @@ class Array:
 
     def _fitting(self, value: Any) -> NDArray[Any]:
         """The value as this array's dtype; rejects a value that would change."""
-        given = np.asarray(value)
+        given = values_of(value)
         if given.dtype == self.dtype:
             return given
         if given.dtype.kind == "f" and self.dtype.kind != "f":
@@ -237,6 +266,10 @@ class Array:
         if not self._freed:
             self._gpu.core.release(self.address)
             self._freed = True
+
+    def __del__(self) -> None:
+        if not self._freed:
+            self._gpu.drop(self.address)
 
 
 def _broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ References
 .. [3] N. Muralimanohar, R. Balasubramonian, N. Jouppi, "CACTI 6.0", HP Laboratories 2009.
 .. [4] J. Leng et al., "GPUWattch: Enabling Energy Optimizations in GPGPUs", ISCA 2013.
 .. [5] M. O'Connor et al., "Fine-Grained DRAM", MICRO 2017.
+.. [6] S. Li et al., "DRAMsim3: A Cycle-Accurate, Thermal-Capable DRAM Simulator", IEEE CAL 2020.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ _ORION = "inferred: about ORION 2.0's routers [1] at 45 to 40 nm"
 _WIRE = "240 fJ per transition, bit and mm at 40 nm (table 1 of [2]); half the bits change"
 _CACTI = "inferred: about CACTI [3] for a small 40 nm SRAM; [2] has 14 pJ for 64 bits of 8 KiB"
 _WATTCH = "inferred: fermi at full issue and bandwidth takes about 100 W, similar to GPUWattch [4]"
+_DEVICE = "currents of GDDR5_1Gb_x32.ini of [6], 1.5 V"
 
 COEFFICIENTS: dict[str, Coefficient] = {
     "buffer_write": Coefficient(0.06, "pJ/bit", "flit written to a virtual-channel buffer", _ORION),
@@ -99,33 +101,45 @@ COEFFICIENTS: dict[str, Coefficient] = {
     ),
     "scratchpad_power": Coefficient(0.3, "mW/KiB", "leakage and clock of a scratchpad", _CACTI),
     "dram_data": Coefficient(
-        12.0,
+        8.0,
         "pJ/bit",
         "bit read or written: column access and interface",
         "14 pJ/bit of GDDR5 in total [5]; inferred: less the share of one row per line",
     ),
     "dram_row": Coefficient(
-        2500.0,
+        6000.0,
         "pJ",
-        "row activate and precharge",
-        "inferred: about activate and precharge of a 2 KiB row",
+        "activate and precharge of a 2 KiB row",
+        f"IDD0 less IDD3N in tRAS and less IDD2N in tRP: {_DEVICE}",
     ),
     "dram_power": Coefficient(
-        150.0,
+        1350.0,
         "mW",
-        "standby and refresh of a channel",
-        "inferred: about the active standby of two GDDR5 devices",
+        "active standby of a channel of two devices",
+        f"IDD3N: {_DEVICE}",
     ),
     "warp_instruction": Coefficient(
         400.0, "pJ", "fetch, decode, scheduling and scoreboard per warp instruction", _WATTCH
     ),
     "lane_instruction": Coefficient(
-        40.0, "pJ", "registers and execution per lane instruction", _WATTCH
+        40.0,
+        "pJ",
+        "registers and execution per lane instruction",
+        "inferred: four words from an 8 KiB SRAM and a quarter of a 64-bit multiply-add (table 1 of [2])",
     ),
     "core_cycle": Coefficient(
-        700.0, "pJ", "clock and pipeline latches per core cycle with a resident block", _WATTCH
+        700.0,
+        "pJ",
+        "clock and pipeline latches per core cycle with a busy issue port",
+        "gated as in GPUWattch [4], which multiplies pipeline power by the duty cycle; value "
+        + _WATTCH,
     ),
-    "core_power": Coefficient(1.0, "W", "leakage of a core", _WATTCH),
+    "core_power": Coefficient(
+        1.0,
+        "W",
+        "leakage and ungated clocks of a core, at all times",
+        "inferred: GPUWattch's gtx480 [4] has 11 W for 16 active cores and 1.59 W for an idle one",
+    ),
 }
 
 # Link length in mm by topology; inferred. The die of a GTX 480 is 529 mm2: a core and the crossbar's far end are about
@@ -172,7 +186,7 @@ def terms(
         Term("scratchpad", "scratchpad_power", kib * seconds),
         Term("core", "warp_instruction", counted["instructions"]),
         Term("core", "lane_instruction", counted["thread_instructions"]),
-        Term("core", "core_cycle", counted["core"]["active_cycles"]),
+        Term("core", "core_cycle", counted["core"]["issue_cycles"]),
         Term("core", "core_power", machine["cores"] * seconds),
     ]
 

@@ -7,15 +7,17 @@ import json
 import re
 import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
-from gpucoh.array import Array, converted, dtype_of, shape_of
+from gpucoh.array import Array, converted, dtype_of, shape_of, values_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
@@ -26,6 +28,8 @@ from gpucoh.stats import Stats
 from gpucoh.units import natural
 
 DEFAULT_BUDGET = 10**9
+DEFAULT_DEADLOCK_AFTER = 10**7
+_LARGEST_CYCLES = 2**62
 LARGEST_SEED = 2**64 - 1
 # Values of check besides True and False -> the bit in the core.
 CHECKS = {"protocol": 1, "races": 2}
@@ -61,15 +65,21 @@ def resolve(protocol: str) -> Choice:
 
 
 class Snapshot:
-    """The whole state of a GPU between two launches, made by :meth:`GPU.snapshot`."""
+    """The whole state of a GPU between two launches, made by :meth:`GPU.snapshot`.
 
-    def __init__(self, core: binding.Snapshot, arrays: list[Array]) -> None:
+    It keeps neither the GPU nor its arrays alive.
+    """
+
+    def __init__(self, core: binding.Snapshot, arrays: frozenset[int]) -> None:
         self.core = core
-        self.arrays = arrays
+        self.arrays = arrays  # the serial numbers of the arrays that are not freed
 
 
 class GPU:
     """One simulated GPU.
+
+    Its memory goes back to the system when the last reference to the GPU and its arrays goes, or at once with
+    :meth:`close`, which ``with gpucoh.GPU(...) as gpu:`` calls at the end of the block.
 
     Parameters
     ----------
@@ -87,6 +97,10 @@ class GPU:
         Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Largest number of core cycles of a launch.
+    deadlock_after : int, default 10**7
+        A launch ends with DeadlockError after this number of core cycles, and at most twice as many, in which no word
+        of memory has changed, no warp has arrived at a barrier, none has ended, and none is in a ``sleep`` of more than
+        a sixteenth of that time.
 
     Raises
     ------
@@ -111,14 +125,16 @@ class GPU:
         check: bool | str = False,
         *,
         budget: int = DEFAULT_BUDGET,
+        deadlock_after: int = DEFAULT_DEADLOCK_AFTER,
     ) -> None:
         self.machine = find_machine(machine)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
         self.seed = natural("seed", seed, LARGEST_SEED)
-        self.budget = natural("budget", budget, 2**62, smallest=1)
-        self.core = binding.GPU(
+        self.budget = _cycles("budget", budget)
+        self.deadlock_after = _cycles("deadlock_after", deadlock_after)
+        self._core: binding.GPU | None = binding.GPU(
             self.machine.to_core(),
             self.choice.protocol.id,
             self.consistency,
@@ -132,15 +148,47 @@ class GPU:
         self.progress: Progress | None = None
         self.occupancy: dict[str, dict[str, Any]] = {}
         self._events = _FIRST_EVENTS
-        self._arrays: list[Array] = []
+        # An array refers to its GPU, so the GPU must not refer to the array: a cycle would wait for the collector.
+        self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
+        self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
+        self._running = False
+
+    @property
+    def core(self) -> binding.GPU:
+        """The simulated machine.
+
+        Raises
+        ------
+        ConfigError
+            If the GPU is closed.
+        """
+        if self._core is None:
+            raise ConfigError(
+                f"this GPU ({self.machine.name} {self.protocol}) is closed: make a new one, or use it before close() "
+                "and inside its with block"
+            )
+        return self._core
+
+    def close(self) -> None:
+        """Free everything that the GPU holds; later use of it and its arrays is an error. Closing twice is allowed."""
+        self._core = None
+        self._dropped.clear()
+
+    def __enter__(self) -> Self:
+        _ = self.core  # a closed GPU is refused
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     @property
     def model(self) -> str:
         """The memory model that the protocol promises under this GPU's consistency rule."""
-        return self.choice.protocol.model(self.consistency)
+        return self.choice.model(self.consistency)
 
     def __repr__(self) -> str:
-        return f"<gpucoh.GPU {self.machine.name} {self.protocol} {self.consistency}>"
+        closed = " closed" if self._core is None else ""
+        return f"<gpucoh.GPU {self.machine.name} {self.protocol} {self.consistency}{closed}>"
 
     # ---- memory
 
@@ -159,7 +207,7 @@ class GPU:
         ConfigError
             If dtype or shape is not allowed, or a value is out of the dtype's range.
         """
-        given = np.asarray(data)
+        given = values_of(data)
         if dtype is not None:
             given = converted(given, dtype_of(dtype))
         out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype))
@@ -190,12 +238,27 @@ class GPU:
 
     def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         words = int(np.prod(shape, dtype=np.int64))
+        self._release_dropped()
         try:
             address = self.core.allocate(words)
         except MemoryError:
             raise ConfigError(f"no memory is left for an array of {words} elements") from None
-        self._arrays.append(Array(self, address, shape, dtype))
-        return self._arrays[-1]
+        array = Array(self, address, shape, dtype)
+        self._arrays.add(array)
+        return array
+
+    def drop(self, address: int) -> None:
+        """Free the allocation of an array that no longer exists, before the next allocation, launch or snapshot.
+
+        An array can go at any time, in any thread, and also during a launch, which forbids the release.
+        """
+        self._dropped.append(address)
+
+    def _release_dropped(self) -> None:
+        core = self.core
+        while self._dropped and not self._running:
+            core.release(self._dropped[0])
+            self._dropped.popleft()
 
     # ---- launches
 
@@ -207,6 +270,7 @@ class GPU:
         block: Extent,
         args: Sequence[Any] = (),
         placement: str | None = None,
+        deadlock_after: int | None = None,
     ) -> None:
         """Run a kernel to completion.
 
@@ -223,6 +287,8 @@ class GPU:
             first blocks go to the cores in turn, each later one to the next core with free resources.
             ``"first_free"``: the first blocks fill one core after another. ``"static"``: block b runs on core b mod
             cores in every launch, and waits for free resources there.
+        deadlock_after : int, optional
+            Core cycles without progress that end the launch; by default the GPU's.
 
         Raises
         ------
@@ -230,6 +296,9 @@ class GPU:
             If the arguments do not match the kernel or the machine.
         KernelError
             If the kernel cannot be compiled or performs an illegal operation; with file and line.
+        DeadlockError
+            If the launch makes no progress; the message names the blocks that have not started and their limit, the
+            warps that wait at barriers, and the words that warps poll with their last writers.
         SimulationError
             If the run cannot continue (deadlock, budget, protocol error).
         KeyboardInterrupt
@@ -256,7 +325,7 @@ class GPU:
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
         program = kernel.compile(self.machine.lanes_per_warp)
         self._note_occupancy(program, threads)
-        self.launch_program(program, grid3, block3, args, placement)
+        self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
     def launch_program(
         self,
@@ -265,6 +334,7 @@ class GPU:
         block: tuple[int, int, int],
         args: Sequence[Any],
         placement: str | None = None,
+        deadlock_after: int | None = None,
     ) -> None:
         """Run machine code to completion, as :meth:`launch` does after compiling the kernel.
 
@@ -275,7 +345,12 @@ class GPU:
         """
         constants, buffers = program.bind(args)
         slots = self._slots(program, buffers)
+        cycles = self.deadlock_after
+        if deadlock_after is not None:
+            cycles = _cycles("deadlock_after", deadlock_after)
+        self._release_dropped()
         try:
+            self.core.deadlock_after(cycles)
             self.core.launch(
                 program.name,
                 program.code,
@@ -314,10 +389,13 @@ class GPU:
                     f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
                 )
             slots.append((array.address, array.size, parameter.readonly, name))
+        if any(parameter.readonly for parameter in program.parameters):
+            _check_aliases(program.name, slots)
         return slots
 
     def _run(self) -> None:
         """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""
+        self._running = True
         try:
             while True:
                 start = time.perf_counter()
@@ -334,6 +412,8 @@ class GPU:
         except KeyboardInterrupt:
             self.core.abort()
             raise
+        finally:
+            self._running = False
 
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)
@@ -368,7 +448,9 @@ class GPU:
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state, between launches."""
-        return Snapshot(self.core.snapshot(), [array for array in self._arrays if not array._freed])
+        self._release_dropped()
+        valid = frozenset(array.serial for array in self._arrays if not array._freed)
+        return Snapshot(self.core.snapshot(), valid)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot; later arrays become invalid, arrays freed since then become valid.
@@ -380,9 +462,21 @@ class GPU:
         """
         if not isinstance(snapshot, Snapshot):
             raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
+        self._release_dropped()  # their addresses may belong to other arrays afterwards
         self.core.restore(snapshot.core)
         for array in self._arrays:
-            array._freed = array not in snapshot.arrays
+            array._freed = array.serial not in snapshot.arrays
+
+
+def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
+    """Check that no array is both a read-only and a writable argument: a protocol may keep stale read-only copies."""
+    readonly = {address: name for address, _, is_readonly, name in slots if is_readonly}
+    for address, _, is_readonly, name in slots:
+        if not is_readonly and address in readonly:
+            raise ConfigError(
+                f"arguments {readonly[address]!r} and {name!r} of kernel {kernel!r} are one array, but "
+                f"{readonly[address]!r} is declared readonly and {name!r} is not"
+            )
 
 
 def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
@@ -437,6 +531,10 @@ def _checks(check: Any, protocol: str, model: str) -> int:
             "choose a protocol that promises one"
         )
     return CHECKS[check]
+
+
+def _cycles(name: str, value: Any) -> int:
+    return natural(name, value, _LARGEST_CYCLES, smallest=1)
 
 
 def _extent(name: str, value: Any) -> tuple[int, int, int]:

@@ -1,67 +1,72 @@
-"""Write the measured tables of docs/fidelity.md: `python tools/fidelity.py`, or `make fidelity`.
+"""Write the measured tables of docs/fidelity.md: `make fidelity PAPER=tc SCALE=small`.
 
-The script replaces the text between `<!-- scorecard PAPER SCALE -->` and `<!-- end -->` with the output of
-`gpucoh scorecard`; the rest of the page, which explains it, is written by hand.
+The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale; the rest
+of the page explains the tables and is written by hand. The runs are kept in a file as they finish: after an
+interruption the next call continues. Disagreements without a recorded reason are listed on standard error.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import re
 import sys
 from pathlib import Path
 
-from gpucoh.papers import Verdict, load, scorecard
+from gpucoh.cli.options import seeds
+from gpucoh.errors import ConfigError
+from gpucoh.papers import load, scorecard
+from gpucoh.papers.pages import TABLES
 from gpucoh.papers.runs import Bench
+from gpucoh.papers.study import reason_of
 
-PAGE = Path(__file__).parent.parent / "docs" / "fidelity.md"
-BLOCK = re.compile(r"<!-- scorecard (\w+) (\w+) -->\n.*?<!-- end -->", re.DOTALL)
-
-
-def number(value: float | str | None) -> str:
-    """A cell: a number with two decimals, or the value as text."""
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.2f}"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "fidelity.md"
+BLOCK = re.compile(r"(<!-- (\w+) (\w+) (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def of(verdict: Verdict) -> str:
-    """Subject and baseline, and the workload if there is only one."""
-    text = " / ".join(f"`{name}`" for name in (verdict.subject, verdict.baseline) if name)
-    alone = f" ({verdict.workloads[0]})" if len(verdict.workloads) == 1 else ""
-    return text + alone
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--paper", default="tc")
+    parser.add_argument("--scale", default="small")
+    parser.add_argument(
+        "--seeds", help="a number, or a comma list; default: 5 at small, 1 at paper"
+    )
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--store", type=Path, help="default: build/fidelity-PAPER-SCALE.parquet")
+    given = parser.parse_args()
+    paper = load(given.paper)
+    store = given.store or ROOT / "build" / f"fidelity-{given.paper}-{given.scale}.parquet"
+    store.parent.mkdir(exist_ok=True)
+    bench = Bench(
+        machine=paper.machine,
+        scale=given.scale,
+        seeds=seeds(given.seeds or ("1" if given.scale == "paper" else "5"), 0),
+        jobs=given.jobs,
+        progress=True,
+        store=store,
+        parameters=paper.parameters,
+    )
 
+    def measured(match: re.Match[str]) -> str:
+        head, table, name, scale, end = match.groups()
+        if (name, scale) != (given.paper, given.scale):
+            return match.group(0)
+        print(f"{table} {name} {scale}", file=sys.stderr)
+        return f"{head}{TABLES[table](paper, bench)}\n{end}"
 
-def table(verdicts: list[Verdict]) -> str:
-    """The counts in a line, and one row per claim."""
-    words = ("size", "direction", "no", "not_measured")
-    counts = {word: sum(v.agrees == word for v in verdicts) for word in words}
-    told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
-    rows = [f"{len(verdicts)} claims: {told}.", ""]
-    rows += [
-        "| claim | figure | measure | of | paper | here | agrees |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    rows += [
-        f"| {v.id} | {v.figure} | {v.measure} | {of(v)} | {number(v.claimed)} | {number(v.measured)} "
-        f"| {v.agrees.replace('_', ' ')} |"
-        for v in verdicts
-    ]
-    return "\n".join(rows)
-
-
-def fresh(match: re.Match[str]) -> str:
-    """The block with the numbers of a new run, or of the JSON named on the command line."""
-    paper, scale = match.group(1), match.group(2)
-    if len(sys.argv) > 1:
-        verdicts = [Verdict(**entry) for entry in json.loads(Path(sys.argv[1]).read_text())]
-    else:
-        claims = load(paper)
-        verdicts = scorecard(
-            claims, Bench(machine=claims.machine, scale=scale, jobs=2, progress=True)
-        )
-    return f"<!-- scorecard {paper} {scale} -->\n{table(verdicts)}\n<!-- end -->"
+    text = given.page.read_text(encoding="utf-8")
+    given.page.write_text(BLOCK.sub(measured, text), encoding="utf-8")
+    for verdict in scorecard(paper, bench):
+        if verdict.agrees == "no" and not reason_of(paper.id, verdict.id, given.scale):
+            print(f"{verdict.id} does not agree, and no reason is recorded", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(BLOCK.sub(fresh, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted: finished runs are kept, the same command continues")
+    except ConfigError as error:
+        sys.exit(str(error))

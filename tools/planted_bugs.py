@@ -97,8 +97,8 @@ def check_litmus(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     from gpucoh.litmus import run_test
 
     result = run_test(note["test"], name + note.get("options", ""), runs=note["runs"])
-    told = result.reason or "; ".join(result.forbidden[:1])
-    return None if result.ok else {"what": told}
+    why = result.reason or "; ".join(result.forbidden[:1])
+    return None if result.ok else {"what": why}
 
 
 CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {

@@ -1,17 +1,14 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
+#include "base/blocks.h"
 #include "base/errors.h"
 
 enum { ALIGNMENT = 64, SMALL_ALIGNMENT = 16, SMALL_BLOCK = 512 };
 
-#define HUGE_PAGE ((size_t) 2 << 20)
+#define IMAGE_BLOCK ((size_t) 4096)
 
 void
 gpc_arena_init(gpc_arena_t *self, size_t chunk_size)
@@ -23,34 +20,10 @@ void
 gpc_arena_free(gpc_arena_t *self)
 {
     for (size_t i = 0; i < self->num_chunks; i++) {
-        free(self->chunks[i].bytes);
+        gpc_block_give(self->chunks[i].bytes, self->chunks[i].capacity);
     }
     free(self->chunks);
     gpc_arena_init(self, self->chunk_size);
-}
-
-/* Aligned inside a calloc block: calloc does not touch pages, aligned_alloc with memset would. */
-static uint8_t *
-aligned(uint8_t *bytes)
-{
-    uintptr_t misaligned = (uintptr_t) bytes % ALIGNMENT;
-    return misaligned ? bytes + (ALIGNMENT - misaligned) : bytes;
-}
-
-/* The state of large machines exceeds the reach of the host's TLB. A failure only costs speed. */
-static void
-advise_huge_pages(uint8_t *bytes, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t first = ((uintptr_t) bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t last = ((uintptr_t) bytes + size) / HUGE_PAGE * HUGE_PAGE;
-    if (first < last) {
-        (void) madvise((void *) first, last - first, MADV_HUGEPAGE);
-    }
-#else
-    (void) bytes;
-    (void) size;
-#endif
 }
 
 static gpc_arena_chunk_t *
@@ -61,11 +34,10 @@ add_chunk(gpc_arena_t *self, size_t capacity)
         return NULL;
     }
     self->chunks = chunks;
-    uint8_t *bytes = calloc(1, capacity + ALIGNMENT);
+    uint8_t *bytes = gpc_block_take(capacity);
     if (!bytes) {
         return NULL;
     }
-    advise_huge_pages(bytes, capacity);
     chunks[self->num_chunks] = (gpc_arena_chunk_t){.bytes = bytes, .capacity = capacity};
     return &chunks[self->num_chunks++];
 }
@@ -83,7 +55,7 @@ take_aligned(gpc_arena_t *self, size_t bytes)
             return NULL;
         }
     }
-    void *piece = aligned(chunk->bytes) + chunk->used;
+    void *piece = chunk->bytes + chunk->used;
     chunk->used += bytes;
     return piece;
 }
@@ -130,7 +102,7 @@ void
 gpc_arena_save(const gpc_arena_t *self, uint8_t *out)
 {
     for (size_t i = 0; i < self->num_chunks; i++) {
-        memcpy(out, aligned(self->chunks[i].bytes), self->chunks[i].used);
+        memcpy(out, self->chunks[i].bytes, self->chunks[i].used);
         out += self->chunks[i].used;
     }
 }
@@ -139,10 +111,123 @@ void
 gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes)
 {
     for (size_t i = 0; i < self->num_chunks; i++) {
-        memcpy(aligned(self->chunks[i].bytes), bytes, self->chunks[i].used);
+        memcpy(self->chunks[i].bytes, bytes, self->chunks[i].used);
         bytes += self->chunks[i].used;
     }
 }
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+struct gpc_arena_image {
+    size_t arena_bytes; /* of the saved arena */
+    size_t count;
+    uint64_t *numbers; /* owned; [count]: of the blocks that are not zero, over all chunks, ascending */
+    uint8_t *blocks;   /* owned; [count][IMAGE_BLOCK] */
+};
+
+static bool
+is_zero(const uint8_t *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* Calls `visit` for each block of the arena, the last one of a chunk may be shorter. */
+typedef void (*visit_block_t)(void *context, uint64_t number, uint8_t *bytes, size_t size);
+
+static void
+visit_blocks(const gpc_arena_t *self, visit_block_t visit, void *context)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < self->num_chunks; i++) {
+        const gpc_arena_chunk_t *chunk = &self->chunks[i];
+        for (size_t at = 0; at < chunk->used; at += IMAGE_BLOCK) {
+            size_t left = chunk->used - at;
+            visit(context, number++, chunk->bytes + at, left < IMAGE_BLOCK ? left : IMAGE_BLOCK);
+        }
+    }
+}
+
+static void
+count_block(void *context, uint64_t number, uint8_t *bytes, size_t size)
+{
+    (void) number;
+    *(size_t *) context += !is_zero(bytes, size);
+}
+
+static void
+save_block(void *context, uint64_t number, uint8_t *bytes, size_t size)
+{
+    gpc_arena_image_t *image = context;
+    if (!is_zero(bytes, size)) {
+        image->numbers[image->count] = number;
+        memcpy(image->blocks + image->count++ * IMAGE_BLOCK, bytes, size);
+    }
+}
+
+int
+gpc_arena_image_save(const gpc_arena_t *self, gpc_arena_image_t **out)
+{
+    size_t count = 0;
+    gpc_arena_image_t *image = *out = calloc(1, sizeof(*image));
+    if (!image) {
+        return GPC_ERROR_MEMORY;
+    }
+    visit_blocks(self, count_block, &count);
+    image->arena_bytes = gpc_arena_bytes(self);
+    image->numbers = malloc((count + 1) * sizeof(*image->numbers));
+    image->blocks = gpc_block_take((count + 1) * IMAGE_BLOCK);
+    if (!image->numbers || !image->blocks) {
+        gpc_block_give(image->blocks, (count + 1) * IMAGE_BLOCK);
+        free(image->numbers);
+        free(image);
+        *out = NULL;
+        return GPC_ERROR_MEMORY;
+    }
+    visit_blocks(self, save_block, image);
+    return 0;
+}
+
+typedef struct {
+    const gpc_arena_image_t *image;
+    size_t next;
+} loading_t;
+
+static void
+load_block(void *context, uint64_t number, uint8_t *bytes, size_t size)
+{
+    loading_t *loading = context;
+    const gpc_arena_image_t *image = loading->image;
+    if (loading->next < image->count && image->numbers[loading->next] == number) {
+        memcpy(bytes, image->blocks + loading->next++ * IMAGE_BLOCK, size);
+    } else if (!is_zero(bytes, size)) { /* a write would take memory for a page of zeros */
+        memset(bytes, 0, size);
+    }
+}
+
+void
+gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image)
+{
+    loading_t loading = {image, 0};
+    visit_blocks(self, load_block, &loading);
+}
+
+size_t
+gpc_arena_image_bytes(const gpc_arena_image_t *image)
+{
+    return image->arena_bytes;
+}
+
+void
+gpc_arena_image_free(gpc_arena_image_t *image)
+{
+    if (image) {
+        gpc_block_give(image->blocks, (image->count + 1) * IMAGE_BLOCK);
+        free(image->numbers);
+        free(image);
+    }
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------------- */
 
 int
 gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t item_size)

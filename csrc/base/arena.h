@@ -33,6 +33,13 @@ size_t gpc_arena_bytes(const gpc_arena_t *self);
 void gpc_arena_save(const gpc_arena_t *self, uint8_t *out);   /* gpc_arena_bytes long */
 void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* into an arena built in the same way */
 
+/* A copy of an arena without its blocks of zeros, which most of a large machine's state is. */
+typedef struct gpc_arena_image gpc_arena_image_t;
+GPC_MUST_CHECK int gpc_arena_image_save(const gpc_arena_t *self, gpc_arena_image_t **out);
+void gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image); /* into an arena built in the same way */
+size_t gpc_arena_image_bytes(const gpc_arena_image_t *image);                 /* gpc_arena_bytes of the saved arena */
+void gpc_arena_image_free(gpc_arena_image_t *image);
+
 /* ---- pools: items of one size, taken and returned by index. The first four bytes of a free item are its link. ---- */
 
 typedef struct {

@@ -14,8 +14,8 @@
     X(LOAD, "coalesced load of a warp, from the core")                                                          \
     X(STORE, "coalesced store of a warp with its word mask, from the core")                                     \
     X(ATOMIC, "atomics of a warp on one line with their lane list, from the core")                              \
-    X(ACQUIRE, "acquire part of an access, a fence or the begin of a kernel (unit event)")                      \
-    X(RELEASE, "release part of an access, a fence, a barrier or the end of a kernel (unit event)")             \
+    X(ACQUIRE, "acquire part of an access or fence (given to a table by order.acquire, never sent)")                 \
+    X(RELEASE, "release part of an access, fence or barrier (given to a table by order.release, never sent)")        \
     X(KERNEL_BEGIN, "begin of a launch")                                                                        \
     X(KERNEL_END, "end of the last warp of the core")                                                           \
     X(FILL, "data from memory for a fetch")                                                                     \
@@ -86,7 +86,7 @@ typedef struct {
 static inline gpc_msg_t *
 gpc_msg_at(const gpc_pool_t *pool, gpc_index_t i)
 {
-    return (gpc_msg_t *) gpc_pool_at(pool, i);
+    return (gpc_msg_t *) (void *) pool->items + i; /* as gpc_pool_at, with a size that the compiler knows */
 }
 
 static inline gpc_index_t

@@ -49,8 +49,8 @@ check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write
         }
         gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, copy.way) : now;
         if (self->watched.promise == GPC_PROMISE_LEASED && lease > until) {
-            return gpc_violated(l1, write->line, "a write is visible when its writer is told",
-                                "core %u is told cycle %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,
+            return gpc_violated(l1, write->line, "a write is globally visible when its writer is notified",
+                                "core %u receives cycle %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,
                                 writer, until, core, lease);
         }
     }

@@ -13,6 +13,25 @@ encode_access(const gpc_symmetry_t *symmetry, gpc_index_t access)
     return symmetry->thread[thread] * (uint64_t) GPC_WORLD_MAX_OPS + op + 1;
 }
 
+/* Which of the answers in flight to its core serve the load, in place of the time of its issue. */
+static void
+encode_served(const gpc_world_t *self, const gpc_symmetry_t *symmetry, const gpc_msg_t *load, gpc_encoder_t *out)
+{
+    for (uint32_t source = 0; source < self->nodes; source++) {
+        const gpc_list_t *channel = gpc_world_channel(self, symmetry->node_at[source], load->source, 0);
+        for (uint32_t network = 0; network < self->num_networks; network++) {
+            gpc_index_t i = channel[network].head;
+            for (uint32_t n = channel[network].count; n; n--) {
+                const gpc_msg_t *answer = gpc_msg_at(&self->messages, i);
+                if (answer->line == load->line) {
+                    gpc_encode_u64(out, self->protocol->serves(answer, load));
+                }
+                i = answer->next;
+            }
+        }
+    }
+}
+
 typedef struct {
     const gpc_world_t *world;
     const gpc_symmetry_t *symmetry;
@@ -53,6 +72,9 @@ encode_message(void *context, void *encoder, gpc_index_t i)
         const gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
         gpc_encode_u64(out, lanes->operand[0]);
         gpc_encode_u64(out, lanes->old[0]);
+    }
+    if (msg->type == GPC_MSG_LOAD && self->protocol->serves) {
+        encode_served(self, from->symmetry, msg, out);
     }
 }
 

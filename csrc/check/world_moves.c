@@ -221,6 +221,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->lanes = GPC_NONE;
     msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* thread and operation of the request */
     msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
+    msg->issued = self->state->now;
     msg->mask = UINT32_C(1) << word;
     msg->data[word] = op->value;
     return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op) : GPC_OK;

@@ -131,7 +131,7 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
 
 /* Whether the action occurs earlier in the cell or in an earlier cell of the table. */
 static bool
-is_told(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
+is_printed(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
 {
     for (size_t i = 0; i <= number; i++) {
         for (const gpc_action_t *const *action = table->cells[i].actions; *action && action != which; action++) {
@@ -150,7 +150,7 @@ print_actions(gpc_text_t *out, const gpc_table_t *table)
     gpc_text_add(out, "[");
     for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
         for (const gpc_action_t *const *action = table->cells[i].actions; *action; action++) {
-            if (!is_told(table, i, action)) {
+            if (!is_printed(table, i, action)) {
                 gpc_text_add_comma(out);
                 gpc_text_add(out, "{");
                 gpc_text_add_key(out, "name");

@@ -41,22 +41,7 @@ gpc_keep_pending(gpc_step_t *x)
 gpc_index_t
 gpc_take_pending(gpc_step_t *x, gpc_index_t request)
 {
-    gpc_index_t previous = GPC_NONE;
-
-    if (x->mshr == GPC_NONE) {
-        return GPC_NONE;
-    }
-    gpc_list_t *pending = gpc_step_pending(x);
-    gpc_index_t i = pending->head;
-    for (uint32_t n = pending->count; n; n--) {
-        if (gpc_msg_at(x->unit->messages, i)->request == request) {
-            gpc_list_remove_after(pending, x->unit->messages, previous, i);
-            return i;
-        }
-        previous = i;
-        i = gpc_msg_at(x->unit->messages, i)->next;
-    }
-    return GPC_NONE;
+    return gpc_take_pending_words(x, request, UINT32_MAX);
 }
 
 gpc_index_t

@@ -50,9 +50,3 @@ GPC_SHARED_ACTION(act_complete, "complete the request that this answer names, an
     }
     return GPC_OK;
 }
-
-GPC_SHARED_ACTION(act_complete_first, "complete the load that was sent, without those merged with it")
-{
-    gpc_requests_mshr(x)->outstanding--;
-    return gpc_complete(x, gpc_take_pending(x, x->msg->request), x->msg->data, false);
-}

@@ -32,7 +32,7 @@ gpc_last_time(const gpc_controller_t *unit, gpc_cycle_t timestamp)
 {
     return timestamp | gpc_longest_time(unit->machine);
 }
-/* So many cycles later, but in the same epoch. */
+/* The timestamp plus `cycles`, at most the last one of its epoch. */
 static inline gpc_cycle_t
 gpc_later(const gpc_controller_t *unit, gpc_cycle_t timestamp, uint64_t cycles)
 {

@@ -17,16 +17,17 @@ gpc_all_lanes(const gpc_issue_t *x)
     return x->lanes == 64 ? UINT64_MAX : UINT32_MAX;
 }
 
+/* A warp has 32 or 64 lanes. Loops over 32 lanes from a pointer are vectorised; those over half + l, which may wrap, are not. */
 static inline void
 gpc_fill_lanes(uint32_t *to, uint32_t word, uint32_t lanes)
 {
-    uint32_t half = 0;
-    do { /* a warp has 32 or 64 lanes */
+    const uint32_t *end = to + lanes;
+    do {
         for (uint32_t l = 0; l < 32; l++) {
-            to[half + l] = word;
+            to[l] = word;
         }
-        half += 32;
-    } while (half < lanes);
+        to += 32;
+    } while (to != end);
 }
 
 static inline bool
@@ -115,17 +116,19 @@ gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lane
     }
 }
 
-/* Whether all lanes have the same word; 32 lanes at once, so that the compiler vectorises the loop. */
+/* Whether all lanes have the same word. Lanes that differ mostly differ in the first two. */
 static inline bool
 gpc_lanes_even(const uint32_t *words, uint32_t lanes)
 {
-    uint32_t differ = 0, half = 0;
-    do {
+    uint32_t differ = 0, first = words[0];
+    if (words[1] != first) {
+        return false;
+    }
+    for (const uint32_t *end = words + lanes; words != end; words += 32) {
         for (uint32_t l = 0; l < 32; l++) {
-            differ |= words[half + l] ^ words[0];
+            differ |= words[l] ^ first;
         }
-        half += 32;
-    } while (half < lanes);
+    }
     return differ == 0;
 }
 

@@ -12,6 +12,8 @@
 #define GPC_CALENDAR_SLOTS 64u
 #define GPC_SCOREBOARD_NEVER UINT32_MAX
 
+typedef struct gpc_writer gpc_writer_t; /* core/memory/writers.h */
+
 typedef enum {
 #define X(name, text) GPC_STALL_##name,
     GPC_STALLS(X)
@@ -56,6 +58,7 @@ _Static_assert(sizeof(gpc_warp_t) == 64, "a core cycle touches one line per warp
 typedef struct {
     gpc_index_t next; /* in the free list, or in the list of due accesses */
     uint32_t remaining, to_offer;
+    uint32_t pc;
     gpc_cycle_t issued, done_at;
     gpc_address_t line; /* of its first request, for reports */
     gpc_operand_t destination;
@@ -120,6 +123,9 @@ typedef struct {                /* the members that every turn reads come first 
 
 struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
+    gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
+    uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
+    bool writers_lost;         /* an entry of this launch has been replaced */
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */
@@ -152,6 +158,30 @@ static inline gpc_warp_t *
 gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
 {
     return &self->parts->warps[core * self->machine->warps_per_core + warp];
+}
+
+static inline void
+gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
+{
+    gpc_core_parts_t *parts = self->parts;
+    const gpc_machine_t *machine = self->machine;
+    const gpc_core_launch_t *launch = parts->launch;
+    uint32_t lanes = machine->lanes_per_warp;
+    x->cores = self;
+    x->parts = parts;
+    x->launch = launch;
+    x->core = &parts->cores[core];
+    x->statistics = &self->statistics[core];
+    x->warp = gpc_core_warp(self, core, warp);
+    x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
+                 (size_t) warp * launch->launch.program.vector_registers * lanes;
+    x->scoreboard = parts->fronts + (size_t) core * parts->front_words + (size_t) warp * launch->front.stride;
+    x->evens = x->scoreboard + launch->front.scoreboard;
+    x->uniforms = x->evens + launch->front.evens;
+    x->now = now;
+    x->core_index = core;
+    x->warp_index = warp;
+    x->lanes = lanes;
 }
 
 static inline gpc_block_t *

@@ -6,30 +6,6 @@
  * `schedule`. */
 #include "core/registers.h"
 
-void
-gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
-{
-    gpc_core_parts_t *parts = self->parts;
-    const gpc_machine_t *machine = self->machine;
-    const gpc_core_launch_t *launch = parts->launch;
-    uint32_t lanes = machine->lanes_per_warp;
-    x->cores = self;
-    x->parts = parts;
-    x->launch = launch;
-    x->core = &parts->cores[core];
-    x->statistics = &self->statistics[core];
-    x->warp = gpc_core_warp(self, core, warp);
-    x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
-                 (size_t) warp * launch->launch.program.vector_registers * lanes;
-    x->scoreboard = parts->fronts + (size_t) core * parts->front_words + (size_t) warp * launch->front.stride;
-    x->evens = x->scoreboard + launch->front.scoreboard;
-    x->uniforms = x->evens + launch->front.evens;
-    x->now = now;
-    x->core_index = core;
-    x->warp_index = warp;
-    x->lanes = lanes;
-}
-
 int
 gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
@@ -46,6 +22,15 @@ gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
     core->turn_scheduled = at;
     return self->hooks.schedule(self->hooks.world, core_index, at);
 }
+
+/* To the left by 0 to 64 bits: one instruction of the host. */
+static inline uint64_t
+rotate(uint64_t bits, uint32_t by)
+{
+    return bits << by % 64 | bits >> (64 - by) % 64;
+}
+
+_Static_assert(GPC_CALENDAR_SLOTS == 64, "a calendar's slots are the bits of a word");
 
 static void
 put_in_calendar(gpc_core_t *core, uint32_t warp, gpc_cycle_t at)
@@ -69,11 +54,10 @@ make_ready(gpc_core_t *core, gpc_warp_t *warp, uint32_t w)
     core->ready |= UINT64_C(1) << w;
 }
 
-void
-gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
+static inline void
+wake(gpc_cores_t *self, uint32_t core_index, gpc_warp_t *warp, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
     if (core->calendar_used == 0 && core->far == 0 && core->calendar_next < now) {
         core->calendar_next = now; /* the core slept: restart the empty calendar */
     }
@@ -87,6 +71,12 @@ gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t no
     if (gpc_core_schedule(self, core_index, at) != 0) {
         return;
     }
+}
+
+void
+gpc_core_wake(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
+{
+    wake(self, core_index, gpc_core_warp(self, core_index, w), w, now, at);
 }
 
 void
@@ -107,6 +97,18 @@ gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t 
     core->scoreboard_base = now;
 }
 
+/* When all registers of the instruction are ready: the maximum of its entries, of which GPC_SCOREBOARD_NEVER is the largest. */
+static inline gpc_cycle_t
+last_ready_at(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < d->num_waits; i++) {
+        uint32_t at = x->scoreboard[d->waits[i]];
+        latest = at > latest ? at : latest;
+    }
+    return latest == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + latest;
+}
+
 void
 gpc_core_settle(gpc_issue_t *x)
 {
@@ -115,22 +117,22 @@ gpc_core_settle(gpc_issue_t *x)
     uint64_t bit = UINT64_C(1) << x->warp_index;
     gpc_cycle_t at = warp->not_before;
     bool sleeps = at > x->now + 1;
-    for (uint32_t i = 0; i < d->num_waits; i++) {
-        gpc_cycle_t ready = gpc_ready_at(x, d->waits[i]);
+    if (d->num_waits != 0) {
+        gpc_cycle_t ready = last_ready_at(x, d);
         if (ready > at) {
             at = ready;
             sleeps = false;
         }
     }
     warp->reason = (uint8_t) (sleeps ? GPC_STALL_sleep : GPC_STALL_scoreboard);
-    x->core->memory_next = (x->core->memory_next & ~bit) | (d->group == GPC_GROUP_MEMORY ? bit : 0);
+    x->core->memory_next = (x->core->memory_next & ~bit) | (uint64_t) (d->group == GPC_GROUP_MEMORY) << x->warp_index;
     if (at == GPC_NEVER) {
         warp->state = GPC_WARP_WAITS_REGISTER;
         warp->wake_at = GPC_NEVER;
         return;
     }
     warp->state = GPC_WARP_WAITS_TIME;
-    gpc_core_wake(x->cores, x->core_index, x->warp_index, x->now, at);
+    wake(x->cores, x->core_index, warp, x->warp_index, x->now, at);
 }
 
 int
@@ -168,9 +170,7 @@ gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         uint64_t span = now + 1 - core->calendar_next;
         uint64_t slots = UINT64_MAX;
         if (span < GPC_CALENDAR_SLOTS) {
-            uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
-            slots = (UINT64_C(1) << span) - 1;
-            slots = slots << first | (first == 0 ? 0 : slots >> (64 - first));
+            slots = rotate((UINT64_C(1) << span) - 1, (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS));
         }
         uint64_t used = core->calendar_used & slots;
         core->calendar_used &= ~used;
@@ -210,11 +210,7 @@ gpc_core_next_in_calendar(const gpc_core_t *core)
     gpc_cycle_t at = core->far_at;
     if (core->calendar_used != 0) {
         uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
-        uint64_t turned = core->calendar_used >> first;
-        if (first != 0) {
-            turned |= core->calendar_used << (64 - first);
-        }
-        gpc_cycle_t near = core->calendar_next + gpc_lowest_bit(turned);
+        gpc_cycle_t near = core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, 64 - first));
         at = near < at ? near : at;
     }
     return at;

@@ -4,7 +4,6 @@
 
 #include "core/state.h"
 
-void gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now);
 /* Rebases the core's scoreboards to `now`; registers that are ready stay ready. */
 void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* The warp has a new next instruction, or a register of it is ready: determines when the warp can issue. */

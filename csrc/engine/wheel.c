@@ -72,7 +72,7 @@ target_of(const entry_t *entry)
 static inline entry_t *
 entry_at(const gpc_wheel_t *self, gpc_index_t i)
 {
-    return (entry_t *) gpc_pool_at(&self->events, i);
+    return (entry_t *) (void *) self->events.items + i; /* as gpc_pool_at, with a size that the compiler knows */
 }
 
 int
@@ -143,8 +143,8 @@ forget_if_empty(gpc_wheel_t *self, uint32_t slot)
     }
 }
 
-/* Inserts an event into a list whose last event has a larger key. */
-__attribute__((noinline)) static void
+/* Inserts an event into a list whose last event has a larger key. 0, so that its callers end with it. */
+__attribute__((noinline)) static int
 insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *entry)
 {
     gpc_index_t *link = head;
@@ -154,39 +154,34 @@ insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *en
     }
     entry->next = *link;
     *link = i;
+    return 0;
 }
 
-/* Most events go to the end. Whether the list is empty is unpredictable, so the link is selected without a branch. */
-static inline void
-insert(gpc_wheel_t *self, gpc_index_t *list, gpc_index_t i, entry_t *entry)
-{
-    entry_t *last = list[0] != GPC_NONE ? entry_at(self, list[1]) : NULL;
-
-    if (last && last->key > entry->key) {
-        insert_in_order(self, list, i, entry);
-        return;
-    }
-    gpc_index_t *link = last ? &last->next : &list[0];
-    entry->next = GPC_NONE;
-    *link = i;
-    list[1] = i;
-}
-
-static inline void
+/* Most events go to the end of their list. The bit of a list with events is set, and the list is not before the current one. */
+static inline int
 near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
 {
     gpc_wheel_state_t *state = self->state;
     uint32_t slot = (uint32_t) (tick % WINDOW) * GPC_WHEEL_PRIORITIES + priority_of(entry);
-    uint64_t bit = UINT64_C(1) << (slot % 64);
+    gpc_index_t *list = &self->slots[(size_t) slot * 2];
 
-    insert(self, &self->slots[(size_t) slot * 2], i, entry);
-    state->bits[slot / 64] |= bit;
-    state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     state->num_near++;
+    if (list[0] != GPC_NONE) {
+        entry_t *last = entry_at(self, list[1]);
+        if (last->key > entry->key) {
+            return insert_in_order(self, list, i, entry);
+        }
+        last->next = list[1] = i;
+        return 0;
+    }
+    list[0] = list[1] = i;
+    state->bits[slot / 64] |= UINT64_C(1) << (slot % 64);
+    state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     if (slot < state->current && tick == state->now) { /* it precedes the current list */
         forget_if_empty(self, state->current);
         state->current = slot;
     }
+    return 0;
 }
 
 /* The first list whose bit is set at or after slot `from`, cyclically. At least one bit is set. */
@@ -218,7 +213,7 @@ before(const gpc_wheel_far_t *a, const gpc_wheel_far_t *b)
     return a->tick != b->tick ? a->tick < b->tick : a->sequence < b->sequence;
 }
 
-__attribute__((noinline)) static void
+__attribute__((noinline)) static int
 far_push(gpc_wheel_t *self, gpc_index_t event, gpc_tick_t tick)
 {
     gpc_wheel_far_t far = {.tick = tick, .sequence = self->state->sequence++, .event = event};
@@ -234,6 +229,7 @@ far_push(gpc_wheel_t *self, gpc_index_t event, gpc_tick_t tick)
     }
     self->heap[at] = far;
     self->state->first_far = self->heap[0].tick;
+    return 0;
 }
 
 static gpc_wheel_far_t
@@ -270,7 +266,7 @@ bring_near(gpc_wheel_t *self)
 {
     while (self->state->first_far - self->state->now < WINDOW) {
         gpc_wheel_far_t far = far_pop(self);
-        near_push(self, far.event, entry_at(self, far.event), far.tick);
+        (void) near_push(self, far.event, entry_at(self, far.event), far.tick);
     }
 }
 
@@ -298,13 +294,8 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
         return GPC_ERROR_CAPACITY;
     }
     entry_t *entry = entry_at(self, i);
-    *entry = (entry_t){.argument = argument, .key = make_key(kind, priority, target)};
-    if (tick - state->now < WINDOW) {
-        near_push(self, i, entry, tick);
-    } else {
-        far_push(self, i, tick);
-    }
-    return 0;
+    *entry = (entry_t){.next = GPC_NONE, .argument = argument, .key = make_key(kind, priority, target)};
+    return tick - state->now < WINDOW ? near_push(self, i, entry, tick) : far_push(self, i, tick);
 }
 
 /* The current list is empty: advances now to the next event's tick and current to its list. */

@@ -1,11 +1,14 @@
 /* memory.c: pages of 64 KiB in an open hash table by page number, allocated when first written; and the allocations, a
- * table sorted by address because addresses only grow. */
+ * table sorted by address because addresses only grow. An image shares its pages with the memory, and a memory copies a
+ * shared page before it writes it. */
 #include "fabric/memory.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/errors.h"
 
 #define PAGE_BYTES (UINT64_C(1) << 16)
@@ -15,8 +18,9 @@
 #define FIRST_CAPACITY 64u
 
 typedef struct {
-    uint64_t number; /* address / PAGE_BYTES */
-    uint32_t *words; /* owned; NULL: the place is free */
+    uint64_t number;    /* address / PAGE_BYTES */
+    uint32_t *words;    /* owned together with the other users; NULL: the place is free */
+    atomic_uint *users; /* owned likewise: memories and images with this page, in any thread */
 } page_t;
 
 typedef struct {
@@ -79,23 +83,64 @@ table_grow(page_table_t *table)
     return 0;
 }
 
-/* The page, allocated if missing; NULL when out of memory. */
+static void
+page_give(page_t page)
+{
+    if (page.words && atomic_fetch_sub_explicit(page.users, 1, memory_order_acq_rel) == 1) {
+        gpc_block_give(page.words, PAGE_BYTES);
+        free(page.users);
+    }
+}
+
+/* A new page of zeros; words is NULL when out of memory. */
+static page_t
+page_new(uint64_t number)
+{
+    page_t page = {number, gpc_block_take(PAGE_BYTES), malloc(sizeof(atomic_uint))};
+    if (!page.words || !page.users) {
+        gpc_block_give(page.words, PAGE_BYTES);
+        free(page.users);
+        return (page_t){0};
+    }
+    atomic_init(page.users, 1);
+    return page;
+}
+
+/* The page's words for writing, its own copy if others use it; NULL when out of memory. */
+static uint32_t *
+page_unshare(page_t *page)
+{
+    if (atomic_load_explicit(page->users, memory_order_acquire) > 1) {
+        page_t own = page_new(page->number);
+        if (!own.words) {
+            return NULL;
+        }
+        memcpy(own.words, page->words, PAGE_BYTES);
+        page_give(*page);
+        *page = own;
+    }
+    return page->words;
+}
+
+/* The page's words for writing, allocated if missing; NULL when out of memory. */
 static uint32_t *
 page_make(page_table_t *table, uint64_t number)
 {
-    uint32_t *words = page_find(table, number);
-    if (words) {
-        return words;
+    if (table->capacity) {
+        page_t *page = &table->places[place_of(table, number)];
+        if (page->words) {
+            return page_unshare(page);
+        }
     }
     if (table->count * 2 >= table->capacity && table_grow(table)) {
         return NULL;
     }
-    words = calloc(PAGE_WORDS, sizeof(uint32_t));
-    if (words) {
-        table->places[place_of(table, number)] = (page_t){number, words};
+    page_t page = page_new(number);
+    if (page.words) {
+        table->places[place_of(table, number)] = page;
         table->count++;
     }
-    return words;
+    return page.words;
 }
 
 /* Removes the page and closes the gap, so that no search ends too early. */
@@ -106,7 +151,7 @@ page_drop(page_table_t *table, uint64_t number)
         return;
     }
     uint32_t mask = table->capacity - 1, gap = place_of(table, number);
-    free(table->places[gap].words);
+    page_give(table->places[gap]);
     table->places[gap].words = NULL;
     table->count--;
     for (uint32_t i = (gap + 1) & mask; table->places[i].words; i = (i + 1) & mask) {
@@ -120,7 +165,7 @@ static void
 table_free(page_table_t *table)
 {
     for (uint32_t i = 0; i < table->capacity; i++) {
-        free(table->places[i].words);
+        page_give(table->places[i]);
     }
     free(table->places);
     *table = (page_table_t){0};
@@ -300,7 +345,7 @@ gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask,
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
 
-/* A deep copy into zeroed storage, freed again on failure. */
+/* A copy that shares the pages. */
 static int
 copy_into(gpc_memory_t *to, const gpc_memory_t *from)
 {
@@ -308,29 +353,24 @@ copy_into(gpc_memory_t *to, const gpc_memory_t *from)
     to->pages.places = calloc(from->pages.capacity ? from->pages.capacity : 1, sizeof(page_t));
     to->allocations = malloc((from->num_allocations ? from->num_allocations : 1) * sizeof(allocation_t));
     if (!to->pages.places || !to->allocations) {
-        goto failed;
+        free(to->pages.places);
+        free(to->allocations);
+        *to = (gpc_memory_t){0};
+        return GPC_ERROR_MEMORY;
     }
     to->pages.capacity = from->pages.capacity;
+    to->pages.count = from->pages.count;
     for (uint32_t i = 0; i < from->pages.capacity; i++) {
-        if (!from->pages.places[i].words) {
-            continue;
+        to->pages.places[i] = from->pages.places[i];
+        if (to->pages.places[i].words) {
+            atomic_fetch_add_explicit(to->pages.places[i].users, 1, memory_order_relaxed);
         }
-        uint32_t *words = malloc(PAGE_BYTES);
-        if (!words) {
-            goto failed;
-        }
-        memcpy(words, from->pages.places[i].words, PAGE_BYTES);
-        to->pages.places[i] = (page_t){from->pages.places[i].number, words};
-        to->pages.count++;
     }
     if (from->num_allocations) {
         memcpy(to->allocations, from->allocations, from->num_allocations * sizeof(allocation_t));
     }
     to->num_allocations = to->capacity = from->num_allocations;
     return 0;
-failed:
-    contents_free(to);
-    return GPC_ERROR_MEMORY;
 }
 
 int
@@ -368,4 +408,15 @@ gpc_memory_image_free(gpc_memory_image_t *image)
         contents_free(&image->copy);
         free(image);
     }
+}
+
+uint32_t
+gpc_memory_shared_pages(const gpc_memory_t *self)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < self->pages.capacity; i++) {
+        const page_t *page = &self->pages.places[i];
+        count += page->words && atomic_load_explicit(page->users, memory_order_relaxed) > 1;
+    }
+    return count;
 }

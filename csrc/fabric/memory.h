@@ -29,10 +29,11 @@ GPC_MUST_CHECK int gpc_memory_write(gpc_memory_t *self, gpc_address_t address, u
 /* Writes the words of a line that are in mask. */
 GPC_MUST_CHECK int gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask, const uint32_t *in);
 
-/* Copies of all pages and allocations. */
+/* Copies of all pages and allocations; pages are shared until the memory writes them. */
 typedef struct gpc_memory_image gpc_memory_image_t;
 GPC_MUST_CHECK int gpc_memory_save(const gpc_memory_t *self, gpc_memory_image_t **out);
 GPC_MUST_CHECK int gpc_memory_load(gpc_memory_t *self, const gpc_memory_image_t *image);
 void gpc_memory_image_free(gpc_memory_image_t *image);
+uint32_t gpc_memory_shared_pages(const gpc_memory_t *self); /* pages that images or other memories use too */
 
 #endif

@@ -231,8 +231,7 @@ struct gpc_snapshot {
     int64_t options[GPC_MAX_OPTIONS];
     gpc_rule_t rule;
     gpc_gpu_check_counts_t checks;
-    size_t bytes;
-    uint8_t *arena;             /* owned */
+    gpc_arena_image_t *arena;   /* owned */
     gpc_memory_image_t *memory; /* owned */
 };
 
@@ -253,15 +252,10 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
     snapshot->rule = gpu->rule;
     memcpy(snapshot->options, gpu->options, sizeof(gpu->options));
     snapshot->checks = gpc_gpu_check_counts(gpu);
-    snapshot->bytes = gpc_arena_bytes(&gpu->arena);
-    snapshot->arena = malloc(snapshot->bytes);
-    if (!snapshot->arena || gpc_memory_save(gpu->memory, &snapshot->memory)) {
-        status =
-            gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot of %zu bytes", snapshot->bytes);
+    if (gpc_arena_image_save(&gpu->arena, &snapshot->arena) || gpc_memory_save(gpu->memory, &snapshot->memory)) {
         gpc_snapshot_free(snapshot);
-        return status;
+        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot");
     }
-    gpc_arena_save(&gpu->arena, snapshot->arena);
     *out = snapshot;
     return 0;
 }
@@ -275,7 +269,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
     }
     if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 || snapshot->protocol != gpu->protocol ||
         snapshot->rule != gpu->rule || memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
-        snapshot->bytes != gpc_arena_bytes(&gpu->arena)) {
+        gpc_arena_image_bytes(snapshot->arena) != gpc_arena_bytes(&gpu->arena)) {
         return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT,
                         "the snapshot is of another machine, protocol, consistency or options");
     }
@@ -283,7 +277,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
     if (status) {
         return gpc_fail(&gpu->failure, status, "out of memory while restoring the snapshot");
     }
-    gpc_arena_load(&gpu->arena, snapshot->arena);
+    gpc_arena_image_load(&gpu->arena, snapshot->arena);
     gpc_gpu_checks_lost_memory(gpu);
     gpc_gpu_set_check_counts(gpu, &snapshot->checks);
     return 0;
@@ -294,7 +288,7 @@ gpc_snapshot_free(gpc_snapshot_t *snapshot)
 {
     if (snapshot) {
         gpc_memory_image_free(snapshot->memory);
-        free(snapshot->arena);
+        gpc_arena_image_free(snapshot->arena);
         free(snapshot);
     }
 }

@@ -333,11 +333,11 @@ serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
     if (queues->inbox.count) {
         return serve_inbox(gpu, node, served);
     }
-    int status = serve_networks(gpu, node, queues->inputs & ~requests, served);
+    int status = queues->inputs & ~requests ? serve_networks(gpu, node, queues->inputs & ~requests, served) : GPC_OK;
     if (status == GPC_OK && !*served) {
         status = serve_replay(gpu, node, served);
     }
-    if (status == GPC_OK && !*served) {
+    if (status == GPC_OK && !*served && queues->inputs & requests) {
         status = serve_networks(gpu, node, queues->inputs & requests, served);
     }
     return status;

@@ -187,7 +187,8 @@ gpc_get_options(const gpc_module_state_t *state, PyObject *object, gpc_options_a
         return -1;
     }
     if (PyList_GET_SIZE(out->items) > (Py_ssize_t) GPC_MAX_OPTIONS) {
-        gpc_raise_argument(state, "%zd options: no protocol has so many", PyList_GET_SIZE(out->items));
+        gpc_raise_argument(state, "%zd options: a protocol has at most %d", PyList_GET_SIZE(out->items),
+                           (int) GPC_MAX_OPTIONS);
         goto failed;
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(out->items); i++) {

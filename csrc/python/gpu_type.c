@@ -156,7 +156,7 @@ gpu_progress(PyObject *object, PyObject *Py_UNUSED(ignored))
 
 /* Returns the text that `write` produces. */
 static PyObject *
-text_of(PyObject *object, int (*write)(gpc_gpu_t *, gpc_text_t *))
+text_of(PyObject *object, int (*write)(const gpc_gpu_t *, gpc_text_t *))
 {
     gpc_gpu_object_t *self = gpc_enter(object);
     PyObject *result = NULL;
@@ -175,40 +175,22 @@ text_of(PyObject *object, int (*write)(gpc_gpu_t *, gpc_text_t *))
     return gpc_leave(self, code, result);
 }
 
-static int
-write_statistics(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_statistics(gpu, out);
-}
-
-static int
-write_state(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_print_state(gpu, out);
-}
-
 static PyObject *
 gpu_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_statistics);
+    return text_of(object, gpc_gpu_statistics);
 }
 
 static PyObject *
 gpu_print_state(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_state);
-}
-
-static int
-write_trace(gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    return gpc_gpu_print_trace(gpu, out);
+    return text_of(object, gpc_gpu_print_state);
 }
 
 static PyObject *
 gpu_print_trace(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, write_trace);
+    return text_of(object, gpc_gpu_print_trace);
 }
 
 static PyObject *
@@ -269,6 +251,8 @@ static PyMethodDef gpu_methods[] = {
      "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
     {"run", WITH_KEYWORDS(gpc_method_run),
      "run($self, events)\n--\n\nSimulates at most `events` events without the GIL; True when the launch has ended."},
+    {"deadlock_after", WITH_KEYWORDS(gpc_method_deadlock_after),
+     "deadlock_after($self, cycles)\n--\n\nCore cycles without progress that end the following launches."},
     {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},

@@ -39,18 +39,18 @@ typedef struct {
     gpc_cycle_t latency;    /* 0: completed inside offer */
     gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
     bool in_parts;          /* completes the even words of a request first, then the odd ones */
-    gpc_cycle_t held_until; /* the port takes nothing before */
+    gpc_cycle_t held_until; /* the port accepts nothing before this cycle */
     uint32_t memory[WORLD_WORDS];
     world_answer_t answers[WORLD_REQUESTS];
     uint32_t num_answers;
     world_seen_t seen[WORLD_REQUESTS];
     uint32_t num_seen;
-    uint32_t line[GPC_MAX_LINE_WORDS]; /* of the request in hand */
+    uint32_t line[GPC_MAX_LINE_WORDS]; /* of the current request */
 } world_t;
 
 static world_t world;
 
-/* The words that it does not complete are not to be looked at. */
+/* The core must not read words that the call does not complete. */
 static inline int
 world_complete(uint32_t core, gpc_index_t message)
 {
@@ -71,7 +71,7 @@ world_complete_in_parts(uint32_t core, gpc_index_t message)
     return status ? status : world_complete(core, part);
 }
 
-/* Does what a memory would, at once. */
+/* Performs the request on the flat memory at once. */
 static inline int
 world_perform(uint32_t core, gpc_index_t message)
 {
@@ -203,7 +203,7 @@ world_step(void)
     return status;
 }
 
-/* To the launch's end, an error, or GPC_ERROR_DEADLOCK when nothing is to come. */
+/* Runs to the launch's end or an error; GPC_ERROR_DEADLOCK when no event is left. */
 static inline int
 world_run(const gpc_launch_t *launch)
 {

@@ -233,7 +233,7 @@ grant(gpc_step_t *x, gpc_index_t load, uint8_t type)
     return gpc_send(x, answer);
 }
 
-GPC_ACTION(act_grant, "DATA with a lease to the load in hand")
+GPC_ACTION(act_grant, "DATA with a lease to the current load")
 {
     gpc_count(x, load_hits);
     return grant(x, x->message, SI_DATA);

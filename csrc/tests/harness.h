@@ -1,4 +1,4 @@
-/* harness.h: the whole test harness of the C tests: TAP on standard output, for meson's protocol 'tap'.
+/* harness.h: the test harness of the C tests: prints TAP, which meson reads (protocol: 'tap').
  *
  *     static void
  *     finds_what_was_put(void)
@@ -13,8 +13,8 @@
  *         return harness_end();
  *     }
  *
- * A CHECK that fails prints what and where as a TAP comment, marks the running test as failed, and goes on; REQUIRE leaves
- * the test at once. The tests are static functions of one file each, so that the state here is that file's own.
+ * A CHECK that fails prints its place and expression as a TAP comment, marks the running test as failed, and continues; REQUIRE
+ * ends the test. Each test executable includes this header in one file, which owns the state.
  */
 #ifndef GPC_TESTS_HARNESS_H
 #define GPC_TESTS_HARNESS_H
@@ -81,10 +81,10 @@ harness_run(const char *name, void (*test)(void))
         harness.failed_tests++;
     }
     printf("%s %u - %s\n", harness.failures == 0 ? "ok" : "not ok", harness.tests, name);
-    fflush(stdout); /* what was printed is kept if the next test crashes */
+    fflush(stdout); /* keeps the output if the next test crashes */
 }
 
-/* The plan comes last, as TAP allows; a file without a test has failed. */
+/* TAP allows the plan at the end. A file without tests fails. */
 static inline int
 harness_end(void)
 {

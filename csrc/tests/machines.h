@@ -1,4 +1,4 @@
-/* machines.h: the `fermi` numbers for C tests (the package's preset is tested to give the core these). */
+/* machines.h: the `fermi` numbers for C tests (a Python test compares them with the package's preset). */
 #ifndef GPC_TESTS_MACHINES_H
 #define GPC_TESTS_MACHINES_H
 

@@ -26,7 +26,7 @@ static const gpc_protocol_t *const products[] = {
     &gpc_protocol_self_inval,
 };
 
-/* Lists that the files of planted bugs register when the library is loaded, by family. */
+/* The lists of the mutants_*.c files, which register them when the library is loaded. */
 static mutant_list_t *families;
 
 /* Made when the library is loaded, then constant. */
@@ -74,7 +74,7 @@ copy_table(gpc_table_t *to, const gpc_table_t *from)
     to->cells = own;
 }
 
-/* Of the product protocol whose id is the first `length` letters of `id`; its controllers and tables are its own. */
+/* A copy of the product protocol whose id is the first `length` letters of `id`; its controllers and tables are its own. */
 static mutant_t *
 copy_product(const char *id, size_t length)
 {

@@ -1,7 +1,7 @@
 /* mutants_example.c: bugs planted in self-inval, the example of docs/how-to/add-a-protocol.md. */
 #include "tests/mutants.h"
 
-/* The L2 takes a lease for over in its last cycle, when an L1 may still read under it. */
+/* The L2 treats a lease as expired in its last cycle, in which an L1 may still read. */
 static gpc_event_id_t
 over_in_the_last_cycle(const gpc_step_t *x)
 {
@@ -16,7 +16,7 @@ lease_off_by_one(mutant_t *m)
     mutant_classify(m, "L2", over_in_the_last_cycle);
 }
 
-/* Whoever has a copy has its lease renewed: the version is not compared. */
+/* The L2 renews the lease of every copy: it does not compare versions. */
 static gpc_event_id_t
 any_version_is_renewed(const gpc_step_t *x)
 {

@@ -47,13 +47,13 @@ requests_unordered(mutant_t *m)
 /* ---- both: the L2 -------------------------------------------------------------------------------------------------------------- */
 
 static void
-store_waits_for_nobody(mutant_t *m)
+store_without_invalidations(mutant_t *m)
 {
     mutant_copy(m, "L2", "S", "GETX_SHARED", "S", "GETX");
 }
 
 static void
-atomic_waits_for_nobody(mutant_t *m)
+atomic_without_invalidations(mutant_t *m)
 {
     mutant_copy(m, "L2", "S", "ATOMIC_SHARED", "S", "ATOMIC");
 }
@@ -143,8 +143,8 @@ MUTANTS(invalidation) {
     {"gpu-vi!copy-survives", "an L1 acknowledges an invalidation and keeps its copy", NULL, copy_survives},
     {"gpu-vi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
     {"gpu-vi!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
-    {"gpu-vi!store-waits-for-nobody", "a store to a shared line is performed at once, without invalidations", NULL, store_waits_for_nobody},
-    {"gpu-vi!atomic-waits-for-nobody", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_waits_for_nobody},
+    {"gpu-vi!store-without-invalidations", "a store to a shared line is performed at once, without invalidations", NULL, store_without_invalidations},
+    {"gpu-vi!atomic-without-invalidations", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_without_invalidations},
     {"gpu-vi!no-recall", "the L2 evicts a shared line without recalling it", NULL, vi_no_recall},
     {"gpu-vi!recall-loses-data", "a recalled dirty line is not written to memory", NULL, vi_recall_loses_data},
     {"gpu-vi!readers-of-fill-forgotten", "readers that waited for a fill are not added to the sharer list", NULL, vi_readers_of_fill_forgotten},
@@ -158,8 +158,8 @@ MUTANTS(invalidation) {
     {"gpu-vini!entry-leaves-copies", "a directory entry is evicted without recalling the copies", NULL, vini_entry_leaves_copies},
     {"gpu-vini!writeback-lost", "a dirty line with listed sharers leaves the L2 without being written to memory", NULL, vini_writeback_lost},
     {"gpu-vini!readers-of-fill-forgotten", "readers that waited for a fill are not added to a list that has sharers", NULL, vini_readers_of_fill_forgotten},
-    {"gpu-vini!atomic-waits-for-nobody", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_waits_for_nobody},
-    {"gpu-vini!store-waits-for-nobody", "a store to a shared line is performed at once, without invalidations", NULL, store_waits_for_nobody},
+    {"gpu-vini!atomic-without-invalidations", "an atomic on a shared line is performed at once, without invalidations", NULL, atomic_without_invalidations},
+    {"gpu-vini!store-without-invalidations", "a store to a shared line is performed at once, without invalidations", NULL, store_without_invalidations},
     {0},
 };
 /* clang-format on */

@@ -21,7 +21,7 @@ writeback_lost(mutant_t *m)
 
 /* The writer proceeds with the line while other copies exist. */
 static gpc_event_id_t
-need_nobody(const gpc_step_t *x)
+need_no_sharer(const gpc_step_t *x)
 {
     gpc_event_id_t event = mutant_base_event(x);
     return mutant_event_is(x, event, "DATA_X") ? mutant_event(x, "LAST_DATA_X") : event;
@@ -37,7 +37,7 @@ static void
 acks_not_awaited(mutant_t *m)
 {
     static const char *const states[] = {"I", "S", "E", "M", "IS", "M_I", "SINK"};
-    mutant_classify(m, "L1", need_nobody);
+    mutant_classify(m, "L1", need_no_sharer);
     for (unsigned i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         mutant_cell(m, "L1", states[i], "INV_ACK")->actions[0] = act_ignore;
         mutant_next(m, "L1", states[i], "INV_ACK", states[i]);

@@ -1,8 +1,6 @@
 /* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them literal readings of the paper that violate coherence: h1, h2, h3 and
  * h6 follow its table 2, w2 and w3 its prose.
  */
-#include <string.h>
-
 #include "tests/mutants.h"
 
 /* ---- both ------------------------------------------------------------------------------------------------------------------------ */
@@ -14,24 +12,53 @@ late_load_merges(mutant_t *m)
     mutant_next(m, "L1", "II", "LOAD", "II");
 }
 
-/* Data that expires in flight serves every merged load. */
 static gpc_event_id_t
-expired_data_serves_all(const gpc_step_t *x)
+expired_data_serves(const gpc_step_t *x)
 {
-    gpc_event_id_t event = mutant_base_event(x);
-    if (!mutant_event_is(x, event, "READ_AGAIN")) {
-        return event;
-    }
     if (mutant_state_is(x, "IV")) {
         return mutant_event(x, "READ_EXPIRED");
     }
     return mutant_event(x, gpc_is_last_answer(x) ? "LAST_READ" : "READ");
 }
 
+/* Data that expires in flight serves every merged load. */
+static gpc_event_id_t
+expired_data_serves_all(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return mutant_event_is(x, event, "READ_AGAIN") ? expired_data_serves(x) : event;
+}
+
 static void
 merged_loads_take_expired_data(mutant_t *m)
 {
     mutant_classify(m, "L1", expired_data_serves_all);
+}
+
+/* Whether a merged load issued later than one cycle after the data's timestamp. */
+static bool
+has_much_younger(const gpc_step_t *x)
+{
+    GPC_FOR_PENDING(x, waiting)
+    {
+        if (waiting->request == x->msg->request && waiting->issued > mutant_message_field(x, x->msg, "timestamp") + 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static gpc_event_id_t
+expired_data_serves_the_next_cycle(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return mutant_event_is(x, event, "READ_AGAIN") && !has_much_younger(x) ? expired_data_serves(x) : event;
+}
+
+static void
+load_after_the_timestamp_served(mutant_t *m)
+{
+    mutant_classify(m, "L1", expired_data_serves_the_next_cycle);
 }
 
 /* A load does not check whether the copy has expired. */
@@ -123,12 +150,6 @@ private_without_comparison(mutant_t *m)
 static void
 reader_passes_waiting_store(mutant_t *m)
 {
-    gpc_option_info_t *options = mutant_protocol(m)->options;
-    for (unsigned i = 0; i < GPC_MAX_OPTIONS && options[i].name; i++) {
-        if (strcmp(options[i].name, "stall") == 0) {
-            options[i].standard = 0; /* line: stall=bank would hold every read */
-        }
-    }
     mutant_copy(m, "L2", "WS", "GETS", "S", "GETS");
     mutant_next(m, "L2", "WS", "GETS", "WS");
 }
@@ -150,7 +171,7 @@ store_waits_for_no_lease(mutant_t *m)
 static void
 ack_dropped(mutant_t *m)
 {
-    mutant_drop(m, "L2", "WS", "TIME_STORE", 2);
+    mutant_drop(m, "L2", "WS", "TIME_STORE", 1);
 }
 
 /* ---- TC-Weak --------------------------------------------------------------------------------------------------------------------- */
@@ -250,6 +271,8 @@ tcw_gwct_off_by_one(mutant_t *m)
 MUTANTS(tc) {
     {"tc-strong!w3", "data that expires in flight serves all merged loads",
      "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-strong!load-after-timestamp", "data that expires in flight serves loads issued one cycle after its timestamp", NULL,
+     load_after_the_timestamp_served},
     {"tc-strong!h1", "a line fetched for one reader is private under an unexpired old lease",
      "table 2 (printed for TC-Weak): a fill for one load leads to P, without a check of MI's timestamp", refetched_line_is_private},
     {"tc-strong!w2", "a load in II merges into the outstanding read, which may predate an own store",
@@ -257,7 +280,7 @@ MUTANTS(tc) {
     {"tc-strong!lease-off-by-one", "the L2 treats a lease as expired in its last cycle", NULL, lease_off_by_one},
     {"tc-strong!evicted-lease-forgotten", "the L2 drops the lease of a line that it evicts", NULL, evicted_lease_forgotten},
     {"tc-strong!private-without-comparison", "a store of any core that had a copy counts as private", NULL, private_without_comparison},
-    {"tc-strong!reader-passes-waiting-store", "a read extends the lease that a store waits for (stall=line)", NULL, reader_passes_waiting_store},
+    {"tc-strong!reader-passes-waiting-store", "a read extends the lease that a store waits for", NULL, reader_passes_waiting_store},
     {"tc-strong!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
     {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed without waiting", NULL, store_waits_for_no_lease},
     {"tc-strong!expired-copy-read", "a load hits on an expired copy", NULL, expired_copy_read},
@@ -270,6 +293,8 @@ MUTANTS(tc) {
      "table 2, (S, GETX) and (S, UPGR): \"-> P\"", tcw_store_makes_private},
     {"tc-weak!w3", "data that expires in flight serves all merged loads",
      "section 3.1: an MSHR serves all merged loads", merged_loads_take_expired_data},
+    {"tc-weak!load-after-timestamp", "data that expires in flight serves loads issued one cycle after its timestamp", NULL,
+     load_after_the_timestamp_served},
     {"tc-weak!w2", "a load in II merges into the outstanding read, which may predate an own store",
      "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
     {"tc-weak!h6", "the line that answers a UPGR overwrites younger own stores",

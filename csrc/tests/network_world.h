@@ -1,4 +1,4 @@
-/* network_world.h: a network on its own: nodes that send whenever there is room, or leave arrived messages, and its counters. */
+/* network_world.h: a network on its own: nodes that send whenever there is room, or leave arrived messages in the network, and its counters. */
 #ifndef GPC_TESTS_NETWORK_WORLD_H
 #define GPC_TESTS_NETWORK_WORLD_H
 
@@ -12,7 +12,7 @@ static gpc_arena_t arena;
 static gpc_pool_t messages;
 static gpc_wheel_t wheel;
 static gpc_network_t network;
-static bool holding;                    /* receivers leave what arrives where it is */
+static bool holding;                    /* receivers leave arrived messages in the network */
 static gpc_tick_t arrived_at[MESSAGES]; /* by the message's request */
 static uint32_t num_arrived, num_rooms, num_sent, flits_sent;
 static uint32_t arrivals_from[GPC_MAX_CORES + GPC_MAX_BANKS];
@@ -163,7 +163,7 @@ messages_of(const gpc_traffic_t *traffic)
     return traffic->messages;
 }
 
-/* Everything arrives, in order, counted, and every buffer is as at first. */
+/* Every message arrives, in order, and is counted; every buffer is empty again. */
 static inline void
 run_dry(void)
 {

@@ -1,5 +1,5 @@
-/* own_registry.h: a test's own protocols instead of the registry, in both worlds: gpc_gpu_create and gpc_explore find them by id.
- * A test includes it once, and its executable links no protocols/registry.c. */
+/* own_registry.h: replaces protocols/registry.c: gpc_gpu_create and gpc_explore find the protocols that a test registers. One file of
+ * a test executable includes it. */
 #ifndef GPC_TESTS_OWN_REGISTRY_H
 #define GPC_TESTS_OWN_REGISTRY_H
 
@@ -7,7 +7,7 @@
 
 #include "protocols/registry.h"
 
-/* Those that the test registers; they live as long as it does. */
+/* Registered by the test, which owns them. */
 static const gpc_protocol_t *own_protocols[8];
 static uint32_t num_own_protocols;
 

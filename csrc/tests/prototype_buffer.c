@@ -1,8 +1,14 @@
+/* prototype_buffer.c: the prototype protocol of test_boundaries_worlds.c (prototype_buffer.h): L1s without lines, each with a store
+ * buffer whose entries act by themselves, in front of no-l1's L2.
+ *
+ * A store joins its line's entry; a ready entry sends its words when the outbox has room. A load waits until no entry holds its line.
+ * The variants differ in the cells of the entry table, in the unit table (ticks) and in the size of the outbox.
+ */
 #include "tests/prototype_buffer.h"
-#include "controller/host.h"
 
 #include <string.h>
 
+#include "controller/host.h"
 #include "protocols/baseline/baseline.h"
 
 enum { REQUESTS = 0, TICK_CYCLES = 100 }; /* the request network; cycles between ticks */

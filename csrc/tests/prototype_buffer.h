@@ -18,11 +18,11 @@ GPC_DESCRIBE(buffer_l1, unit, BUFFER_L1_UNIT)
  * "buffer+ticks"       the unit ticks from the first store on
  * and with planted bugs:
  * "buffer!lost"        a store's entry is never ready; the unit ticks from a kernel's begin on
- * "buffer!forgotten"   an entry whose turn comes during a load of its line is not ready any more
- * "buffer!early"       stores complete with nothing sent
+ * "buffer!forgotten"   an entry whose step comes during a load of its line is no longer ready
+ * "buffer!early"       stores complete and are never sent
  * "buffer!foreground"  the unit's timer keeps launches running
  * "buffer!waiting"     entries wait for the next tick
- * "buffer!untimely"    the unit takes no tick */
+ * "buffer!untimely"    the unit has no cell for a tick */
 const gpc_protocol_t *prototype_buffer_find(const char *id); /* NULL: unknown */
 
 #endif

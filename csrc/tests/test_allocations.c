@@ -1,8 +1,11 @@
 /* test_allocations.c: does every failed allocation end in GPC_ERROR_MEMORY, without leaks and double frees?
  *
- * The test is linked with malloc, calloc and realloc wrapped (meson.build): the N-th call fails, for every N until the whole
+ * The test is linked with malloc, calloc, realloc and mmap wrapped (meson.build): the N-th call fails, for every N until the whole
  * scenario passes. Under AddressSanitizer (make asan) a leak or a double free fails the test as well.
  */
+#define _DEFAULT_SOURCE /* off_t */
+#include <sys/mman.h>
+
 #include "gpu_bench.h"
 
 void *__real_malloc(size_t size);
@@ -11,6 +14,8 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__real_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset);
 
 static uint64_t calls, failing_call; /* 0: none fails */
 
@@ -38,8 +43,14 @@ __wrap_realloc(void *old, size_t size)
     return fails() ? NULL : __real_realloc(old, size);
 }
 
+void *
+__wrap_mmap(void *address, size_t length, int protection, int flags, int file, off_t offset)
+{
+    return fails() ? MAP_FAILED : __real_mmap(address, length, protection, flags, file, offset);
+}
+
 static const char *protocol;
-static gpc_text_t expected; /* what an exploration tells when no call fails */
+static gpc_text_t expected; /* the result of an exploration in which no call fails */
 
 /* A GPU is made, filled, launched, read, saved, restored and described; the first failure ends it. */
 static int
@@ -70,7 +81,7 @@ live(gpc_gpu_t *gpu)
 static int
 make_and_live(void)
 {
-    gpc_machine_t machine = test_fermi; /* smaller: every allocation costs a run */
+    gpc_machine_t machine = test_fermi; /* small, because every allocation costs one run */
     machine.cores = machine.partitions = 2;
     machine.l1_bytes = machine.l2_bytes = 8192;
     machine.requests_per_core = 128;
@@ -120,7 +131,7 @@ explore(void)
         expected = text;
         return code;
     }
-    if (code == 0) { /* it may do without what only makes it faster, but must tell the same */
+    if (code == 0) { /* without its optional tables it must give the same result */
         CHECK_EQUAL_TEXT(text.bytes, expected.bytes);
     }
     gpc_text_free(&text);
@@ -140,7 +151,7 @@ fail_every_call(int (*scenario)(void), uint64_t least, bool may_do_without)
         failing_call = 0;
         if (calls < n) {
             CHECK_EQUAL_I64(code, 0);
-            CHECK(n > least); /* it was about something */
+            CHECK(n > least); /* the scenario allocates */
             return;
         }
         if (code != GPC_ERROR_MEMORY && !(may_do_without && code == 0)) {

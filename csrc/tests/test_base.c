@@ -31,6 +31,30 @@ an_arena_comes_back_as_it_was_saved(void)
 }
 
 static void
+an_arena_image_restores_written_blocks_and_blocks_of_zeros(void)
+{
+    gpc_arena_t arena;
+    gpc_arena_image_t *image = NULL;
+    gpc_arena_init(&arena, 256);
+    uint32_t *a = GPC_ARENA_TAKE(&arena, 10, uint32_t);
+    uint32_t *b = GPC_ARENA_TAKE(&arena, 5000, uint32_t); /* several blocks of an image */
+    REQUIRE(a && b);
+    a[3] = 7;
+    b[4999] = 8;
+    REQUIRE(gpc_arena_image_save(&arena, &image) == 0);
+    CHECK_EQUAL_U64(gpc_arena_image_bytes(image), gpc_arena_bytes(&arena));
+    a[3] = b[4999] = 0;
+    b[2000] = 9; /* in a block that was zero */
+    gpc_arena_image_load(&arena, image);
+    CHECK_EQUAL_U64(a[3], 7);
+    CHECK_EQUAL_U64(b[2000], 0);
+    CHECK_EQUAL_U64(b[4999], 8);
+    gpc_arena_image_free(image);
+    gpc_arena_image_free(NULL);
+    gpc_arena_free(&arena);
+}
+
+static void
 an_arena_refuses_what_overflows(void)
 {
     gpc_arena_t arena;
@@ -136,7 +160,7 @@ described_structs_encode_alike_when_they_mean_the_same(void)
     size_t n = encode(&a, 90, NULL, x);
     CHECK_EQUAL_U64(encode(&later, 140, swap, y), n);
     CHECK(memcmp(x, y, n) == 0);
-    later.lease++; /* and can tell what does not */
+    later.lease++; /* and refuses what does not */
     size_t m = encode(&later, 140, swap, y);
     CHECK(m != n || memcmp(x, y, n) != 0);
 }
@@ -166,6 +190,7 @@ int
 main(void)
 {
     RUN(an_arena_comes_back_as_it_was_saved);
+    RUN(an_arena_image_restores_written_blocks_and_blocks_of_zeros);
     RUN(an_arena_refuses_what_overflows);
     RUN(a_pool_gives_each_item_once_and_knows_how_many_are_out);
     RUN(lists_keep_order_and_lose_nothing);

@@ -30,7 +30,7 @@ eight(const gpc_machine_t *machine, const int64_t *options)
     return 8;
 }
 
-/* Words of the line that the buffer holds; the newest of each into `words`. */
+/* Words of the line that the buffer holds; writes the newest value of each to `words`. */
 static gpc_mask_t
 buffered(const gpc_step_t *x, uint32_t *words)
 {
@@ -102,7 +102,7 @@ GPC_ACTION(act_put, "")
     return gpc_send(x, gpc_new_request(x, MSG_GETX));
 }
 
-/* A planted bug: what core 1 stores leaves its buffer for nowhere. */
+/* A planted bug: core 1's stores leave the buffer without being sent. */
 GPC_ACTION(act_lose, "")
 {
     gpc_part_t *part = &x->unit->parts[0];
@@ -132,7 +132,7 @@ GPC_ACTION(act_answered, "")
     return gpc_complete(x, x->msg->request, x->msg->data, false);
 }
 
-/* The oldest entry about the line leaves; an empty buffer lets those go that wait for it. */
+/* The oldest entry of the line leaves; an empty buffer wakes the warps that wait for it. */
 GPC_ACTION(act_retire, "")
 {
     gpc_part_t *part = &x->unit->parts[0];
@@ -206,7 +206,7 @@ forge(forged_t *self, const char *id)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------------------------- */
 
-/* Each thread stores its number twice, loads it after the first time, and stores what it has read beside it. */
+/* Each thread stores its number twice, loads it after the first store, and stores the loaded value beside it. */
 static const gpc_instruction_t store_and_load[] = {
     SPECIAL(R0, THREAD_X),
     SPECIAL(R1, BLOCK_X),
@@ -254,12 +254,12 @@ stores_that_are_accepted_early_are_right(void)
     gpc_gpu_check_counts_t counts = gpc_gpu_check_counts(it.gpu);
     CHECK_EQUAL_U64(counts.monitor.accepted, 3 * 512);
     CHECK(counts.monitor.loads > 0 && counts.monitor.writes > 0);
-    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 8, 64), 0); /* and beside atomics */
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 8, 64), 0); /* and with atomics */
     gpc_gpu_free(it.gpu);
 }
 
 static void
-a_store_that_is_lost_is_told(void)
+a_lost_store_is_reported(void)
 {
     bench_t it = checked("lost");
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_alone, 4096, 8, 1), GPC_ERROR_INVARIANT);
@@ -317,7 +317,7 @@ main(void)
     forged_t *bug = forge(&lost, "lost");
     bug->cells[L1_ON][L1_STORE].actions[1] = act_lose;
     RUN(stores_that_are_accepted_early_are_right);
-    RUN(a_store_that_is_lost_is_told);
+    RUN(a_lost_store_is_reported);
     RUN(the_explorer_follows_accepted_stores);
     return harness_end();
 }

@@ -1,8 +1,6 @@
 /* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries act by
  * themselves, and do they wait for transactions? One controller with a table over each kind of object. */
-#include "base/arena.h"
-#include "controller/protocol.h"
-#include "harness.h"
+#include "tests/controller_bench.h"
 
 /* ---- the prototype --------------------------------------------------------------------------------------------------- */
 
@@ -11,20 +9,6 @@ GPC_MESSAGES(MSG, MESSAGES)
 
 enum { LINES, UNIT, BUFFER }; /* tables */
 enum { A = 0x1000, B = 0x1040 };
-
-typedef struct {
-    gpc_cycle_t now;
-    uint32_t completed, sent, turns;
-    bool full; /* the outbox has no room */
-    uint8_t sent_type;
-    gpc_address_t line; /* of the last entry step */
-} world_t;
-
-static world_t *
-world_of(const gpc_step_t *x)
-{
-    return x->unit->world;
-}
 
 #define LINE_STATES(X) X(L_I, STABLE, "") X(L_T, TRANSIENT_CACHE, "")
 #define LINE_EVENTS(X) X(L_LOAD, "") X(L_ACK, "") X(L_DRAIN, "an entry drains through the line's table")
@@ -101,7 +85,7 @@ entry_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_note, "")
 {
-    world_of(x)->line = x->line;
+    ((bench_world_t *) x->unit->world)->noted = x->line;
     return GPC_OK;
 }
 
@@ -180,106 +164,18 @@ static const gpc_protocol_t protocol = {.id = "prototype",
                                         .num_messages = GPC_COUNT_OF(MSG_info),
                                         .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
 
-/* ---- a world with this controller alone -------------------------------------------------------------------------------- */
-
-static gpc_cycle_t
-now_port(const void *world)
-{
-    return ((const world_t *) world)->now;
-}
-
-static int
-send_port(void *world, gpc_controller_t *from, gpc_index_t message)
-{
-    ((world_t *) world)->sent++;
-    ((world_t *) world)->sent_type = gpc_msg_at(from->messages, message)->type;
-    gpc_free_message(from, message);
-    return GPC_OK;
-}
-
-static int
-turn_port(void *world, gpc_controller_t *unit)
-{
-    (void) unit;
-    ((world_t *) world)->turns++;
-    return GPC_OK;
-}
-
-static bool
-room_port(const void *world, const gpc_controller_t *unit, uint8_t network)
-{
-    (void) unit, (void) network;
-    return !((const world_t *) world)->full;
-}
-
-static int
-complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
-{
-    (void) words, (void) hit;
-    ((world_t *) world)->completed++;
-    gpc_free_message(l1, message);
-    return GPC_OK;
-}
-
-static const gpc_ports_t ports = {
-    .now = now_port, .send = send_port, .turn = turn_port, .room = room_port, .complete = complete_port};
-static const gpc_machine_t machine = {.cores = 2,
-                                      .warps_per_core = 2,
-                                      .l1_bytes = 128,
-                                      .l1_ways = 2,
-                                      .l1_mshrs = 2,
-                                      .line_bytes = 64,
-                                      .flit_bytes = 32,
-                                      .partitions = 1,
-                                      .interleave_bytes = 64};
-
-typedef struct {
-    gpc_arena_t arena;
-    gpc_pool_t messages, lane_lists;
-    gpc_failure_t failure;
-    gpc_controller_t unit;
-    int64_t options[GPC_MAX_OPTIONS];
-    world_t world;
-} bench_t;
+/* ---- a bench with this controller ---------------------------------------------------------------------------------------- */
 
 static void
 begin(bench_t *self)
 {
-    memset(self, 0, sizeof(*self));
-    gpc_failure_clear(&self->failure);
-    gpc_arena_init(&self->arena, 1 << 16);
-    int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
-    status |= gpc_pool_init(&self->lane_lists, &self->arena, 4, sizeof(gpc_lane_list_t));
-    self->unit = (gpc_controller_t){.protocol = &protocol,
-                                    .options = self->options,
-                                    .machine = &machine,
-                                    .ports = &ports,
-                                    .world = &self->world,
-                                    .messages = &self->messages,
-                                    .lane_lists = &self->lane_lists,
-                                    .failure = &self->failure};
-    status |= gpc_controller_init(&self->unit, &type, &self->arena);
-    CHECK_EQUAL_I64(status, GPC_OK);
-}
-
-static void
-end(bench_t *self)
-{
-    gpc_arena_free(&self->arena);
+    bench_begin(self, &protocol, 0, &bench_small_machine);
 }
 
 static gpc_index_t
 message(bench_t *self, uint8_t its_type, gpc_address_t line)
 {
-    gpc_index_t i = gpc_pool_take(&self->messages);
-    *gpc_msg_at(&self->messages, i) = (gpc_msg_t){.next = GPC_NONE,
-                                                  .type = its_type,
-                                                  .network = its_type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : 1,
-                                                  .mask = 1,
-                                                  .line = line,
-                                                  .lanes = GPC_NONE,
-                                                  .request = i};
-    return i;
+    return bench_message(self, its_type, line, 1);
 }
 
 static int
@@ -307,8 +203,8 @@ a_replayed_request_goes_to_the_unit_table_that_route_names(void)
     bench.unit.unit_states[UNIT] = U_OPEN;
     gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.completed, 1);
-    end(&bench);
+    CHECK_EQUAL_U64(bench.world.completions, 1);
+    bench_end(&bench);
 }
 
 static void
@@ -321,7 +217,7 @@ a_replayed_request_that_a_unit_table_holds_stays_first(void)
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
     CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, bench.unit.replay->head)->type, GPC_MSG_ATOMIC);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -332,10 +228,10 @@ a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
     gpc_index_t older = open_entry(&bench, A), newer = open_entry(&bench, A);
     bench.unit.parts[0].states[newer] = E_SENT;
     CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.line, A);
+    CHECK_EQUAL_U64(bench.world.noted, A);
     CHECK_EQUAL_U64(bench.unit.parts[0].states[older], E_OPEN);
     CHECK_EQUAL_U64(bench.unit.parts[0].states[newer], E_FREE);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -346,7 +242,7 @@ a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_i
     CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_ERROR_PROTOCOL);
     CHECK(strstr(bench.failure.text, "L1.buffer") != NULL);
     CHECK(strstr(bench.failure.text, "E_FREE") != NULL);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -360,7 +256,7 @@ a_line_step_by_another_table_parks_its_message_on_the_line(void)
     CHECK_EQUAL_U64(gpc_mshr_at(&bench.unit.mshrs, gpc_mshr_find(&bench.unit.mshrs, A))->waiters.count, 1);
     CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.replay->count, 1);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -370,7 +266,7 @@ a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
     begin(&bench);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.unit_states[UNIT], U_OPEN);
-    end(&bench);
+    bench_end(&bench);
 }
 
 /* ---- entries that act ---------------------------------------------------------------------------------------------------- */
@@ -382,10 +278,10 @@ an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
     begin(&bench);
     gpc_index_t entry = open_entry(&bench, B);
     CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, BUFFER, 0, entry, GPC_MSG_REPLAY, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.line, B);
-    CHECK_EQUAL_U64(bench.world.sent, 1);
+    CHECK_EQUAL_U64(bench.world.noted, B);
+    CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(bench.world.sent_type, MSG_PUT);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -398,8 +294,8 @@ a_store_without_an_entry_takes_one_until_the_part_is_full(void)
     }
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(bench.unit.parts[0].order->count, 4);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's */
-    end(&bench);
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's entry */
+    bench_end(&bench);
 }
 
 static void
@@ -415,13 +311,13 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK); /* it is ready already */
     CHECK_EQUAL_U64(bench.world.turns, 3);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.sent, 2);
+    CHECK_EQUAL_U64(bench.world.sends, 2);
     CHECK_EQUAL_U64(part->states[third], E_SENT);
     CHECK_EQUAL_U64(part->states[second], E_OPEN);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.sent, 3);
+    CHECK_EQUAL_U64(bench.world.sends, 3);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
@@ -439,12 +335,12 @@ a_refused_entry_stays_first_and_is_retried(void)
     CHECK_EQUAL_U64(part->ready->tail, second);
     bench.world.full = false;
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.sent, 2);
-    end(&bench);
+    CHECK_EQUAL_U64(bench.world.sends, 2);
+    bench_end(&bench);
 }
 
 static void
-an_entry_that_leaves_its_part_is_not_ready_any_more(void)
+an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
 {
     bench_t bench;
     begin(&bench);
@@ -457,9 +353,9 @@ an_entry_that_leaves_its_part_is_not_ready_any_more(void)
     gpc_part_give(part, entries[0]);
     CHECK_EQUAL_U64(*bench.unit.ready, 1);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.line, B);
+    CHECK_EQUAL_U64(bench.world.noted, B);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
-    end(&bench);
+    bench_end(&bench);
 }
 
 /* ---- entries that wait for a transaction ------------------------------------------------------------------------------------- */
@@ -476,15 +372,15 @@ an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, other), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy));
-    CHECK_EQUAL_U64(bench.world.line, B); /* the entry behind it has gone on */
+    CHECK_EQUAL_U64(bench.world.noted, B); /* the next entry has acted */
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy)); /* it waits */
     CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
     CHECK(gpc_part_is_ready(part, busy));
     CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.line, A);
-    CHECK_EQUAL_U64(bench.world.sent, 2);
-    end(&bench);
+    CHECK_EQUAL_U64(bench.world.noted, A);
+    CHECK_EQUAL_U64(bench.world.sends, 2);
+    bench_end(&bench);
 }
 
 static void
@@ -508,18 +404,18 @@ an_entry_waits_where_its_step_of_the_lines_table_does(void)
     CHECK_EQUAL_U64(part->ready->count, 2);
     CHECK_EQUAL_U64(part->ready->head, entries[0]);
     CHECK_EQUAL_U64(part->ready->tail, entries[2]);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static void
-an_entry_that_is_left_at_rest_is_told(void)
+an_entry_that_remains_at_rest_is_reported(void)
 {
     bench_t bench;
     begin(&bench);
     (void) open_entry(&bench, A);
     CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, false), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_ERROR_CONSERVATION);
-    end(&bench);
+    bench_end(&bench);
 }
 
 static size_t
@@ -531,7 +427,7 @@ encoded(bench_t *self, uint8_t *bytes)
     return encoder.length;
 }
 
-/* Which entry of the pool an age has got says nothing; whether it is ready, or waits, does. */
+/* The encoding leaves out the entry's place in the pool and includes whether it is ready or waits. */
 static void
 ready_and_waiting_entries_are_part_of_the_encoded_state(void)
 {
@@ -551,8 +447,8 @@ ready_and_waiting_entries_are_part_of_the_encoded_state(void)
     length = encoded(&one, a);
     CHECK_EQUAL_U64(encoded(&other, b), length);
     CHECK(memcmp(a, b, length) == 0);
-    end(&one);
-    end(&other);
+    bench_end(&one);
+    bench_end(&other);
 }
 
 /* ---- lists of a protocol's own ------------------------------------------------------------------------------------------------ */
@@ -570,10 +466,10 @@ a_list_of_the_units_own_is_taken_again_in_order(void)
     CHECK_EQUAL_U64(bench.world.turns, 1);
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.completed, 1);
+    CHECK_EQUAL_U64(bench.world.completions, 1);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK(gpc_mshr_find(&bench.unit.mshrs, B) != GPC_NONE);
-    end(&bench);
+    bench_end(&bench);
 }
 
 int
@@ -589,10 +485,10 @@ main(void)
     RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
     RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
     RUN(a_refused_entry_stays_first_and_is_retried);
-    RUN(an_entry_that_leaves_its_part_is_not_ready_any_more);
+    RUN(an_entry_that_leaves_its_part_is_not_ready_any_longer);
     RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
     RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
-    RUN(an_entry_that_is_left_at_rest_is_told);
+    RUN(an_entry_that_remains_at_rest_is_reported);
     RUN(ready_and_waiting_entries_are_part_of_the_encoded_state);
     RUN(a_list_of_the_units_own_is_taken_again_in_order);
     return harness_end();

@@ -1,4 +1,4 @@
-/* test_boundaries_explorer.c: does the explorer go as far as a protocol does, and report where it stops? Are logical times
+/* test_boundaries_explorer.c: does the explorer cover a protocol whole, and report the limit that stops it? Are logical times
  * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? */
 #include "check/states.h"
 #include "check/world.h"
@@ -63,7 +63,7 @@ GPC_ACTION(act_name_request, "a PING that names the store, which completes")
     return status ? status : gpc_complete(x, x->message, NULL, true);
 }
 
-/* The L1's clock follows the bank's, which is always ahead: both grow for ever. */
+/* The L1's clock follows the bank's, which is always ahead: both grow without bound. */
 GPC_ACTION(act_start_clock, "")
 {
     *clock_of(x->unit) = 1;
@@ -296,7 +296,7 @@ an_image_of_600_kib_comes_back(void)
     free(back);
 }
 
-/* The store at once and 0 to 150 PINGs on their way: more messages than one operation usually needs, more moves than 128. */
+/* One store and up to 150 PINGs in flight: more messages than one operation usually needs, more than 128 moves. */
 static void
 all_of_150_messages_in_flight_can_be_the_next(void)
 {
@@ -396,7 +396,7 @@ static void
 clocks_that_grow_for_ever_have_few_states(void)
 {
     gpc_explore_t what = asked("clocks");
-    /* the start, the first PING, a PONG, a later PING; nothing ever rests */
+    /* the start, the first PING, a PONG, a later PING; no state is at rest */
     expect(&what, "\"states\": 4,", "\"kind\": \"livelock\"", "\"limits\": []");
 }
 
@@ -431,7 +431,7 @@ logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
     CHECK(!same(&one, &other));
     encode_times(world, 5, 9, 4, &other); /* the same order, another distance */
     CHECK(!same(&one, &other));
-    encode_times(world, 0, 9, 3, &one); /* 0: none, which is no time before all others */
+    encode_times(world, 0, 9, 3, &one); /* 0 means no time, which is not before all others */
     encode_times(world, 0, 19, 13, &other);
     CHECK(same(&one, &other));
     encode_times(world, 3, 9, 3, &other);

@@ -1,12 +1,12 @@
-/* test_boundaries_host.c: do the host's accesses, and the end of a launch before its time, reach lines that only a second array of
- * an L1 has? */
+/* test_boundaries_host.c: do the host's accesses, and an aborted launch, reach lines that only a second array of an L1
+ * holds? */
 #include "controller/host.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_registry.h"
 #include "protocols/baseline/baseline.h"
 
-/* no-coh whose L1s have a write cache too, which has the newest words of its lines. */
+/* no-coh with a write cache in each L1, which holds the newest words of its lines. */
 enum { WRITE_CACHE = 1 };
 
 static void
@@ -17,7 +17,7 @@ sets_of_four(const gpc_machine_t *machine, const int64_t *options, uint32_t *set
     *ways = 2;
 }
 
-/* The line's words in a write cache; NULL: none has it. */
+/* The line's words in a write cache; NULL: no write cache holds it. */
 static uint32_t *
 written(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line)
 {

@@ -7,7 +7,7 @@
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
 
-/* ---- one controller: every object is told ---------------------------------------------------------------------------------------- */
+/* ---- one controller: every object takes the event ---------------------------------------------------------------------------------------- */
 
 #define OBJECT_STATES(X) X(OBJECT_I, STABLE, "") X(OBJECT_V, STABLE, "") X(OBJECT_T, TRANSIENT_CACHE, "")
 #define OBJECT_EVENTS(X) X(OBJECT_LOAD, "") X(OBJECT_BEGIN, "") X(OBJECT_END, "")
@@ -52,7 +52,7 @@ static const gpc_controller_type_t objects = {.name = "L1",
 static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = {&objects}};
 
 static void
-every_object_of_the_tables_that_take_part_is_told(void)
+every_object_of_the_tables_that_take_part_gets_the_event(void)
 {
     gpc_arena_t arena;
     gpc_pool_t messages, lane_lists;
@@ -110,7 +110,7 @@ GPC_FSM(MARKS, MARKS_STATES, MARKS_EVENTS)
 #define L1_WARP(FIELD) FIELD(PLAIN, uint32_t, launches)
 GPC_DESCRIBE(l1, warp, L1_WARP)
 
-static uint32_t bank_begins, bank_ends; /* what banks have been told */
+static uint32_t bank_begins, bank_ends; /* events that the banks have taken */
 
 static gpc_event_id_t
 marks_classify(const gpc_step_t *x)
@@ -161,7 +161,7 @@ static const gpc_cell_t bank_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
                    [MARKS_END] = GO(MARKS_RUN, act_count_end),
                    [MARKS_MARK] = GO(MARKS_RUN, act_answer_mark)},
 };
-/* The mark at a launch's begin is never answered, so that the end is held for ever. */
+/* The mark at a launch's begin is never answered: the end remains held. */
 static const gpc_cell_t deaf_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
     [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN), [MARKS_END] = GO(MARKS_RUN), [MARKS_MARK] = GO(MARKS_RUN)},
 };
@@ -260,12 +260,12 @@ a_launch_lasts_until_what_its_end_causes_is_over(void)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
     CHECK_EQUAL_U64(bank_begins, test_fermi.partitions);
     CHECK_EQUAL_U64(bank_ends, test_fermi.partitions);
-    for (uint32_t core = 0; core < test_fermi.cores; core++) { /* those without a block too */
+    for (uint32_t core = 0; core < test_fermi.cores; core++) { /* cores without a block too */
         const gpc_controller_t *l1 = it.gpu->l1s[core];
         CHECK_EQUAL_U64(l1->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_BEGIN], 1);
         CHECK_EQUAL_U64(l1->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_END], 1);
         CHECK_EQUAL_U64(l1->counts[1][MARKS_ENDING * MARKS_NUM_EVENTS + MARKS_ACK], 1);
-        CHECK(l1->counts[1][MARKS_BUSY * MARKS_NUM_EVENTS + MARKS_END] > 0); /* held, and told again */
+        CHECK(l1->counts[1][MARKS_BUSY * MARKS_NUM_EVENTS + MARKS_END] > 0); /* held, then taken again */
         CHECK_EQUAL_U64(((const l1_warp_t *) (const void *) l1->warp_fields)->launches, 0x101);
     }
     /* two rounds over the network, one after the other */
@@ -368,9 +368,9 @@ flags_of_a_copy(bool read_only, uint32_t check)
 }
 
 static void
-loads_of_read_only_buffers_are_told_apart(void)
+loads_of_read_only_buffers_are_marked(void)
 {
-    for (uint32_t check = 0; check < 2; check++) { /* with monitors lanes are coalesced another way */
+    for (uint32_t check = 0; check < 2; check++) { /* monitors change the coalescing */
         flags_t seen = flags_of_a_copy(true, check * GPC_CHECK_PROTOCOL);
         CHECK(seen.flagged[0] > 0 && seen.flagged[1] > 0); /* at the L1, and in what it sends */
         CHECK_EQUAL_U64(seen.plain[0] + seen.plain[1], 0);
@@ -384,7 +384,7 @@ loads_of_read_only_buffers_are_told_apart(void)
 static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(Y))};
 
 static void
-the_explorer_tells_them_apart_too(void)
+the_explorer_marks_them_too(void)
 {
     gpc_explore_t what = {.protocol = "marks",
                           .rule = GPC_RULE_SC,
@@ -412,12 +412,12 @@ main(void)
     forge(&marks, "marks", &bank_table);
     forge(&deaf, "deaf", &deaf_table);
     register_own(&gpc_protocol_no_coherence);
-    RUN(every_object_of_the_tables_that_take_part_is_told);
+    RUN(every_object_of_the_tables_that_take_part_gets_the_event);
     RUN(a_launch_lasts_until_what_its_end_causes_is_over);
     RUN(an_end_that_is_held_for_ever_is_a_deadlock);
     RUN(a_launch_that_is_refused_has_not_begun);
     RUN(the_explorers_programs_begin_with_a_launch);
-    RUN(loads_of_read_only_buffers_are_told_apart);
-    RUN(the_explorer_tells_them_apart_too);
+    RUN(loads_of_read_only_buffers_are_marked);
+    RUN(the_explorer_marks_them_too);
     return harness_end();
 }

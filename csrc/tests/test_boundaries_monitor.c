@@ -9,7 +9,7 @@
 #define WORD_STATES(X) X(WORD_I, STABLE, "") X(WORD_V, STABLE, "") X(WORD_O, STABLE, "")
 #define UNIT_STATES(X) X(UNIT_RUN, STABLE, "")
 #define ANY_EVENTS(X) X(ANY, "")
-#define UNIT_EVENTS(X) X(UNIT_TOLD, "")
+#define UNIT_EVENTS(X) X(UNIT_STEP, "")
 GPC_FSM(WORD, WORD_STATES, ANY_EVENTS)
 GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
 
@@ -22,7 +22,7 @@ only_event(const gpc_step_t *x)
 
 static const gpc_cell_t word_cells[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_I] = {[ANY] = GO(WORD_I)}, [WORD_V] = {[ANY] = GO(WORD_V)}, [WORD_O] = {[ANY] = GO(WORD_O)}};
-static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {[UNIT_RUN] = {[UNIT_TOLD] = GO(UNIT_RUN)}};
+static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {[UNIT_RUN] = {[UNIT_STEP] = GO(UNIT_RUN)}};
 static const gpc_table_t words = {GPC_TABLE("words", OVER_WORDS, WORD, word_cells, only_event)};
 static const gpc_table_t entries = {GPC_TABLE("entries", OVER_ENTRIES, UNIT, unit_cells, only_event)};
 static const gpc_table_t unit = {GPC_TABLE("unit", OVER_UNIT, UNIT, unit_cells, only_event)};
@@ -42,12 +42,12 @@ static const gpc_controller_type_t l1_type = {.name = "L1",
 static const gpc_controller_type_t bank_type = {
     .name = "L2", .position = GPC_AT_BANK, .tables = {&words}, .arrays = {{.name = "tags", .has_data = true}}};
 
-/* What the protocol's own monitor was told last. */
+/* The last call of the protocol's own monitor. */
 typedef struct {
     uint32_t calls;
     gpc_address_t line;
     bool has_bank, has_global;
-} told_t;
+} last_call_t;
 
 typedef struct {
     gpc_arena_t arena;
@@ -61,7 +61,7 @@ typedef struct {
     gpc_controller_t *l1s[2];
     gpc_monitor_t *monitor;
     gpc_watch_t watch;
-    told_t told;
+    last_call_t last;
 } bench_t;
 
 static gpc_cycle_t
@@ -77,7 +77,7 @@ static int
 own_monitor(const gpc_units_t *units, gpc_address_t line)
 {
     bench_t *self = units->cores[0]->world;
-    self->told = (told_t){self->told.calls + 1, line, units->bank != NULL, units->global != NULL};
+    self->last = (last_call_t){self->last.calls + 1, line, units->bank != NULL, units->global != NULL};
     return GPC_OK;
 }
 
@@ -183,10 +183,10 @@ two_l1s_may_own_different_words_of_a_line(void)
 }
 
 static void
-two_owners_of_one_word_are_told(void)
+two_owners_of_one_word_are_reported(void)
 {
     bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING); /* whatever loads may return */
+    begin(&bench, GPC_PROMISE_NOTHING); /* whatever value loads may return */
     know_memory(&bench);
     place(&bench, 0, "OIIO", right);
     place(&bench, 1, "IOIO", right);
@@ -368,7 +368,7 @@ a_warp_reads_its_own_accepted_store_or_a_younger_one(void)
 }
 
 static void
-an_entry_left_at_rest_is_told(void)
+an_entry_left_at_rest_is_reported(void)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -388,14 +388,14 @@ steps_of_units_and_entries_are_watched(void)
     begin(&bench, GPC_PROMISE_NOTHING);
     gpc_controller_t *l1 = &bench.units[0];
     CHECK_EQUAL_I64(gpc_controller_unit(l1, 1, GPC_MSG_KERNEL_BEGIN, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(bench.told.calls, 1);
-    CHECK_EQUAL_U64(bench.told.line, GPC_NEVER);
-    CHECK(!bench.told.has_bank && !bench.told.has_global);
+    CHECK_EQUAL_U64(bench.last.calls, 1);
+    CHECK_EQUAL_U64(bench.last.line, GPC_NEVER);
+    CHECK(!bench.last.has_bank && !bench.last.has_global);
     gpc_index_t entry = gpc_part_take(&l1->parts[0], LINE);
     CHECK_EQUAL_I64(gpc_controller_entry(l1, 2, 0, entry, GPC_MSG_STORE, store(&bench, 1, 5)), GPC_OK);
-    CHECK_EQUAL_U64(bench.told.calls, 2);
-    CHECK_EQUAL_U64(bench.told.line, LINE);
-    CHECK(bench.told.has_bank);
+    CHECK_EQUAL_U64(bench.last.calls, 2);
+    CHECK_EQUAL_U64(bench.last.line, LINE);
+    CHECK(bench.last.has_bank);
     end(&bench);
 }
 
@@ -403,7 +403,7 @@ int
 main(void)
 {
     RUN(two_l1s_may_own_different_words_of_a_line);
-    RUN(two_owners_of_one_word_are_told);
+    RUN(two_owners_of_one_word_are_reported);
     RUN(words_that_may_not_be_read_are_not_compared);
     RUN(what_an_owner_has_is_current_whatever_loads_may_return);
     RUN(a_bank_is_compared_in_the_words_that_it_has);
@@ -412,7 +412,7 @@ main(void)
     RUN(a_store_that_a_younger_one_replaced_is_performed_with_it);
     RUN(stores_of_one_value_may_be_performed_together_or_apart);
     RUN(a_warp_reads_its_own_accepted_store_or_a_younger_one);
-    RUN(an_entry_left_at_rest_is_told);
+    RUN(an_entry_left_at_rest_is_reported);
     RUN(steps_of_units_and_entries_are_watched);
     return harness_end();
 }

@@ -1,5 +1,5 @@
-/* test_boundaries_worlds.c: do entries that act by themselves, outboxes with room for few messages and background timers work in the
- * machine and in the explorer alike, and do both find a lost drain? */
+/* test_boundaries_worlds.c: do entries that act by themselves, outboxes with room for few messages and background timers work in
+ * both the machine and the explorer, and do both find a lost drain? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
@@ -97,8 +97,8 @@ static const gpc_instruction_t three_lines[] = {SPECIAL(R0, THREAD_X),
                                                 OP(STORE, NONE, R1, R0),
                                                 EXIT};
 
-/* The most messages that wait in the L1's outbox of requests while the three lines drain, without a pause: a drain that is still
- * refused when the first line is performed never goes on. */
+/* Most messages in the L1's request outbox while the three lines drain. A drain that is still refused when the first line is
+ * performed would stop for ever. */
 static uint32_t
 most_queued(const char *protocol)
 {
@@ -201,12 +201,13 @@ a_deadlock_behind_a_background_timer_is_found(void)
 {
     bench_t lost = small_bench("buffer!lost"), waiting = small_bench("buffer!waiting");
     CHECK_EQUAL_I64(run_stores(&lost), GPC_ERROR_DEADLOCK);
-    CHECK_EQUAL_I64(RUN_PROGRAM(&waiting, one_store, WORDS, 1, 1), GPC_ERROR_DEADLOCK); /* timers are no progress */
+    CHECK_EQUAL_I64(RUN_PROGRAM(&waiting, one_store, WORDS, 1, 1),
+                    GPC_ERROR_DEADLOCK); /* timers do not count as progress */
     gpc_gpu_free(lost.gpu);
     gpc_gpu_free(waiting.gpu);
 }
 
-/* What background timers are for: an ordinary periodic one never lets a launch end. */
+/* An ordinary periodic timer would keep every launch running. */
 static void
 an_ordinary_periodic_timer_keeps_a_launch_running(void)
 {

@@ -12,7 +12,7 @@ banks_index_with_what_the_interleaving_leaves(void)
     gpc_tags_t tags;
     gpc_arena_init(&arena, 1u << 16);
     REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 256, 8}, 0, false) == 0);
-    /* bank 0 holds bytes 0..255, 2048..2303, ..: its lines are 0, 128, 2048, 2176, 4096 in a row */
+    /* bank 0 holds bytes 0..255, 2048..2303, ..: its lines are 0, 128, 2048, 2176, 4096 in order */
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 0), 0);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 128), 1);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 2048), 2);

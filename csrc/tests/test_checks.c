@@ -133,7 +133,7 @@ a_join_knows_what_either_knows(void)
     CHECK_EQUAL_U64(a->count, 3);
     CHECK(gpc_view_knows(a, (gpc_moment_t){1, 5}) && gpc_view_knows(a, (gpc_moment_t){2, 7}) &&
           gpc_view_knows(a, (gpc_moment_t){3, 1}));
-    CHECK(!gpc_view_knows(b, (gpc_moment_t){3, 1})); /* the other is as it was */
+    CHECK(!gpc_view_knows(b, (gpc_moment_t){3, 1})); /* the other is unchanged */
     gpc_view_drop(a);
     gpc_view_drop(b);
 }
@@ -169,10 +169,10 @@ every_protocol_with_a_model_is_held_to_something(void)
     }
 }
 
-/* ---- leases call nobody ------------------------------------------------------------------------------------------------------------ */
+/* ---- leases: no L1 is invalidated ------------------------------------------------------------------------------------------------------------ */
 
 static void
-an_invalidation_under_leases_is_told(void)
+an_invalidation_under_leases_is_reported(void)
 {
     gpc_setup_t setup = {.machine = &test_fermi,
                          .protocol = "tc-weak",
@@ -208,6 +208,6 @@ main(void)
     RUN(a_join_knows_what_either_knows);
     RUN(a_join_with_less_makes_nothing_new);
     RUN(every_protocol_with_a_model_is_held_to_something);
-    RUN(an_invalidation_under_leases_is_told);
+    RUN(an_invalidation_under_leases_is_reported);
     return harness_end();
 }

@@ -61,7 +61,7 @@ scattered_lanes_make_a_request_each(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].loads, 32);
     CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
     CHECK_EQUAL_U64(world.memory[31], 31000);
-    CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* one a cycle through the port */
+    CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* the port accepts one per cycle */
 }
 
 static void
@@ -143,7 +143,7 @@ flat_addresses_need_no_buffer(void)
 }
 
 static void
-an_index_outside_is_told_with_thread_and_line(void)
+an_index_outside_is_reported_with_thread_and_line(void)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
@@ -289,7 +289,7 @@ an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
     CHECK(load_after_store(same_word, C1) < 5); /* another word */
 }
 
-/* Each lane's own word, twice over: an instruction of 32 lines waits for that of the same lines, whatever its lanes complete first. */
+/* Each lane accesses its own word, twice: the second instruction waits for the first one's 32 lines, in whatever order lanes complete. */
 static void
 accesses_of_many_lines_wait_for_each_line(void)
 {
@@ -320,7 +320,7 @@ main(void)
     RUN(a_uniform_destination_means_once_a_warp);
     RUN(wide_accesses_carry_words_side_by_side);
     RUN(flat_addresses_need_no_buffer);
-    RUN(an_index_outside_is_told_with_thread_and_line);
+    RUN(an_index_outside_is_reported_with_thread_and_line);
     RUN(inactive_lanes_may_name_anything);
     RUN(a_read_only_buffer_is_not_written);
     RUN(a_held_port_is_offered_to_again_after_a_retry);

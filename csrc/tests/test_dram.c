@@ -1,4 +1,4 @@
-/* Do DRAM channels answer exactly in time, keep their queue's size and every line's order, and break no timing? */
+/* test_dram.c: do DRAM channels answer in the exact cycle, keep their queue's size and the order of each line, and violate no timing? */
 #include "base/errors.h"
 #include "fabric/dram.h"
 #include "harness.h"
@@ -21,7 +21,7 @@ static gpc_tick_t answered[MESSAGES]; /* by the message's request, GPC_NEVER bef
 static uint32_t order[MESSAGES], num_answers, num_rooms;
 static command_t commands[LOG];
 static uint32_t num_commands;
-static uint32_t last_word; /* of the last answer */
+static uint32_t last_word; /* tick of the last answer */
 
 /* The GDDR5 numbers of the paper's machine. */
 static const gpc_dram_config_t gddr5 = {.channels = 2,
@@ -97,11 +97,11 @@ begin(const gpc_dram_config_t *config)
     dram.monitor = watch;
 }
 
-/* Carries out all events up to and with tick; time ends there. */
+/* Runs all events up to and including `tick`. */
 static void
 run_to(gpc_tick_t tick)
 {
-    gpc_event_t event; /* behind all others of the tick */
+    gpc_event_t event; /* after all others of the tick */
     CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, UINT32_MAX, 0), 0);
     while (gpc_wheel_next(&wheel, &event) && event.kind != GPC_EVENT_LAUNCH) {
         CHECK_EQUAL_I64(gpc_dram_event(&dram, &event), 0);
@@ -180,7 +180,7 @@ a_full_queue_has_no_room_until_one_leaves_for_the_pins(void)
     gpc_dram_config_t config = fixed();
     config.queue = 4;
     begin(&config);
-    for (uint32_t i = 0; i < 5; i++) { /* the first goes to the pins at once */
+    for (uint32_t i = 0; i < 5; i++) { /* the first is sent to the DRAM at once */
         CHECK(gpc_dram_room(&dram, 0) > 0);
         read_line(0, i * 512, i);
     }
@@ -333,7 +333,7 @@ row_hits_reach_85_percent_of_the_pins(void)
     CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, LINES * 8);
 }
 
-/* ---- an independent checker of the timings: every pair of commands, against the rules as JEDEC's tables tell them -------- */
+/* ---- an independent checker of the timings: every pair of commands, against the rules of JEDEC's tables -------- */
 
 static uint64_t
 least_distance(const command_t *a, const command_t *b, const gpc_dram_config_t *c)
@@ -375,7 +375,7 @@ by_tick(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* Violations among the commands of channel 0; the log is put into order of time first. */
+/* Violations among the commands of channel 0; sorts the log by time first. */
 static uint32_t
 violations(const gpc_dram_config_t *config)
 {
@@ -454,7 +454,7 @@ no_timing_is_broken_by_random_traffic(void)
     config.banks = 2; /* mostly conflicts */
     random_traffic(&config, 4000, 4000);
     CHECK_EQUAL_U64(violations(&config), 0);
-    config.t_rc = 60; /* more than tRAS + tRP: it binds */
+    config.t_rc = 60; /* more than tRAS + tRP: it is the limit */
     random_traffic(&config, 4000, 4000);
     CHECK_EQUAL_U64(violations(&config), 0);
 }
@@ -487,7 +487,7 @@ the_checker_sees_a_broken_timing(void)
     CHECK(violations(&strict) > 0);
 }
 
-/* A write and a read of one line in turns: their columns come in the order of acceptance. */
+/* Alternating writes and reads of one line: their columns follow the order of acceptance. */
 static void
 columns_of_one_line_keep_their_order(void)
 {

@@ -6,7 +6,7 @@
 #include "small_programs.h"
 #include "tests/mutants.h"
 
-/* Whole, nothing violated, and the text seen or not as it should be. */
+/* The exploration is complete and without violations; the outcome is observed or not, as expected. */
 static void
 expect(const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_rule_t rule, const char *text, bool seen)
 {

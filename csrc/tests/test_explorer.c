@@ -1,4 +1,4 @@
-/* test_explorer.c: do the baselines have exactly the outcome sets that they must have, over every interleaving? */
+/* test_explorer.c: do the baselines have exactly their allowed outcomes over every interleaving? */
 #include "harness.h"
 #include "machine/gpu.h"
 #include "small_programs.h"
@@ -33,7 +33,7 @@ says(const result_t *result, const char *what)
     return strstr(result->text.bytes, what) != NULL;
 }
 
-/* Explores and checks that it was whole, that nothing was violated, and whether the outcome was seen. */
+/* The exploration is complete and without violations; checks whether the outcome is observed. */
 static void
 expect(const char *protocol, gpc_rule_t rule, const gpc_explore_thread_t *threads, uint32_t warm, bool evictions,
        const char *outcome, bool seen)
@@ -205,7 +205,7 @@ threads_that_could_never_meet_are_refused(void)
 }
 
 static void
-bad_input_is_told(void)
+bad_input_is_reported(void)
 {
     result_t result = explore("ideal", GPC_RULE_RC, far, 1, 0, false);
     CHECK_EQUAL_I64(result.status, GPC_ERROR_ARGUMENT);
@@ -234,6 +234,6 @@ main(void)
     RUN(a_second_barrier_is_another_one);
     RUN(a_kernels_begin_drops_copies_that_are_stale);
     RUN(threads_that_could_never_meet_are_refused);
-    RUN(bad_input_is_told);
+    RUN(bad_input_is_reported);
     return harness_end();
 }

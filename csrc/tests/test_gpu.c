@@ -1,4 +1,4 @@
-/* test_gpu.c: does the whole machine keep its times, its data and its messages? */
+/* test_gpu.c: latencies, data and conservation of messages of the whole machine; bad input. */
 #include "gpu_bench.h"
 
 /* ---- times -------------------------------------------------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ an_l1_hit_takes_the_l1s_latency(void)
 {
     bench_t it = bench(&test_fermi, "ideal", 1024);
     (void) load_to_use(&it, 1024, 1);
-    (void) load_to_use(&it, 1024, 1); /* its own stores went to other lines */
+    (void) load_to_use(&it, 1024, 1); /* its own stores are to other lines */
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), test_fermi.l1_latency);
     gpc_gpu_free(it.gpu);
 }
@@ -137,7 +137,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
     gpc_gpu_abort(it.gpu);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, 256); /* what was in dirty L2 lines is in memory */
+    CHECK_EQUAL_U64(word, 256); /* memory has the words of dirty L2 lines */
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
     CHECK_EQUAL_U64(word, 512);
@@ -168,7 +168,7 @@ bad_machines_are_refused_by_name(void)
 }
 
 static void
-an_index_out_of_bounds_is_told_and_the_gpu_stays_usable(void)
+an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable(void)
 {
     static const gpc_instruction_t far[] = {OP(LOAD, R1, CONSTANT(7), NONE), EXIT};
     bench_t it = bench(&test_fermi, "ideal", 64);
@@ -179,7 +179,7 @@ an_index_out_of_bounds_is_told_and_the_gpu_stays_usable(void)
 }
 
 static void
-a_used_up_budget_is_told(void)
+an_exhausted_budget_is_reported(void)
 {
     static const gpc_instruction_t forever[] = {
         {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
@@ -202,7 +202,7 @@ main(void)
     RUN(a_snapshot_brings_everything_back);
     RUN(an_aborted_launch_leaves_a_usable_gpu);
     RUN(bad_machines_are_refused_by_name);
-    RUN(an_index_out_of_bounds_is_told_and_the_gpu_stays_usable);
-    RUN(a_used_up_budget_is_told);
+    RUN(an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable);
+    RUN(an_exhausted_budget_is_reported);
     return harness_end();
 }

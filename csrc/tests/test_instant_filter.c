@@ -17,7 +17,7 @@ typedef struct {
     uint64_t copies, missing, others;
 } count_t;
 
-/* Over all lines and L1s: those that have a way of the line, those of them that its set does not name, and whom else it names. */
+/* Over all lines and L1s: L1s that hold the line, those missing from its sharer set, and members of the set that do not hold it. */
 static void
 compare(gpc_gpu_t *gpu, gpc_address_t address, count_t *count)
 {
@@ -56,7 +56,7 @@ every_copy_is_named(void)
     count_t count = watched_run(&it, 997);
     CHECK(count.copies > 1000);
     CHECK_EQUAL_U64(count.missing, 0);
-    CHECK(count.others < count.copies); /* most that are asked are asked for something */
+    CHECK(count.others < count.copies); /* most queried L1s hold the line */
     gpc_gpu_free(it.gpu);
 }
 

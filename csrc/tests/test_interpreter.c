@@ -86,7 +86,7 @@ f32_follows_ieee_and_nans_are_of_one_kind(void)
     CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(1e20f), bits(3.0f)), bits(2.0f));
     CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(5.0f), UINT32_C(0x7F800000)), bits(5.0f)); /* infinity */
     CHECK_EQUAL_U64(one(GPC_OP_FLOORDIV, GPC_F32, bits(-5.0f), UINT32_C(0x7F800000)), bits(-1.0f));
-    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, UINT32_C(5), UINT32_C(3)), 2); /* of the smallest numbers there are */
+    CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, UINT32_C(5), UINT32_C(3)), 2); /* of the smallest subnormal numbers */
     CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(6.0f), bits(-3.0f)), bits(-0.0f));
     CHECK_EQUAL_U64(one(GPC_OP_MOD, GPC_F32, bits(1.0f), 0), QUIET);
     CHECK_EQUAL_U64(one(GPC_OP_NE, GPC_F32, QUIET, QUIET), 1);
@@ -255,14 +255,14 @@ scratchpad_loads_stores_and_atomics(void)
                                    OP(ADD, .destination = V | 3, .a = V | 3, .b = V | 1), RESULT(3), OP(EXIT)),
                               32),
                     0);
-    for (uint32_t i = 0; i < 32; i++) { /* the lane's turn plus the mirrored lane */
+    for (uint32_t i = 0; i < 32; i++) { /* the lane's trip count plus the mirrored lane */
         CHECK_EQUAL_U64(world.memory[i], 31);
     }
     CHECK_EQUAL_U64(world.cores.statistics[0].shared_accesses, 3);
 }
 
 static void
-a_scratchpad_index_outside_is_told(void)
+a_scratchpad_index_outside_is_reported(void)
 {
     world_reset();
     CHECK_EQUAL_I64(
@@ -273,7 +273,7 @@ a_scratchpad_index_outside_is_told(void)
                      "thread (16,0,0) of block (0,0,0)");
 }
 
-/* ---- what a program may not be ---------------------------------------------------------------------------------------------------- */
+/* ---- invalid programs ---------------------------------------------------------------------------------------------------- */
 
 static const char *
 refused(const gpc_instruction_t *code, uint32_t count)
@@ -321,7 +321,7 @@ main(void)
     RUN(votes_and_shuffles);
     RUN(local_arrays_are_registers_by_index);
     RUN(scratchpad_loads_stores_and_atomics);
-    RUN(a_scratchpad_index_outside_is_told);
+    RUN(a_scratchpad_index_outside_is_reported);
     RUN(programs_are_validated);
     world_reset();
     return harness_end();

@@ -52,7 +52,7 @@ typedef struct {
     const gpc_option_value_t *option; /* one, or NULL */
 } world_t;
 
-/* Explores, and checks that it was whole, that nothing was violated, and that an outcome is seen (or not). */
+/* The exploration is complete and without violations; the outcome is observed or not, as expected. */
 static void
 expect(const world_t *world, const char *outcome, bool seen)
 {
@@ -102,7 +102,7 @@ messages_are_passed_with_fences(void)
         expect_two(protocols[i], GPC_RULE_RC, mp_fences, WARM_NONE, false, "[1, 0, ", false);
         expect_two(protocols[i], GPC_RULE_RC, mp_fences, WARM_ALL, false, "[1, 1, ", true);
         expect_two(protocols[i], GPC_RULE_RC, mp_fences, WARM_ALL, true, "[1, 0, ", false);
-        expect_two(protocols[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ", true); /* and only with them */
+        expect_two(protocols[i], GPC_RULE_RC, mp, WARM_NONE, false, "[1, 0, ", true); /* only with evictions */
     }
 }
 
@@ -177,8 +177,9 @@ expect_directory(int64_t ways, int64_t ratio, uint32_t sets)
     CHECK_EQUAL_U64(got_sets, sets);
 }
 
+/* The factor gives directory entries per line of the L1s: 16 cores x 256 lines, over 8 partitions. */
 static void
-directories_have_the_papers_sizes(void) /* entries: so many for each of the 16 x 256 lines of L1s, over 8 partitions */
+directories_have_the_papers_sizes(void)
 {
     expect_directory(8, 2, 128);
     expect_directory(8, 4, 256);
@@ -204,8 +205,8 @@ enum {
     WORDS = COUNTERS + 4 * THREADS
 };
 
-/* Every thread, TURNS times: one more in a counter that moves, and its own words: the old number of turns is read back and
- * the new one stored. Threads of all blocks share every line of those words. */
+/* Every thread, TURNS times: adds one to a counter, a different one each turn, reads its own word back and stores the new
+ * turn number there. Threads of all blocks share every line of those words. */
 static const gpc_instruction_t contend[] = {
     SPECIAL(R0, THREAD_X),
     SPECIAL(R1, BLOCK_X),
@@ -217,7 +218,7 @@ static const gpc_instruction_t contend[] = {
     OP(MUL, R4, R0, CONSTANT(4)),
     OP(AND, R4, R4, CONSTANT(5)),
     ADD_ONE_AT(R5, R4),
-    OP(LOAD, R5, R2, NONE), /* 10: what the turn before has stored, plus one */
+    OP(LOAD, R5, R2, NONE), /* 10: the value of the previous turn, plus one */
     OP(ADD, R5, R5, CONSTANT(1)),
     OP(STORE, NONE, R2, R5),
     OP(ADD, R6, R2, CONSTANT(6)),
@@ -262,7 +263,7 @@ launch(gpc_gpu_t *gpu, gpc_address_t address)
     return status;
 }
 
-/* After `launches` of them, with `added` put into counter 0 by the host. */
+/* The expected memory after `launches` launches, with `added` stored to counter 0 by the host. */
 static bool
 words_are_right(gpc_gpu_t *gpu, gpc_address_t address, uint32_t launches, uint32_t added)
 {
@@ -309,7 +310,7 @@ survive(const char *protocol, const gpc_machine_t *machine, const gpc_option_val
     for (uint32_t launches = 1; launches <= 3 && right; launches++) {
         uint32_t word = 0;
         right = launch(gpu, address) == 0 && gpc_gpu_verify(gpu) == 0 && words_are_right(gpu, address, launches, added);
-        /* the host writes one word of a line whose others may be newest at an L1 */
+        /* the host writes one word of a line whose other words may be newest in an L1 */
         right = right && gpc_gpu_host_read(gpu, address, 1, &word) == 0;
         word += 1000;
         added += 1000;

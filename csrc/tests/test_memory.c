@@ -1,4 +1,4 @@
-/* Does the backing memory keep words where they were put, addresses unique, and images apart? */
+/* test_memory.c: does the backing memory keep words, unique addresses and separate images? */
 #include "base/errors.h"
 #include "fabric/memory.h"
 #include "harness.h"
@@ -178,6 +178,34 @@ an_image_brings_back_words_and_allocations(void)
     gpc_memory_image_free(NULL);
 }
 
+static void
+an_image_and_two_memories_share_pages_until_one_writes(void)
+{
+    gpc_memory_image_t *image = NULL;
+    gpc_memory_t *other = NULL;
+    uint32_t seven = 7, word;
+    begin();
+    put(0, 5);
+    put(65536, 6);
+    CHECK_EQUAL_I64(gpc_memory_save(memory, &image), 0);
+    CHECK_EQUAL_I64(gpc_memory_create(&other), 0);
+    CHECK_EQUAL_I64(gpc_memory_load(other, image), 0);
+    CHECK_EQUAL_U64(gpc_memory_shared_pages(memory), 2);
+    CHECK_EQUAL_I64(gpc_memory_write_masked(other, 0, 1, &seven), 0);
+    CHECK_EQUAL_U64(word_at(0), 5);
+    gpc_memory_read(other, 0, 1, &word);
+    CHECK_EQUAL_U64(word, 7);
+    put(0, 8); /* the image keeps the page */
+    CHECK_EQUAL_U64(gpc_memory_shared_pages(memory), 1);
+    gpc_memory_free(other);
+    CHECK_EQUAL_U64(gpc_memory_shared_pages(memory), 1);
+    CHECK_EQUAL_I64(gpc_memory_load(memory, image), 0);
+    CHECK_EQUAL_U64(word_at(0), 5);
+    gpc_memory_image_free(image);
+    CHECK_EQUAL_U64(gpc_memory_shared_pages(memory), 0);
+    CHECK_EQUAL_U64(word_at(65536), 6);
+}
+
 int
 main(void)
 {
@@ -191,6 +219,7 @@ main(void)
     RUN(released_pages_read_zero_and_neighbours_keep_theirs);
     RUN(sizes_that_cannot_be_are_refused);
     RUN(an_image_brings_back_words_and_allocations);
+    RUN(an_image_and_two_memories_share_pages_until_one_writes);
     gpc_memory_free(memory);
     gpc_memory_free(NULL);
     return harness_end();

@@ -1,9 +1,9 @@
-/* Do networks bring every message once, in order, exactly in time, with finite buffers, and count it right? */
+/* test_network.c: do networks deliver every message once, in order, in the exact cycle and with finite buffers, and count it? */
 #include "network_world.h"
 
 /* ---- time ---------------------------------------------------------------------------------------------------------------- */
 
-/* One message alone: there at exactly `cycles`, not a tick sooner. */
+/* One message alone arrives at exactly `cycles`, not a tick earlier. */
 static void
 check_arrival(const gpc_network_config_t *config, uint32_t from, uint32_t to, uint32_t flits, uint32_t cycles)
 {
@@ -56,7 +56,7 @@ a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
 static void
-no_more_than_the_buffers_hold_moves_when_nobody_takes(void)
+no_more_than_the_buffers_hold_moves_when_no_receiver_takes(void)
 {
     begin(&fermi);
     holding = true;
@@ -103,7 +103,7 @@ a_long_message_is_not_starved_by_short_ones(void)
     holding = true;
     send(0, CORES, 0, 8);
     run_to(100);
-    send(1, CORES, 0, 8); /* waits for all credits, and its turn is next */
+    send(1, CORES, 0, 8); /* waits for all credits, and is granted next */
     for (uint32_t core = 2; core < CORES; core++) {
         send(core, CORES, 0, 1);
     }
@@ -114,7 +114,7 @@ a_long_message_is_not_starved_by_short_ones(void)
     CHECK(arrived_at[1] < arrived_at[2]);
 }
 
-/* A short pipeline and buffers of one flit: the next message to core 0 is there when the last one ends. */
+/* A short pipeline and buffers of one flit: the next message to core 0 arrives when the last one ends. */
 static void
 a_stream_to_one_core_does_not_keep_a_bank_from_the_others(void)
 {
@@ -165,7 +165,7 @@ random_below(uint32_t limit)
     return (uint32_t) (seed % limit);
 }
 
-/* Random messages between all nodes that may talk, taken at once or late. */
+/* Random messages between all nodes that a path connects, received at once or late. */
 static void
 random_traffic(const gpc_network_config_t *config, uint32_t count)
 {
@@ -216,7 +216,7 @@ random_traffic_arrives_in_order_over_every_topology_and_buffer(void)
     }
 }
 
-/* With little on the way nobody else's event makes up for one that was forgotten. */
+/* With few messages in flight, no other event hides a missing one. */
 static void
 every_small_batch_arrives_by_itself(void)
 {
@@ -374,7 +374,7 @@ main(void)
     RUN(latency_1_is_one_cycle_for_one_flit);
     RUN(what_is_sent_between_edges_moves_at_the_next);
     RUN(a_relay_takes_both_crossings_and_the_bank_never_sees_it);
-    RUN(no_more_than_the_buffers_hold_moves_when_nobody_takes);
+    RUN(no_more_than_the_buffers_hold_moves_when_no_receiver_takes);
     RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
     RUN(a_long_message_is_not_starved_by_short_ones);
     RUN(a_stream_to_one_core_does_not_keep_a_bank_from_the_others);

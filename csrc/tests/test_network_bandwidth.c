@@ -1,7 +1,7 @@
-/* Do crossbars pass what their ports can, all ports at once, and share it out fairly, at no more events than it takes? */
+/* test_network_bandwidth.c: do crossbars use the full bandwidth of all ports, share it fairly, and need few events for it? */
 #include "network_world.h"
 
-/* So many messages of 5 flits stand in line for one output; all arrive, exactly one every 5 cycles. */
+/* All messages of 5 flits to one output arrive, exactly one every 5 cycles. */
 static void
 check_every_five_cycles(void)
 {
@@ -99,7 +99,7 @@ a_busy_output_holds_up_no_message_to_others(void)
     run_dry();
 }
 
-/* Every bank has something for every core, all the time. */
+/* Every bank always has a message for every core. */
 static void
 spread(const gpc_network_config_t *config, uint32_t count)
 {
@@ -140,7 +140,8 @@ a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
     CHECK(num_events * 10 < num_sent * 23);
 }
 
-/* Core 0 wants banks 0 and 1 all the time; core 1 wants bank 0: who is busy when a bank falls free is not forgotten. */
+/* Core 0 always has messages for banks 0 and 1, cores 1 and 2 for bank 0: the arbiter serves an input that was busy when the bank
+ * became free. */
 static uint32_t
 sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
 {

@@ -1,10 +1,10 @@
-/* test_order.c: does order.c admit exactly the accesses that it may? Rules, releases and acquires, barriers. */
+/* test_order.c: does order.c admit exactly the allowed accesses? Rules, releases and acquires, barriers. */
 #include "core/memory/order.h"
 #include "harness.h"
 
 enum { WARPS = 4 };
 
-/* A core-position controller that has nothing but the warps' metadata. */
+/* A controller at a core with per-warp metadata alone. */
 typedef struct {
     gpc_arena_t arena;
     gpc_controller_t l1;
@@ -169,7 +169,7 @@ acquire_refuses(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return GPC_HOLD;
 }
 
-/* GPC_HOLD here would reach the controller as its action's own refusal. */
+/* GPC_HOLD here would look to the controller like its action's own refusal. */
 static void
 an_acquire_or_fence_part_that_holds_is_an_error(void)
 {
@@ -246,7 +246,7 @@ nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once(void)
 }
 
 static void
-local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart(void)
+local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes(void)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -269,7 +269,7 @@ release_at_100(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *
 }
 
 static void
-a_release_part_that_waits_for_a_time_tells_it(void)
+a_release_part_that_waits_for_a_time_reports_it(void)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -344,7 +344,7 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[1] = 30;
     CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 96, false, &released, &until), 0);
-    rig.metadata[1] = 70; /* of what it does afterwards */
+    rig.metadata[1] = 70; /* of its later accesses */
     CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released, &until), 0);
     rig.metadata[3] = 20;
     CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 96, true, &released, &until), 0);
@@ -352,7 +352,7 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
     CHECK_EQUAL_U64(rig.metadata[0], 30);
     CHECK_EQUAL_U64(rig.metadata[3], 30);
     CHECK_EQUAL_U64(rig.metadata[1], 70);
-    /* the next use of the barrier begins with nothing */
+    /* the next use of the barrier begins empty */
     rig.metadata[0] = rig.metadata[3] = 4;
     CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 64, true, &released, &until), 0);
     CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 64, true, &released, &until), 0);
@@ -361,7 +361,7 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
 }
 
 static void
-the_last_to_arrive_does_the_release_part_and_nobody_leaves_before(void)
+the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
 {
     rig_t rig;
     uint64_t released;
@@ -390,12 +390,12 @@ main(void)
     RUN(a_warp_touches_no_line_twice_at_once);
     RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
     RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
-    RUN(local_scopes_skip_the_parts_where_a_protocol_tells_scopes_apart);
-    RUN(a_release_part_that_waits_for_a_time_tells_it);
+    RUN(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes);
+    RUN(a_release_part_that_waits_for_a_time_reports_it);
     RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
     RUN(an_arrival_that_does_not_wait_counts);
     RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
-    RUN(the_last_to_arrive_does_the_release_part_and_nobody_leaves_before);
+    RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);
     RUN(counts_that_disagree_are_refused);
     return harness_end();
 }

@@ -109,7 +109,7 @@ release_marker(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *
     return gpc_controller_order(l1, UNIT, GPC_MSG_RELEASE, warp, scope);
 }
 
-/* The marker leaves and the warp goes on; its next acquire waits for the answer (before_marker). */
+/* The marker is sent and the warp continues; its next acquire waits for the answer (before_marker). */
 static int
 release_late_marker(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
@@ -191,7 +191,7 @@ gpc_protocol_id(uint32_t i)
 #define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0}
 #define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value)}
 
-/* Explores two threads, both L1s with copies of both variables at the start; the exploration has to be whole and without violations. */
+/* Explores two threads; at the start both L1s hold copies of both variables. The exploration is complete and without violations. */
 static gpc_text_t
 explored(const char *protocol, const gpc_explore_thread_t *threads, bool packed)
 {
@@ -215,7 +215,7 @@ explored(const char *protocol, const gpc_explore_thread_t *threads, bool packed)
     return text;
 }
 
-/* Whether the outcome of the loads is seen. */
+/* Whether the outcome of the loads is observed. */
 static bool
 seen(const char *protocol, const gpc_explore_thread_t *threads, bool packed, const char *outcome)
 {
@@ -240,21 +240,21 @@ no_synchronisation_access_passes_an_older_one_under_drf_and_hrf(void)
         CHECK(!seen(ids[i], sb_rel_acq, false, "[0, 0, "));
         CHECK(seen(ids[i], sb_rel_acq, false, "[0, 1, "));
         CHECK(!seen(ids[i], sb_relaxed, false, "[0, 0, "));
-        CHECK(seen(ids[i], sb, false, "[0, 0, ")); /* data accesses overlap: the shape can show */
+        CHECK(seen(ids[i], sb, false, "[0, 0, ")); /* data accesses overlap: the outcome is possible */
     }
 }
 
 static long
 states(const char *protocol, const gpc_explore_thread_t *threads)
 {
-    gpc_text_t text = explored(protocol, threads, true); /* both variables lie on one line */
+    gpc_text_t text = explored(protocol, threads, true); /* both variables are in one line */
     const char *found = strstr(text.bytes, "\"states\": ");
     long count = found ? strtol(found + strlen("\"states\": "), NULL, 10) : 0;
     gpc_text_free(&text);
     return count;
 }
 
-/* Fewer states: the second store of a thread is not on its way together with the first. */
+/* Fewer states: the two stores of a thread are not in flight together. */
 static void
 accesses_to_one_line_or_word_are_outstanding_one_at_a_time(void)
 {
@@ -325,7 +325,7 @@ the_explorer_orders_by_messages_too(void)
         CHECK(seen(ids[i], sb_fences, false, "[0, 1, "));
         CHECK(!seen(ids[i], sb_rel_acq_fenced, false, "[0, 0, "));
     }
-    /* a marker and its answer are on their way in states of their own */
+    /* states exist in which a marker or its answer is in flight */
     CHECK(states("markers", sb_fences) > states("gpu-vi", sb_fences));
 }
 

@@ -109,7 +109,8 @@ sleep_lasts_for_the_longest_active_lane(void)
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
     CHECK(world.cores.statistics[0].stall_sleep >= 990);
     world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .type = GPC_I32, .a = C_MINUS1), OP(NOP)), 1); /* negative: none */
+    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .type = GPC_I32, .a = C_MINUS1), OP(NOP)),
+                    1); /* a negative value: none */
 }
 
 /* Each warp stores the clock of its first instruction. */
@@ -219,7 +220,7 @@ blocks_go_round_the_cores_or_fill_the_first(void)
     CHECK_EQUAL_U64(core[4], 1);
 }
 
-/* Block 0 of three cores' blocks runs longest, so that other cores have room long before core 0 has. */
+/* Block 0 runs longest: other cores have room long before core 0. */
 static void
 static_blocks_wait_for_their_core(void)
 {
@@ -306,7 +307,7 @@ static void
 a_barrier_orders_the_block(void)
 {
     world_reset();
-    /* each thread writes its own word of the scratchpad and reads the one 32 further on (of 64) */
+    /* each thread writes its own word of the scratchpad and reads the word 32 later, modulo 64 */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
                        OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(XOR, .destination = V | 1, .a = V | 0, .b = C32),
@@ -334,7 +335,7 @@ arriving_counts_and_does_not_wait(void)
 }
 
 static void
-a_barrier_that_cannot_be_complete_is_told(void)
+an_incomplete_barrier_is_reported(void)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
@@ -349,7 +350,7 @@ a_barrier_that_cannot_be_complete_is_told(void)
 }
 
 static void
-a_barrier_in_divergent_code_is_told(void)
+a_barrier_in_divergent_code_is_reported(void)
 {
     world_reset();
     CHECK_EQUAL_I64(
@@ -361,7 +362,7 @@ a_barrier_in_divergent_code_is_told(void)
 }
 
 static void
-wrong_counts_of_barriers_are_told(void)
+wrong_counts_of_barriers_are_reported(void)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
@@ -411,9 +412,9 @@ main(void)
     RUN(occupancy_names_what_limits_it);
     RUN(a_barrier_orders_the_block);
     RUN(arriving_counts_and_does_not_wait);
-    RUN(a_barrier_that_cannot_be_complete_is_told);
-    RUN(a_barrier_in_divergent_code_is_told);
-    RUN(wrong_counts_of_barriers_are_told);
+    RUN(an_incomplete_barrier_is_reported);
+    RUN(a_barrier_in_divergent_code_is_reported);
+    RUN(wrong_counts_of_barriers_are_reported);
     RUN(waiting_warps_are_explained);
     world_reset();
     return harness_end();

@@ -58,9 +58,9 @@ statistics(const bench_t *it)
     return text;
 }
 
-/* The number behind "key": in the object "group". */
+/* The value of "key" in the object "group". */
 static uint64_t
-told(const gpc_text_t *text, const char *group, const char *key)
+statistic(const gpc_text_t *text, const char *group, const char *key)
 {
     char quoted[80];
     snprintf(quoted, sizeof quoted, "\"%s\": {", group);
@@ -103,12 +103,12 @@ static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT
                                            EXIT};
 
 static void
-stalls_are_told_by_what_they_wait_for(void)
+stalls_are_reported_by_cause(void)
 {
     bench_t it = ran(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
-    CHECK(told(&text, "stalls", "fence_store") > 100);
-    CHECK_EQUAL_U64(told(&text, "stalls", "fence"), told(&text, "stalls", "fence_store"));
+    CHECK(statistic(&text, "stalls", "fence_store") > 100);
+    CHECK_EQUAL_U64(statistic(&text, "stalls", "fence"), statistic(&text, "stalls", "fence_store"));
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 
@@ -116,10 +116,11 @@ stalls_are_told_by_what_they_wait_for(void)
                                               OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
     it = ran(GPC_RULE_SC, older, GPC_COUNT_OF(older));
     text = statistics(&it);
-    uint64_t store = told(&text, "stalls", "memory_order_store"), load = told(&text, "stalls", "memory_order_load");
+    uint64_t store = statistic(&text, "stalls", "memory_order_store"),
+             load = statistic(&text, "stalls", "memory_order_load");
     CHECK(store > 100 && load > 100);
-    CHECK_EQUAL_U64(told(&text, "stalls", "memory_order"), store + load);
-    CHECK_EQUAL_U64(told(&text, "stalls", "fence"), 0);
+    CHECK_EQUAL_U64(statistic(&text, "stalls", "memory_order"), store + load);
+    CHECK_EQUAL_U64(statistic(&text, "stalls", "fence"), 0);
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 }
@@ -146,7 +147,7 @@ latencies_fall_into_buckets_by_powers_of_two(void)
 }
 
 static void
-a_protocols_own_counts_are_told_and_reset(void)
+a_protocols_own_counts_are_reported_and_reset(void)
 {
     bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
@@ -163,16 +164,16 @@ a_protocols_own_counts_are_told_and_reset(void)
 }
 
 static void
-arrays_beside_the_cache_are_told_with_their_size_and_look_ups(void)
+arrays_beside_the_cache_are_reported_with_their_size_and_look_ups(void)
 {
     bench_t it = ran_under("gpu-vini", GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
     CHECK(strstr(text.bytes, "\"storage\": {\"L1\": {}, \"L2\": {\"directory\": {\"accesses\": ") != NULL);
-    CHECK(told(&text, "directory", "accesses") >= 6); /* three requests and their memory's or sharers' answers */
-    CHECK_EQUAL_U64(told(&text, "directory", "units"), test_fermi.partitions);
-    CHECK(told(&text, "directory", "entries") > 0);
-    uint64_t bits = told(&text, "directory", "bits");
-    CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and a bit a core */
+    CHECK(statistic(&text, "directory", "accesses") >= 6); /* three requests and their memory's or sharers' answers */
+    CHECK_EQUAL_U64(statistic(&text, "directory", "units"), test_fermi.partitions);
+    CHECK(statistic(&text, "directory", "entries") > 0);
+    uint64_t bits = statistic(&text, "directory", "bits");
+    CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and one bit per core */
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 }
@@ -180,9 +181,9 @@ arrays_beside_the_cache_are_told_with_their_size_and_look_ups(void)
 int
 main(void)
 {
-    RUN(stalls_are_told_by_what_they_wait_for);
+    RUN(stalls_are_reported_by_cause);
     RUN(latencies_fall_into_buckets_by_powers_of_two);
-    RUN(a_protocols_own_counts_are_told_and_reset);
-    RUN(arrays_beside_the_cache_are_told_with_their_size_and_look_ups);
+    RUN(a_protocols_own_counts_are_reported_and_reset);
+    RUN(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups);
     return harness_end();
 }

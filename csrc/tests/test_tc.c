@@ -77,6 +77,7 @@ static const gpc_explore_thread_t store_beside_a_store[] = {/* one core's store 
                                                             THREAD(2, ST(X, 2)), THREAD(0, ST(X, 1), F, ST(Y, 1)),
                                                             THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t loads[] = {THREAD(0, LD(X), LD(X), LD(X), LD(X), LD(X), LD(X))};
+static const gpc_explore_thread_t one_load_each[] = {THREAD(0, LD(X)), THREAD(0, LD(X)), THREAD(0, LD(X))};
 static const gpc_explore_thread_t over_a_barrier[] = {
     /* whose warps leave with the latest GWCT of all */
     THREAD(0, ST(X, 1), BLOCK_BARRIER), THREAD(0, BLOCK_BARRIER, F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
@@ -338,6 +339,117 @@ copies_end_when_timestamps_begin_again(void)
     }
 }
 
+/* Takes the first move that delivers from this node. */
+static void
+deliver_from(gpc_world_t *world, uint8_t node)
+{
+    gpc_moves_t moves = {0};
+    CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
+    for (uint32_t i = 0; i < moves.count; i++) {
+        if (moves.list[i].kind == GPC_MOVE_DELIVER && moves.list[i].a == node) {
+            CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
+            break;
+        }
+    }
+    gpc_moves_free(&moves);
+}
+
+static void
+issue_at(gpc_world_t *world, uint8_t thread, gpc_cycle_t now)
+{
+    world->state->now = now;
+    CHECK_EQUAL_I64(gpc_world_move(world, &(gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = thread}), GPC_OK);
+}
+
+typedef struct {
+    gpc_world_t world;
+    gpc_explore_t what;
+    gpc_option_value_t lifetime;
+} merged_t;
+
+/* Three warps of core 0 and a line that the L2 has. Warp 0 loads at 10 and gets a lease from 20 to 21; the others load at these
+ * cycles. The data is still in flight. */
+static merged_t *
+loads_merged_at(const char *protocol, gpc_cycle_t second, gpc_cycle_t third)
+{
+    merged_t *self = calloc(1, sizeof(*self));
+    if (!self) {
+        return NULL;
+    }
+    self->lifetime = (gpc_option_value_t){"lifetime", 1};
+    self->what = (gpc_explore_t){.protocol = protocol,
+                                 .rule = GPC_RULE_RC,
+                                 .options = &self->lifetime,
+                                 .num_options = 1,
+                                 .cores = 2,
+                                 .variables = 1,
+                                 .num_threads = 3,
+                                 .threads = one_load_each,
+                                 .warm = 2, /* core 1, and so the L2 */
+                                 .max_states = 1};
+    CHECK_EQUAL_I64(gpc_world_init(&self->world, &self->what, 1), 0);
+    issue_at(&self->world, 0, 10);
+    self->world.state->now = 20;
+    deliver_from(&self->world, 0); /* GETS */
+    issue_at(&self->world, 1, second);
+    issue_at(&self->world, 2, third);
+    return self;
+}
+
+static void
+end_merged(merged_t *self)
+{
+    gpc_world_free(&self->world);
+    free(self);
+}
+
+/* The loads of 10 and 21 complete with the data of the lease until 21, that of 22 asks again. */
+static void
+expired_data_serves_the_loads_issued_by_its_timestamp(void)
+{
+    for (int i = 0; i < 2; i++) {
+        merged_t *merged = loads_merged_at(both[i], 21, 22);
+        REQUIRE(merged != NULL);
+        gpc_world_t *world = &merged->world;
+        deliver_from(world, 2); /* DATA */
+        CHECK_EQUAL_U64(world->state->threads[0].outstanding, 0);
+        CHECK_EQUAL_U64(world->state->threads[1].outstanding, 0);
+        CHECK_EQUAL_U64(world->state->threads[2].outstanding, 1);
+        CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
+        step_until_quiet(world);
+        CHECK_EQUAL_U64(world->state->threads[2].outstanding, 0);
+        CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
+        end_merged(merged);
+    }
+}
+
+static void
+encode_at(gpc_world_t *world, gpc_cycle_t now, gpc_encoder_t *out)
+{
+    world->state->now = now;
+    gpc_world_encode(world, &world->symmetries[0], out);
+    CHECK(!out->overflow);
+}
+
+/* A state has no times of issue, but it says which loads the data in flight serves. */
+static void
+states_tell_the_loads_that_data_in_flight_serves(void)
+{
+    static uint8_t bytes[3][4096];
+    static const gpc_cycle_t third[] = {21, 22, 25};
+    gpc_encoder_t code[3];
+
+    for (int i = 0; i < 3; i++) {
+        merged_t *merged = loads_merged_at("tc-weak", 21, third[i]);
+        REQUIRE(merged != NULL);
+        code[i] = (gpc_encoder_t){.bytes = bytes[i], .capacity = sizeof(bytes[i])};
+        encode_at(&merged->world, 30, &code[i]);
+        end_merged(merged);
+    }
+    CHECK(code[0].length == code[1].length && memcmp(bytes[0], bytes[1], code[0].length) != 0);
+    CHECK(code[1].length == code[2].length && memcmp(bytes[1], bytes[2], code[1].length) == 0);
+}
+
 static void
 a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
 {
@@ -436,6 +548,8 @@ main(void)
     RUN(private_stores_are_told_apart_at_the_last_timestamp_too);
     RUN(barriers_and_kernels_order_what_was_before_them);
     RUN(copies_end_when_timestamps_begin_again);
+    RUN(expired_data_serves_the_loads_issued_by_its_timestamp);
+    RUN(states_tell_the_loads_that_data_in_flight_serves);
     RUN(a_lifetime_that_timestamps_have_no_room_for_is_refused);
     RUN(tables_have_the_states_of_the_papers);
     RUN(tables_are_whole);

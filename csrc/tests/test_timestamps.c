@@ -13,7 +13,7 @@ check_time(const gpc_protocol_t *protocol)
     return gpc_protocol_check_time(protocol, &failure);
 }
 
-/* Those that say so have some: else nothing would be checked here. */
+/* At least one protocol has timestamps: otherwise the test would check nothing. */
 static void
 all_protocols_with_timestamps_keep_time(void)
 {

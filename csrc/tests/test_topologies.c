@@ -21,7 +21,7 @@ check_atomics(const gpc_machine_t *machine, const char *protocol)
     bench_t it = bench(machine, protocol, THREADS + 32);
     bool once = true;
 
-    /* the run's end checks that every message, place and credit is back */
+    /* the end of the run checks that every message, buffer and credit is free */
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, THREADS + 32, words), 0);
@@ -94,7 +94,7 @@ a_row_hit_is_shorter_by_the_activation_alone(void)
     bench_t it = bench(&machine, "no-l1", 1024);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);                            /* row closed */
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);                            /* L2 hit */
-    CHECK_EQUAL_U64(load_of(&it, WORD_512, 1024, 1), 460 - machine.dram_t_rcd); /* of channel 0 the next line but one */
+    CHECK_EQUAL_U64(load_of(&it, WORD_512, 1024, 1), 460 - machine.dram_t_rcd); /* two lines later in channel 0 */
     gpc_gpu_free(it.gpu);
 }
 

@@ -1,4 +1,5 @@
-/* Does the event wheel keep the exact order (tick, priority, target, kind), near and far, whatever order events were scheduled in? */
+/* test_wheel.c: does the event wheel keep the exact order (tick, priority, target, kind), near and far, in whatever order events are
+ * scheduled? */
 #include "base/errors.h"
 #include "engine/wheel.h"
 #include "harness.h"

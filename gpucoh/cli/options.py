@@ -14,6 +14,8 @@ from typer.core import TyperCommand
 from gpucoh.errors import ConfigError
 from gpucoh.protocols import split_list
 
+_MOST_SEEDS = 1000
+
 
 class Command(TyperCommand):
     """A command that rejects repeated and empty options, which typer would ignore silently."""
@@ -85,3 +87,26 @@ def one_form(*forms: tuple[str, bool]) -> None:
     chosen = [option for option, given in forms if given]
     if len(chosen) > 1:
         raise ConfigError(f"{' and '.join(chosen)} contradict each other: give one of them")
+
+
+def seeds(text: str | None, first: int) -> tuple[int, ...]:
+    """Parse ``--seeds``: a number of seeds, counted from the first, or a comma list of them.
+
+    Examples
+    --------
+    >>> seeds("3", 0), seeds("0,7", 0), seeds(None, 4)
+    ((0, 1, 2), (0, 7), (4,))
+    """
+    if text is None:
+        return (first,)
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+        raise ConfigError(f"seeds = {text!r}: a number of seeds (5), or a list of seeds (0,1,2)")
+    numbers = tuple(dict.fromkeys(int(part) for part in parts))
+    if "," in text:
+        if first:
+            raise ConfigError(f"--seed {first} and the list --seeds {text} contradict each other")
+        return numbers
+    if not 1 <= numbers[0] <= _MOST_SEEDS:
+        raise ConfigError(f"seeds = {text}: the number of seeds is 1 to {_MOST_SEEDS}")
+    return tuple(range(first, first + numbers[0]))

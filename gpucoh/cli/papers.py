@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gpucoh.cli import options
 from gpucoh.errors import ConfigError
 from gpucoh.files import results_folder
 from gpucoh.report import tables
@@ -20,6 +21,13 @@ from gpucoh.suite import SCALES
 ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="Parquet file that keeps the runs as they finish; an interrupted command continues with it.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
@@ -41,6 +49,7 @@ def register(
         out: Annotated[
             Path | None, typer.Option("--out", help="Output folder. Default: ./figures/PAPER.")
         ] = None,
+        store: StoreOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
@@ -59,7 +68,8 @@ def register(
         paper, specs = load(paper_id), chosen(paper_id, figure)
         folder = out or Path("figures") / paper_id
         with results_folder(folder):
-            drawn = reproduce(paper, specs, _bench(paper.machine, scale, jobs, not as_json), folder)
+            bench = _bench(paper, scale, (0,), jobs, store, not as_json)
+            drawn = reproduce(paper, specs, bench, folder)
         if as_json:
             print_json(drawn)
         else:
@@ -74,48 +84,47 @@ def register(
             str | None, typer.Argument(metavar="[PAPER]", help="Default: all.")
         ] = None,
         scale: ScaleOption = "small",
+        seed: Annotated[
+            int, typer.Option("--seed", help="Random seed, or the first of several.")
+        ] = 0,
+        seeds: Annotated[
+            str | None,
+            typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2). Default: 1."),
+        ] = None,
         jobs: JobsOption = None,
+        store: StoreOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
 
+        With several seeds the measured value is the median of the seeds' values, and the range is printed beside it.
+
         Examples:
 
           gpucoh scorecard tc
+
+          gpucoh scorecard tc --seeds 5 --store tc.parquet
         """
         from gpucoh.papers import load, papers, scorecard
 
-        verdicts = []
+        chosen, verdicts = options.seeds(seeds, seed), []
         for name in papers() if paper_id is None else (paper_id,):
             paper = load(name)
-            verdicts += scorecard(paper, _bench(paper.machine, scale, jobs, not as_json))
+            verdicts += scorecard(paper, _bench(paper, scale, chosen, jobs, store, not as_json))
         if as_json:
             print_json([verdict.to_dict() for verdict in verdicts])
             return
-        rows = [
-            [
-                v.id,
-                v.figure,
-                v.measure,
-                Text(f"{v.subject} / {v.baseline}" if v.baseline else v.subject),
-                v.claimed if not isinstance(v.claimed, float) else f"{v.claimed:.2f}",
-                "-" if v.measured is None else f"{v.measured:.2f}",
-                v.agrees.replace("_", " "),
-                Text(v.reason),
-            ]
-            for v in verdicts
-        ]
-        columns = ["claim", "figure", "measure", "of", "paper", "here", "agrees", ""]
-        console().print(tables.plain_table(columns, rows, right=(4, 5)))
-        counts = {word: sum(v.agrees == word for v in verdicts) for word in _WORDS}
-        summary = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
-        sys.stdout.write(f"{len(verdicts)} claims: {summary}\n")
+        _print_verdicts(console(), verdicts)
 
 
-_WORDS = ("size", "direction", "no", "not_measured")
-
-
-def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
+def _bench(
+    paper: Any,
+    scale: str,
+    seeds: tuple[int, ...],
+    jobs: int | None,
+    store: Path | None,
+    progress: bool,
+) -> Any:
     from gpucoh.papers.runs import Bench
 
     if scale not in SCALES:
@@ -123,7 +132,39 @@ def _bench(machine: str, scale: str, jobs: int | None, progress: bool) -> Any:
     number = (os.cpu_count() or 1) if jobs is None else jobs
     if number < 1:
         raise ConfigError(f"jobs = {jobs} is out of range: a whole number of at least 1")
-    return Bench(machine=machine, scale=scale, jobs=number, progress=progress)
+    return Bench(
+        machine=paper.machine,
+        scale=scale,
+        seeds=seeds,
+        jobs=number,
+        progress=progress,
+        store=store,
+        parameters=paper.parameters,
+    )
+
+
+def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
+    from gpucoh.papers.pages import counts
+
+    rows = [
+        [
+            v.id,
+            v.figure,
+            v.measure,
+            Text(f"{v.subject} / {v.baseline}" if v.baseline else v.subject),
+            v.claimed if not isinstance(v.claimed, float) else f"{v.claimed:.2f}",
+            "-" if v.measured is None else f"{v.measured:.2f}",
+            "" if v.spread is None else f"{v.spread[0]:.2f} to {v.spread[1]:.2f}",
+            v.agrees.replace("_", " "),
+            Text(v.reason),
+        ]
+        for v in verdicts
+    ]
+    columns = ["claim", "figure", "measure", "of", "paper", "here", "range", "agrees", ""]
+    if not any(v.spread for v in verdicts):
+        columns, rows = columns[:6] + columns[7:], [row[:6] + row[7:] for row in rows]
+    console.print(tables.plain_table(columns, rows, right=(4, 5)))
+    sys.stdout.write(f"{counts(verdicts)}\n")
 
 
 def _print_figure(console: Console, item: dict[str, Any]) -> None:

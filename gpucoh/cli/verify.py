@@ -41,11 +41,13 @@ def _explored(name: str, **bounds: Any) -> Verification:
 
 def _print(console: Console, found: Verification) -> None:
     verdict = "VIOLATED" if found.violations else "complete" if found.complete else "bounded"
+    programs = f"{found.completed:,} of {found.programs:,} programs"
+    if verdict == "bounded":
+        programs += f" ({100 * found.completed // found.programs}%)"
     console.print(
         Text(
-            f"{found.protocol}  {found.consistency}, {found.model}: {verdict}; {found.states:,} states, "
-            f"{found.transitions:,} transitions, depth {found.depth}; "
-            f"{found.explored:,} of {found.programs:,} programs"
+            f"{found.protocol}  {found.consistency}, {found.model}: {verdict}: {programs}; {found.states:,} states, "
+            f"{found.transitions:,} transitions, depth {found.depth}"
         ),
         soft_wrap=True,
     )
@@ -160,7 +162,7 @@ def register(
         Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
         with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first
         violation is printed with its shortest execution. "complete": the whole state space was explored. "bounded":
-        --states stopped the exploration. Exit status 1: a violation was found.
+        a limit such as --states left programs incomplete. Exit status 1: a violation was found.
 
         Examples:
 

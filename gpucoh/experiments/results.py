@@ -26,6 +26,9 @@ _TEXTS = (
 _ALWAYS = (*_TEXTS, "seed", "mismatches", "correct")
 _WHOLE = ("seed", "mismatches", "cycles", "instructions")
 
+# Column of files that keep whole runs: the run as JSON.
+WHOLE_RUN = "run"
+
 # Results are on disk within this many seconds.
 FLUSH_SECONDS = 5.0
 
@@ -207,7 +210,7 @@ def _what_is_wrong(table: pa.Table) -> str | None:
 
 def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
     """The content that a column of this name must have, and whether a type is that."""
-    if name in _TEXTS or name.startswith(("set_", "param_")):
+    if name in (*_TEXTS, WHOLE_RUN) or name.startswith(("set_", "param_")):
         return "text", lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if name == "correct":
         return "true and false", pa.types.is_boolean

@@ -13,7 +13,14 @@ from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.gpu import DEFAULT_BUDGET, GPU, LARGEST_SEED, VERSION, resolve
+from gpucoh.gpu import (
+    DEFAULT_BUDGET,
+    DEFAULT_DEADLOCK_AFTER,
+    GPU,
+    LARGEST_SEED,
+    VERSION,
+    resolve,
+)
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.stats import Group, Stats
@@ -22,7 +29,10 @@ from gpucoh.units import name_of, natural
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
+# Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
+_LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
+_VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
     "l1",
     "l2",
@@ -135,16 +145,13 @@ class RunResult:
         """The run as a plain dictionary, as ``gpucoh run --json`` prints it."""
         out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
-        out |= {
-            "correct": self.correct,
-            "mismatches": self.mismatches,
-            "where": self.where,
-            "error": self.error,
-            "wall_s": round(self.wall_s, 3),
-        }
+        out |= {name: getattr(self, name) for name in _VERDICT}
+        out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        if "check" in self.stats:
+            out["check"] = self.stats["check"].to_dict()
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),
@@ -154,6 +161,20 @@ class RunResult:
             "version": VERSION,
         }
         return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
+        """The run whose :meth:`to_dict` this is."""
+        counted = [name for name in (*_COUNTS, *_GROUPS, "check") if name in data]
+        return cls(
+            **{name: data[name] for name in (*_WHAT, *_VERDICT)},
+            stats=Stats({name: data[name] for name in counted}),
+            params=data["params"],
+            configuration=data["configuration"],
+            changes=data["set"],
+            details=data["details"],
+            occupancy=data["occupancy"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,28 +222,45 @@ class Run:
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
         natural("seed", self.seed, LARGEST_SEED)
-        _fits(built, self.protocol, self.consistency, self.check, budget)
+        _fits(built, self.protocol, self.consistency, self.check, budget, self.deadlock_after)
 
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
-        changes = dict(self.set or {})
-        budget = changes.pop("budget", DEFAULT_BUDGET)
-        try:
-            cycles = float(str(budget))
-        except ValueError:
-            cycles = math.nan
-        if not cycles.is_integer():
-            raise ConfigError(f"budget = {budget!r} is not a whole number of core cycles")
+        changes = {name: value for name, value in (self.set or {}).items() if name not in _LIMITS}
         if "name" in changes:
             raise ConfigError("set cannot change a machine's name")
         base = machine(self.machine)
-        return (base.replace(**changes) if changes else base), int(cycles)
+        return (base.replace(**changes) if changes else base), self._cycles_of("budget")
+
+    @property
+    def deadlock_after(self) -> int:
+        """Core cycles without progress that end a launch; ``set`` may contain them."""
+        return self._cycles_of("deadlock_after")
+
+    def _cycles_of(self, name: str) -> int:
+        """A limit of a launch in core cycles, which ``set`` may contain."""
+        value = (self.set or {}).get(name, _LIMITS[name])
+        try:
+            cycles = float(str(value))
+        except ValueError:
+            cycles = math.nan
+        if not cycles.is_integer():
+            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles")
+        return int(cycles)
 
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
         found = workload(self.workload)
-        gpu = GPU(built, self.protocol, self.consistency, self.seed, self.check, budget=budget)
+        gpu = GPU(
+            built,
+            self.protocol,
+            self.consistency,
+            self.seed,
+            self.check,
+            budget=budget,
+            deadlock_after=self.deadlock_after,
+        )
         return gpu, found
 
     def carry_out(
@@ -246,6 +284,10 @@ class Run:
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
+        with gpu:
+            return self._carry_out_on(gpu, found, capture)
+
+    def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         instance = found.prepare(self.scale, self.seed, self.params)
         setting = found.setting(self.scale, self.seed, self.params)
         start = time.perf_counter()
@@ -256,7 +298,7 @@ class Run:
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
         except (SimulationError, KernelError) as failure:
-            if not capture or (stop is not None and stop.is_set()):
+            if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
             error, where = type(failure).__name__, str(failure)
         return RunResult(
@@ -283,10 +325,15 @@ class Run:
 
 @functools.lru_cache(1024)
 def _fits(
-    built: Machine, protocol: str, consistency: str | None, check: bool | str, budget: int
+    built: Machine,
+    protocol: str,
+    consistency: str | None,
+    check: bool | str,
+    budget: int,
+    deadlock_after: int,
 ) -> None:
     """Construct a GPU to validate the configuration; cached, since the runs of a sweep share few of them."""
-    GPU(built, protocol, consistency, check=check, budget=budget)
+    GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
 def run(
@@ -300,6 +347,7 @@ def run(
     check: bool | str = False,
     set: Mapping[str, object] | None = None,
     progress: bool = False,
+    deadlock_after: int | None = None,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -322,7 +370,9 @@ def run(
     check : bool or {"protocol", "races"}
         Check invariants and data races, or one of them, as in :class:`gpucoh.GPU`.
     set : dict, optional
-        Machine fields to change, and ``budget``.
+        Machine fields to change, ``budget`` and ``deadlock_after``.
+    deadlock_after : int, optional
+        Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
     progress : bool
         Show a progress bar when standard error is a terminal.
 
@@ -345,6 +395,8 @@ def run(
     >>> gpucoh.run("vec-cpy", protocol="ideal", scale="tiny").correct
     True
     """
+    if deadlock_after is not None:
+        set = {**(set or {}), "deadlock_after": deadlock_after}
     wanted = Run(
         workload=workload,
         protocol=protocol,

@@ -10,17 +10,17 @@ import itertools
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.errors import ConfigError, Error
-from gpucoh.experiments.interrupts import Workers
-from gpucoh.experiments.runner import Run
+from gpucoh.experiments.interrupts import Workers, terminable
+from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
-from gpucoh.gpu import VERSION, resolve
+from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.suite import workload as find_workload
@@ -62,6 +62,8 @@ def key_of(run: Run) -> str:
         "params": {key: _content(value) for key, value in setting.params.items()},
         "check": run.check,
     }
+    if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
+        what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -85,6 +87,11 @@ def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[
         if stop is not None and stop.is_set():
             raise
         return {"key": key} | _failure(run, error) | {"version": VERSION}
+    return row_of(result, key)
+
+
+def row_of(result: RunResult, key: str) -> dict[str, Any]:
+    """A finished run as a row of a result file."""
     row = {"key": key} | result.row()
     row |= {f"set_{name}": str(value) for name, value in result.changes.items()}
     row |= {f"param_{name}": str(value) for name, value in result.params.items()}
@@ -100,7 +107,7 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
         "protocol": choice.text,
         "machine": machine(run.machine).name,
         "consistency": rule,
-        "model": choice.protocol.model(rule),
+        "model": choice.model(rule),
         "scale": run.scale,
         "seed": run.seed,
         "correct": False,
@@ -183,6 +190,8 @@ def sweep(
         If the executor lost runs (a worker was killed); all others run first, and their results are kept.
     KeyboardInterrupt
         On Ctrl-C; finished runs are kept.
+    SystemExit
+        On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{runs!r} is not a list of runs")
@@ -195,20 +204,38 @@ def sweep(
         as_frame,
     )
 
-    with Results(None if out is None else Path(out), resume) as results:
+    with terminable(), Results(None if out is None else Path(out), resume) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
-        _carry_out_all(todo, executor, number, results, progress)
+        add_rows(todo, results, jobs=number, progress=progress, work=_carry_out, executor=executor)
         rows = [results.rows[key] for key in wanted]
     return as_frame(rows)
 
 
-def _carry_out_all(
+def add_rows(
     todo: Sequence[tuple[str, Run]],
-    executor: Executor | None,
-    jobs: int,
     results: Results,
+    *,
+    jobs: int,
     progress: bool,
+    work: Callable[..., dict[str, Any]],
+    executor: Executor | None = None,
 ) -> None:
+    """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this.
+
+    Parameters
+    ----------
+    todo : sequence of (str, Run)
+        Keys and runs.
+    results : Results
+        Takes the rows.
+    jobs : int
+        Number of threads if no executor is given.
+    progress : bool
+        Show a progress bar when standard error is a terminal.
+    work : callable
+        Maps a run, its key and, in threads of this process, an event that stops it, to the row.
+    executor : concurrent.futures.Executor, optional
+    """
     stop = threading.Event()
     own = executor is None
     pool = Workers(jobs) if executor is None else executor
@@ -217,7 +244,7 @@ def _carry_out_all(
         for key, run in todo:
             # Only threads of this process can stop in the middle of a run.
             stops = (stop,) if own else ()
-            futures.append(pool.submit(_carry_out, run, key, *stops))
+            futures.append(pool.submit(work, run, key, *stops))
         _collect(futures, results, progress)
     except BaseException:
         stop.set()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
+from typing import Any
 
 from gpucoh.errors import ConfigError
 from gpucoh.units import nearest
 
 _PAPERS = ("tc",)
+
+KINDS = ("harmonic", "geometric", "arithmetic")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +32,15 @@ class Claim:
     group : str
         The paper's name of that set of workloads, or empty.
     mean : str
-        One of: harmonic geometric arithmetic unstated max min single.
+        One of: harmonic geometric arithmetic unstated max min single each most.
     exact : str
         One of: stated (a number), qualitative (a direction), parameter.
     value : float or None
         The number, in the unit of the measure.
     direction : str or None
-        One of: above, below, equal; relative to 1.
+        One of: above, below, equal, at_most; relative to 1.
+    tolerance : float
+        The largest distance from 1 that counts as equal.
     says, where, note : str
         The claim in words; the section; remarks.
     """
@@ -50,20 +56,62 @@ class Claim:
     exact: str
     value: float | None
     direction: str | None
+    tolerance: float
     says: str
     where: str
     note: str
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bars:
+    """How the bars of some figures are drawn, from which group claims are read.
+
+    Attributes
+    ----------
+    figures : tuple of str
+        The figures, or empty.
+    workloads : tuple of str
+        The workloads of the groups, or empty.
+    baseline : str
+        The protocol to which each bar is relative.
+    means : dict
+        ``speedup``, ``time`` or ``other`` -> the mean's kind. ``time``: the figure averages times, and a speedup is
+        the inverse ratio.
+    basis : str
+        Whether the paper states this.
+    """
+
+    figures: tuple[str, ...]
+    workloads: tuple[str, ...]
+    baseline: str
+    means: Mapping[str, str]
+    basis: str
+
+    def quantity(self, measure: str) -> str | None:
+        """The key of ``means`` that averages a measure; None if these bars do not show it."""
+        wanted = ("speedup", "time") if measure == "speedup" else ("other",)
+        return next((name for name in wanted if name in self.means), None)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper's claims and its groups of workloads."""
+    """A paper's claims, its groups of workloads, and how its bars are drawn."""
 
     id: str
     title: str
     machine: str
-    groups: dict[str, tuple[str, ...]]
+    groups: Mapping[str, tuple[str, ...]]
     claims: tuple[Claim, ...]
+    bars: tuple[Bars, ...] = ()
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def bars_of(self, measure: str, figure: str, workload: str) -> Bars | None:
+        """The bars that show a measure of a workload in a figure; None if the paper has none."""
+        for entry in self.bars:
+            shown = figure in entry.figures or workload in entry.workloads
+            if shown and entry.quantity(measure):
+                return entry
+        return None
 
 
 def papers() -> tuple[str, ...]:
@@ -84,34 +132,51 @@ def load(paper: str) -> Paper:
         raise ConfigError(
             f"unknown paper {paper!r}; papers are {', '.join(_PAPERS)}{nearest(paper, _PAPERS)}"
         )
-    text = files("gpucoh.papers").joinpath(f"claims_{paper}.toml").read_text(encoding="utf-8")
+    return read(files("gpucoh.papers").joinpath(f"claims_{paper}.toml").read_text(encoding="utf-8"))
+
+
+def read(text: str) -> Paper:
+    """The paper that the text of a claims file describes."""
     data = tomllib.loads(text)
     groups = {name: tuple(ids) for name, ids in data["groups"].items()}
-    claims = []
-    for item in data["claim"]:
-        named = item["workloads"]
-        claims.append(
-            Claim(
-                id=item["id"],
-                figure=item["figure"],
-                measure=item["measure"],
-                subject=item["subject"],
-                baseline=item["baseline"],
-                workloads=groups[named] if isinstance(named, str) else tuple(named),
-                group=named if isinstance(named, str) else "",
-                mean=item["mean"],
-                exact=item["exact"],
-                value=item.get("value"),
-                direction=item.get("direction"),
-                says=item["says"],
-                where=item["where"],
-                note=item.get("note", ""),
-            )
-        )
     return Paper(
-        id=paper,
+        id=data["paper"],
         title=data["title"],
         machine=data["machine"],
         groups=groups,
-        claims=tuple(claims),
+        claims=tuple(_claim(item, groups) for item in data["claim"]),
+        bars=tuple(_bars(item, groups) for item in data["bars"]),
+        parameters=data.get("parameters", {}),
+    )
+
+
+def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Claim:
+    named = item["workloads"]
+    return Claim(
+        id=item["id"],
+        figure=item["figure"],
+        measure=item["measure"],
+        subject=item["subject"],
+        baseline=item["baseline"],
+        workloads=groups[named] if isinstance(named, str) else tuple(named),
+        group=named if isinstance(named, str) else "",
+        mean=item["mean"],
+        exact=item["exact"],
+        value=item.get("value"),
+        direction=item.get("direction"),
+        tolerance=item.get("tolerance", 0.05),
+        says=item["says"],
+        where=item["where"],
+        note=item.get("note", ""),
+    )
+
+
+def _bars(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Bars:
+    names: Iterable[str] = item.get("groups", ())
+    return Bars(
+        figures=tuple(item.get("figures", ())),
+        workloads=tuple(name for group in names for name in groups[group]),
+        baseline=item["baseline"],
+        means=item["mean"],
+        basis=item["basis"],
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ _SHADES = ("#222222", "#0072b2", "#a6611a", "#5e3c99", "#1b7837", "#e69f00")
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """The runs of one group of a paper's workloads.
+    """The runs of one group of a paper's workloads, and their mean bars.
 
     Attributes
     ----------
@@ -49,11 +49,17 @@ class Panel:
     group : str
         The paper's name of the set of workloads.
     comparison : Comparison
+    means : dict
+        Measure -> protocol -> its mean bar over that of the figure's baseline.
+    traffic : dict
+        Protocol -> mean flits by class, relative to the figure's baseline.
     """
 
     title: str
     group: str
     comparison: Comparison
+    means: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    traffic: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def short(protocol: str) -> str:
@@ -117,9 +123,7 @@ def mean_speedups(panels: Sequence[Panel]) -> Figure:
     )
     axes = figure.add_subplot()
     for place, panel in enumerate(panels):
-        means = {
-            row["protocol"]: row["speedup_harmonic"] or 0.0 for row in panel.comparison.means()
-        }
+        means = {name: mean or 0.0 for name, mean in panel.means["speedup"].items()}
         for number, (protocol, look) in enumerate(
             zip(protocols, protocol_styles(protocols), strict=True)
         ):
@@ -157,8 +161,8 @@ def mean_speedups(panels: Sequence[Panel]) -> Figure:
 def mean_traffic(panels: Sequence[Panel]) -> Figure:
     """Draw mean flits by class, a group of bars per set of workloads."""
     groups: dict[str, list[Stack]] = {
-        GROUPS[panel.group].replace(" ", "\n", 1): traffic_stacks(panel.comparison, mean=True)[
-            "mean"
+        GROUPS[panel.group].replace(" ", "\n", 1): [
+            (protocol, parts, False) for protocol, parts in panel.traffic.items()
         ]
         for panel in panels
     }
@@ -209,7 +213,7 @@ def lifetimes(panels: Sequence[Panel]) -> Figure:
         average = average_lifetime(comparison, name)
         if average is not None:
             _arrow(axes, min(average, 1.4 * LIFETIMES[-1]), ratios[name, "tc-weak"], colour)
-    means = {row["protocol"]: row["speedup_harmonic"] for row in comparison.means()}
+    means = panels[0].means["speedup"]
     heights = np.array([means[protocol] or np.nan for protocol in fixed], float)
     axes.plot(LIFETIMES, heights, color="#c00000", linewidth=2.4, label="harmonic mean")
     if means["tc-weak"]:

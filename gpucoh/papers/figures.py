@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.papers import drawing
+from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.drawing import LIFETIMES, Panel
 from gpucoh.papers.runs import Bench, missing_protocol, present
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
+MEASURES = ("speedup", "traffic", "noc_energy", "noc_power", "energy")
 DIRECTORIES = ((8, 2), (8, 4), (16, 8), (32, 16))
 
 
@@ -65,7 +67,7 @@ def _tc() -> tuple[FigureSpec, ...]:
         ("1a", "Ideal coherence", "inter", ("no-l1", "ideal"), "no-l1", d.speedups),
         ("1b", "Traffic of coherence", "intra", ("no-coh", "mesi", "gpu-vi"), "no-coh", d.traffic),
         ("7a", "Performance", "inter", between, "no-l1", d.speedups),
-        ("7b", "Performance", "intra", ("no-l1", *within), "no-l1", d.speedups),
+        ("7b", "Performance", "intra", ("no-coh", "no-l1", *COHERENT), "no-coh", d.speedups),
         ("8a", "Interconnect traffic", "inter", between, "no-l1", d.traffic),
         ("8b", "Interconnect traffic", "intra", within, "no-coh", d.traffic),
         ("9a", "Interconnect", "inter", between, "no-l1", d.power_and_energy),
@@ -73,7 +75,14 @@ def _tc() -> tuple[FigureSpec, ...]:
         ("10a", "TC-Strong and TC-Weak", "all", variants, "tc-strong", d.mean_speedups),
         ("10b", "TC-Strong and TC-Weak, traffic", "all", variants, "tc-strong", d.mean_traffic),
         ("11a", "TC-Weak with fixed lifetimes", "inter", swept, "no-l1", d.lifetimes),
-        ("11b", "TC-Weak with fixed lifetimes", "intra", swept, "no-l1", d.lifetimes),
+        (
+            "11b",
+            "TC-Weak with fixed lifetimes",
+            "intra",
+            ("no-coh", *swept[1:]),
+            "no-coh",
+            d.lifetimes,
+        ),
         ("12a", "Directory sizes", "inter intra", sizes, sizes[0], d.mean_speedups),
         ("12b", "Directory sizes, traffic", "inter intra", sizes, sizes[0], d.mean_traffic),
         ("12c", "Directory sizes, traffic of rg", "rg", sizes, sizes[0], d.workload_traffic),
@@ -132,27 +141,69 @@ def reproduce(
         One per figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
         built in, and which runs were wrong.
     """
-    bench.get(
-        (name, protocol)
-        for spec in specs
-        for group in spec.groups
-        for name in present(members(paper, group))
-        for protocol in spec.protocols
-        if not missing_protocol(protocol)
-    )
+    bench.get(pair for spec in specs for group in spec.groups for pair in _runs(paper, spec, group))
     return [_reproduce_one(paper, spec, bench, folder) for spec in specs]
 
 
-def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -> dict[str, object]:
-    protocols = [name for name in spec.protocols if not missing_protocol(name)]
-    panels = [
-        Panel(
-            title=spec.title,
-            group=group,
-            comparison=bench.comparison(present(members(paper, group)), protocols, spec.baseline),
+def _protocols(spec: FigureSpec) -> list[str]:
+    return [name for name in spec.protocols if not missing_protocol(name)]
+
+
+def _shown(paper: Paper, spec: FigureSpec, group: str, measure: str) -> Group:
+    """The bars of a panel; those that the paper's file does not describe are relative to the figure's baseline."""
+    names = present(members(paper, group))
+    shown = shown_group(paper, measure, spec.id, names)
+    kind = "harmonic" if measure == "speedup" else "arithmetic"
+    return shown or Group(measure=measure, baselines=dict.fromkeys(names, spec.baseline), kind=kind)
+
+
+def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str]]:
+    """The (workload, protocol) pairs of a panel, and those to which its mean bars are relative."""
+    for measure in MEASURES:
+        for name, baseline in _shown(paper, spec, group, measure).baselines.items():
+            yield from ((name, protocol) for protocol in (*_protocols(spec), baseline))
+
+
+def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
+    names, protocols = present(members(paper, group)), _protocols(spec)
+    runs = bench.runs(bench.seeds[0])
+    means = {
+        measure: {
+            protocol: usable(shown, (protocol, spec.baseline), runs).against(
+                protocol, spec.baseline, runs
+            )
+            for protocol in protocols
+        }
+        for measure in MEASURES
+        for shown in (_shown(paper, spec, group, measure),)
+    }
+    shown = _shown(paper, spec, group, "traffic")
+    traffic = {
+        protocol: _scaled(
+            usable(shown, (protocol, spec.baseline), runs).parts(
+                protocol, runs, lambda run: run.stats.flits_by_class()
+            ),
+            means["traffic"][protocol],
         )
-        for group in spec.groups
-    ]
+        for protocol in protocols
+    }
+    return Panel(
+        title=spec.title,
+        group=group,
+        comparison=bench.comparison(names, protocols, spec.baseline),
+        means=means,
+        traffic=traffic,
+    )
+
+
+def _scaled(parts: Mapping[str, float], total: float | None) -> dict[str, float]:
+    """Parts that sum to a total, in the same shares."""
+    whole = sum(parts.values())
+    return {name: part / whole * (total or 0.0) for name, part in parts.items()} if whole else {}
+
+
+def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -> dict[str, object]:
+    panels = [_panel(paper, spec, group, bench) for group in spec.groups]
     stem = f"{paper.id}-{spec.id}"
     files = save(spec.draw(panels), folder, stem)
     with whole_file(folder / f"{stem}.csv") as part:
@@ -162,7 +213,7 @@ def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -
         "figure": spec.id,
         "title": spec.title,
         "baseline": spec.baseline,
-        "means": _by_group(panels, lambda panel: panel.comparison.means()),
+        "means": _by_group(panels, _mean_rows),
         "left_out": _left_out(paper, spec),
         "wrong": [
             f"{run.workload} under {run.protocol}"
@@ -176,6 +227,20 @@ def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -
         part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
     return drawn | {"files": [str(path) for path in files]}
+
+
+def _mean_rows(panel: Panel) -> list[dict[str, Any]]:
+    """One entry per protocol: its mean bars over those of the figure's baseline."""
+    counts = {row["protocol"]: row["workloads"] for row in panel.comparison.means()}
+    return [
+        {
+            "protocol": protocol,
+            "workloads": counts[protocol],
+            "speedup_harmonic": panel.means["speedup"][protocol],
+            **{measure: panel.means[measure][protocol] for measure in MEASURES},
+        }
+        for protocol in panel.comparison.protocols
+    ]
 
 
 def _by_group(

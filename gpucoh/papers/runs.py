@@ -1,15 +1,30 @@
-"""The runs that figures and claims share; each runs once."""
+"""The runs that figures, claims and tables share; each runs once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
 
 from gpucoh.errors import ConfigError
-from gpucoh.experiments.comparison import Comparison, carry_out
+from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.gpu import resolve
+from gpucoh.protocols import split_options
 from gpucoh.suite import workloads as all_workloads
+
+Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters
+Key = tuple[str, str, int, tuple[tuple[str, str], ...]]
+
+
+class Runs(Protocol):
+    """Runs by (workload, protocol), all with one seed."""
+
+    def __getitem__(self, pair: tuple[str, str], /) -> RunResult:
+        """One run."""
+        ...
 
 
 def missing_protocol(protocol: str) -> str:
@@ -27,47 +42,128 @@ def present(ids: Iterable[str]) -> list[str]:
     return [name for name in ids if name in known]
 
 
+def with_options(protocol: str, added: Mapping[str, Mapping[str, str]]) -> str:
+    """A protocol with the options that a table adds to its id, before those of its brackets.
+
+    Examples
+    --------
+    >>> with_options("tc-weak[lifetime=0]", {"tc-weak": {"private": "literal"}})
+    'tc-weak[private=literal,lifetime=0]'
+    >>> with_options("mesi", {"tc-weak": {"private": "literal"}})
+    'mesi'
+    """
+    name, given = split_options(protocol)
+    if name not in added:
+        return protocol
+    options = {**added[name], **given}
+    return f"{name}[{','.join(f'{key}={value}' for key, value in options.items())}]"
+
+
 @dataclass
 class Bench:
-    """Runs by workload and protocol, on one machine, at one scale.
+    """Runs by workload, protocol and seed, on one machine, at one scale.
 
     Attributes
     ----------
-    machine, scale, seed
-        Machine, input size and seed of every run.
+    machine, scale
+        Machine and input size of every run.
+    seeds : tuple of int
+        Every run is carried out with each of these.
     jobs : int
         Parallel runs.
     progress : bool
         Show a progress bar on a terminal.
+    store : Path or None
+        A file that keeps the runs as they finish, and from which finished ones are read.
+    parameters : dict
+        Workload -> parameters that differ from the scale's.
+    options : dict
+        Protocol id -> options that are added to it whenever it runs.
+    done : dict
+        The runs.
     """
 
     machine: str
     scale: str = "small"
-    seed: int = 0
+    seeds: tuple[int, ...] = (0,)
     jobs: int = 1
     progress: bool = False
-    done: dict[tuple[str, str], RunResult] = field(default_factory=dict)
+    store: Path | None = None
+    parameters: Parameters = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    done: dict[Key, RunResult] = field(default_factory=dict)
+
+    def variant(
+        self,
+        *,
+        parameters: Parameters | None = None,
+        options: Mapping[str, Mapping[str, str]] | None = None,
+        seeds: tuple[int, ...] | None = None,
+    ) -> Bench:
+        """A bench of other parameters, options or seeds, which shares the runs of this one."""
+        return replace(
+            self,
+            parameters=self.parameters if parameters is None else parameters,
+            options=self.options if options is None else options,
+            seeds=self.seeds if seeds is None else seeds,
+        )
+
+    def protocol(self, name: str) -> str:
+        """The protocol that runs where a claim names this one."""
+        return with_options(name, self.options)
+
+    def _key(self, workload: str, protocol: str, seed: int) -> Key:
+        given = self.parameters.get(workload, {})
+        parameters = tuple(sorted((name, str(value)) for name, value in given.items()))
+        return workload, self.protocol(protocol), seed, parameters
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Run those of the (workload, protocol) pairs that have not run yet."""
-        todo = [pair for pair in dict.fromkeys(pairs) if pair not in self.done]
-        runs = [
-            Run(
+        """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
+        from gpucoh.experiments.stored import stored_runs  # deferred: pandas is large
+
+        wanted = {
+            self._key(workload, protocol, seed): Run(
                 workload=workload,
-                protocol=protocol,
+                protocol=self.protocol(protocol),
                 machine=self.machine,
                 scale=self.scale,
-                seed=self.seed,
+                seed=seed,
+                params=self.parameters.get(workload),
             )
-            for workload, protocol in todo
-        ]
-        results = carry_out(runs, jobs=self.jobs, progress=self.progress)
+            for seed, (workload, protocol) in itertools.product(self.seeds, pairs)
+        }
+        todo = {key: run for key, run in wanted.items() if key not in self.done}
+        if not todo:
+            return
+        results = stored_runs(
+            list(todo.values()), self.store, jobs=self.jobs, progress=self.progress
+        )
         self.done |= dict(zip(todo, results, strict=True))
+
+    def run(self, workload: str, protocol: str, seed: int) -> RunResult:
+        """One run that :meth:`get` has carried out."""
+        return self.done[self._key(workload, protocol, seed)]
+
+    def runs(self, seed: int) -> Runs:
+        """The runs of one seed, by workload and protocol."""
+        return _OfSeed(self, seed)
 
     def comparison(
         self, workloads: Sequence[str], protocols: Sequence[str], baseline: str
     ) -> Comparison:
-        """The matrix of these workloads and protocols; missing runs are run first."""
+        """The matrix of these workloads and protocols with the first seed; missing runs are run first."""
         pairs = [(workload, protocol) for workload in workloads for protocol in protocols]
         self.get(pairs)
-        return Comparison(tuple(self.done[pair] for pair in pairs), baseline)
+        runs = self.runs(self.seeds[0])
+        return Comparison(tuple(runs[pair] for pair in pairs), baseline)
+
+
+@dataclass(frozen=True)
+class _OfSeed:
+    """The runs of one seed of a bench."""
+
+    bench: Bench
+    seed: int
+
+    def __getitem__(self, pair: tuple[str, str], /) -> RunResult:
+        return self.bench.run(*pair, self.seed)

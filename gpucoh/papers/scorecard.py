@@ -1,30 +1,44 @@
-"""Every claim of a paper with its measured value.
-
-A measured value agrees with a stated number in ``size`` within 10 percentage points, and in ``direction`` if both lie
-on the same side of 1 by more than 1%. It agrees with a stated direction if it lies on that side by more than 1%, and
-with ``equal`` within 10%.
-"""
+"""Every claim of a paper with its measured value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
-from gpucoh.experiments.runner import RunResult
 from gpucoh.gpu import protocols, resolve
+from gpucoh.papers.agreement import agreement
+from gpucoh.papers.bars import AMOUNTS, measure_claim, protocols_of
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.counts import COUNTS, Count
 from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.papers.study import reason_of
 
-SIZE = 0.10
-SIDE = 0.01
+VERDICTS = ("size", "direction", "no", "not_measured")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """One measured claim, as ``gpucoh scorecard --json`` prints it."""
+    """One measured claim, as ``gpucoh scorecard --json`` prints it.
+
+    Attributes
+    ----------
+    id, paper, figure, measure, subject, baseline, workloads, says
+        The claim; ``workloads`` are those that enter the measured value.
+    claimed : float, str or None
+        The paper's number or direction.
+    measured : float or None
+        The measured value; with several seeds the median of their values.
+    spread : list of float or None
+        The smallest and the largest value over the seeds; None with one seed.
+    agrees : str
+        One of :data:`VERDICTS`.
+    reason : str
+        What is counted or left out, and why the claim is not measured or does not agree.
+    scale, seeds
+        Scale and seeds of the runs.
+    """
 
     id: str
     paper: str
@@ -35,55 +49,16 @@ class Verdict:
     workloads: list[str]
     claimed: float | str | None
     measured: float | None
+    spread: list[float] | None
     agrees: str
     reason: str
     says: str
+    scale: str
+    seeds: list[int]
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as a plain dictionary."""
         return asdict(self)
-
-
-def _network_energy(run: RunResult) -> float:
-    return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
-
-
-# measure -> ratio of the subject's run to the baseline's
-_RATIOS: dict[str, Callable[[RunResult, RunResult], float]] = {
-    "speedup": lambda ours, base: base.cycles / ours.cycles,
-    "traffic": lambda ours, base: ours.stats.flits() / base.stats.flits(),
-    "noc_energy": lambda ours, base: _network_energy(ours) / _network_energy(base),
-    "noc_power": lambda ours, base: (
-        (_network_energy(ours) / ours.cycles) / (_network_energy(base) / base.cycles)
-    ),
-    "energy": lambda ours, base: ours.stats.energy["total"] / base.stats.energy["total"],
-}
-
-
-def _mean(kind: str, measure: str, values: list[float]) -> float | None:
-    """The claim's mean; if the paper names none, harmonic for speedups (as in its figures), else geometric."""
-    if kind in ("max", "min"):
-        return max(values) if kind == "max" else min(values)
-    if kind == "arithmetic":
-        return sum(values) / len(values)
-    if kind == "harmonic" or (kind == "unstated" and measure == "speedup"):
-        return harmonic_mean(values)
-    return geometric_mean(values)
-
-
-def agreement(claim: Claim, measured: float) -> str:
-    """The agreement: ``size``, ``direction`` or ``no``."""
-    if claim.value is not None:
-        if abs(measured - claim.value) <= SIZE + 1e-9:  # tolerance for decimal fractions
-            return "size"
-        same = (measured - 1) * (claim.value - 1) > 0
-        return "direction" if same and abs(measured - 1) > SIDE else "no"
-    agrees = {
-        "above": measured > 1 + SIDE,
-        "below": measured < 1 - SIDE,
-        "equal": abs(measured - 1) <= SIZE,
-    }
-    return "direction" if agrees[str(claim.direction)] else "no"
 
 
 def _states(protocol: str) -> int:
@@ -98,94 +73,113 @@ def _states(protocol: str) -> int:
     )
 
 
-def _unmeasured(claim: Claim, count: Count | None) -> str:
+def _needed(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
+    """The protocols that a claim needs to run on one of its workloads."""
+    count = COUNTS.get((paper.id, claim.id))
+    return count.protocols if count else protocols_of(paper, claim, workload)
+
+
+def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
     """Why a claim cannot be measured, or an empty text if it can."""
     if claim.exact == "parameter":
         return "a parameter of the configuration, not a result"
-    if count is None and claim.measure != "states" and claim.measure not in _RATIOS:
+    counted = (paper.id, claim.id) in COUNTS
+    if not counted and claim.measure != "states" and claim.measure not in AMOUNTS:
         return f"not computed: {claim.note or claim.says}"
-    for protocol in _protocols(claim, count):
-        if not protocol:
-            return "the paper names no protocol"
-        if missing_protocol(protocol):
-            return missing_protocol(protocol)
-    if claim.measure != "states" and not present(claim.workloads):
+    if not counted and not (claim.subject and claim.baseline):
+        return "the paper names no protocol"
+    if claim.measure == "states":
+        return missing_protocol(claim.subject) or missing_protocol(claim.baseline)
+    if not present(claim.workloads):
         return f"workloads not built in: {' '.join(claim.workloads)}"
+    for workload in present(claim.workloads):
+        for protocol in _needed(paper, claim, workload):
+            if why := missing_protocol(bench.protocol(protocol)):
+                return why
     return ""
 
 
-def _protocols(claim: Claim, count: Count | None) -> tuple[str, ...]:
-    """The protocols that a claim needs to run."""
-    return count.protocols if count else (claim.subject, claim.baseline)
-
-
-def _measure(
-    claim: Claim, count: Count | None, bench: Bench
-) -> tuple[float | None, list[str], str]:
-    """The measured value, the workloads used, and remarks."""
-    if claim.measure == "states":
-        ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
-        return float(_states(ours) - _states(base)), [], ""
-    notes = [count.text] if count else []
+def _used(paper: Paper, claim: Claim, bench: Bench) -> tuple[list[str], list[str]]:
+    """The workloads with right results under every protocol and seed, and notes about the others."""
     absent = [name for name in claim.workloads if name not in present(claim.workloads)]
-    if absent:
-        notes.append(f"without {' '.join(absent)} (not built in)")
+    left_out = {"not built in": absent} if absent else {}
     used = []
     for name in present(claim.workloads):
-        runs = [bench.done[name, protocol] for protocol in _protocols(claim, count)]
-        broken = [run for run in runs if run.correct is False]
-        if broken:
-            notes.append(f"without {name} ({broken[0].protocol}: {broken[0].verdict})")
-        else:
-            used.append(name)
-    measured = None
-    if used and count:
-        measured = count.measure(claim, used, bench.done)
-    elif used:
-        ratio = _RATIOS[claim.measure]
-        values = [
-            ratio(bench.done[name, claim.subject], bench.done[name, claim.baseline])
-            for name in used
+        runs = [
+            bench.run(name, protocol, seed)
+            for seed in bench.seeds
+            for protocol in _needed(paper, claim, name)
         ]
-        measured = _mean(claim.mean, claim.measure, values)
-    if measured is None:
-        notes.append("the baseline's value is zero")
-    return measured, used, "; ".join(notes)
+        broken = next((run for run in runs if run.correct is False), None)
+        if broken is None:
+            used.append(name)
+        else:
+            left_out.setdefault(f"{broken.protocol}: {broken.verdict}", []).append(name)
+    notes = [f"without {' '.join(names)} ({why})" for why, names in left_out.items()]
+    return used, notes
 
 
-def scorecard(paper: Paper, bench: Bench) -> list[Verdict]:
-    """Measure every claim of a paper.
+def _values(
+    paper: Paper, claim: Claim, count: Count | None, used: list[str], bench: Bench
+) -> list[float]:
+    """The measured value of each seed for which it is defined."""
+    if not used:
+        return []
+    values = [
+        count.measure(claim, used, bench.runs(seed))
+        if count
+        else measure_claim(paper, claim, used, bench.runs(seed))
+        for seed in bench.seeds
+    ]
+    return [value for value in values if value is not None]
+
+
+def wanted_runs(
+    paper: Paper, bench: Bench, claims: Iterable[Claim] | None = None
+) -> list[tuple[str, str]]:
+    """The (workload, protocol) pairs that claims need; by default all claims of the paper."""
+    return [
+        (name, protocol)
+        for claim in (paper.claims if claims is None else claims)
+        if claim.measure != "states" and not _unmeasured(paper, claim, bench)
+        for name in present(claim.workloads)
+        for protocol in _needed(paper, claim, name)
+    ]
+
+
+def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None) -> list[Verdict]:
+    """Measure claims of a paper.
 
     Parameters
     ----------
     paper : Paper
     bench : Bench
         Runs the runs, or has run them.
+    claims : sequence of Claim, optional
+        By default every claim of the paper.
     """
-    wanted = []
-    for claim in paper.claims:
-        count = COUNTS.get((paper.id, claim.id))
-        if claim.measure != "states" and not _unmeasured(claim, count):
-            protocols = _protocols(claim, count)
-            wanted += [
-                (name, protocol) for name in present(claim.workloads) for protocol in protocols
-            ]
-    bench.get(wanted)
-    return [_verdict(paper, claim, bench) for claim in paper.claims]
+    chosen = paper.claims if claims is None else claims
+    bench.get(wanted_runs(paper, bench, chosen))
+    return [_verdict(paper, claim, bench) for claim in chosen]
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
     count = COUNTS.get((paper.id, claim.id))
-    reason = _unmeasured(claim, count)
-    measured, used = None, list(claim.workloads)
-    if not reason:
-        measured, used, reason = _measure(claim, count, bench)
-    if measured is None:
-        agrees = "not_measured"
-    elif claim.measure == "states":
-        agrees = "size" if measured == claim.value else "no"
-    else:
-        agrees = agreement(claim, measured)
+    why = _unmeasured(paper, claim, bench)
+    used, values, notes = list(claim.workloads), [], [why] if why else []
+    if not why and claim.measure == "states":
+        ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
+        values = [float(_states(ours) - _states(base))]
+    elif not why:
+        used, excluded = _used(paper, claim, bench)
+        values = _values(paper, claim, count, used, bench)
+        notes = ([count.text] if count else []) + excluded
+        if used and not values:
+            notes.append("the baseline's value is zero")
+    measured = statistics.median(values) if values else None
+    agrees = "not_measured" if measured is None else agreement(claim, measured)
+    if agrees == "no":
+        notes += filter(None, [reason_of(paper.id, claim.id, bench.scale)])
     return Verdict(
         id=claim.id,
         paper=paper.id,
@@ -196,7 +190,10 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         workloads=used,
         claimed=claim.value if claim.value is not None else claim.direction,
         measured=measured,
+        spread=[min(values), max(values)] if len(bench.seeds) > 1 and values else None,
         agrees=agrees,
-        reason=reason,
+        reason="; ".join(notes),
         says=claim.says,
+        scale=bench.scale,
+        seeds=list(bench.seeds),
     )

@@ -11,6 +11,7 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from gpucoh.energy import PARTS
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.gpu import resolve
@@ -45,10 +46,17 @@ PART_NAMES = {
     "noc_static": "network, static",
     "l1": "L1",
     "l2": "L2",
+    "arrays": "directories, buffers",
     "dram": "DRAM",
     "scratchpad": "scratchpad",
     "core": "core",
 }
+# The first of PART_NAMES, so that a part has the same colour and hatch without those that follow.
+ON_CHIP = ("noc_dynamic", "noc_static", "l1", "l2", "arrays")
+_PAPERS = (
+    "What papers draw: Singh et al. and Ren and Lis draw the network alone,\n"
+    "Sinclair et al. dynamic energy without DRAM."
+)
 FORMATS = ("png", "svg", "pdf")
 # One bar of a group: the protocol, its heights by part, whether the answer is wrong.
 Stack = tuple[str, Mapping[str, float], bool]
@@ -100,11 +108,19 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
     return paths
 
 
+def _width(groups: int, bars: int) -> float:
+    """The width in inches at which labels do not overlap."""
+    return min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
+
+
 def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
-    """A new figure, wide enough that labels do not overlap."""
-    width = min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
-    figure = Figure(figsize=(width, 4.0), layout="constrained")
+    figure = Figure(figsize=(_width(groups, bars), 4.0), layout="constrained")
     return figure, figure.add_subplot()
+
+
+def _names_pad(protocols: Sequence[str]) -> float:
+    """Points between the bars and the workloads' names: the protocols' names stand upright between them."""
+    return 12 + 5.2 * max(len(name) for name in protocols)
 
 
 def _finish(axes: Axes, names: Sequence[str], label: str, title: str) -> None:
@@ -227,26 +243,40 @@ def traffic_figure(
     )
 
 
-def energy_figure(comparison: ComparisonLike, parts: Sequence[str] = tuple(PART_NAMES)) -> Figure:
+def energy_figure(comparison: ComparisonLike) -> Figure:
     """Energy by part, stacked, relative to the baseline's; one bar per protocol and workload.
 
-    Parameters
-    ----------
-    comparison : ComparisonLike
-    parts : sequence of str
-        The parts to draw: ``("noc_dynamic", "noc_static")`` draws the network's energy.
+    The upper axes have the total. The lower ones have network and caches alone, relative to the baseline's same parts:
+    beside cores and DRAM, most of whose energy is time, they could not be seen. The caption says what the papers'
+    figures include.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    what = "network energy" if all(name.startswith("noc_") for name in parts) else "energy"
-    return stacked_figure(
-        energy_stacks(comparison, parts),
-        {name: PART_NAMES[name] for name in parts},
-        f"{what} relative to {comparison.baseline}\n(ratio of joules, lower is better)",
+    protocols = comparison.protocols
+    height = 2 * (3.2 + _names_pad(protocols) / 72)
+    figure = Figure(
+        figsize=(_width(len(comparison.workloads), len(protocols)), height), layout="constrained"
+    )
+    above, below = figure.subplots(2, 1)
+    handles = stacked_bars(
+        above,
+        energy_stacks(comparison, tuple(PART_NAMES)),
+        PART_NAMES,
+        f"energy relative to {comparison.baseline}\n(ratio of joules, lower is better)",
         f"Energy by part ({subtitle(comparison)})",
     )
+    stacked_bars(
+        below,
+        energy_stacks(comparison, ON_CHIP),
+        {name: PART_NAMES[name] for name in ON_CHIP},
+        f"network and caches, relative to\n{comparison.baseline} (ratio of joules)",
+        "Network and on-chip memory system alone",
+    )
+    _legend(above, handles)
+    figure.supxlabel(_PAPERS, fontsize=9)
+    return figure
 
 
 def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
@@ -257,12 +287,17 @@ def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, 
 def energy_stacks(
     comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
 ) -> dict[str, list[Stack]]:
-    """Joules (``power``: watts) by part over the baseline's: workload -> bars of the protocols."""
+    """Joules (``power``: watts) by part over the baseline's: workload -> bars of the protocols.
+
+    The part ``arrays`` is the sum of the arrays and parts that a protocol has besides the caches.
+    """
 
     def amounts(run: RunLike) -> dict[str, float]:
         # A run that ended before its first cycle took no time and no energy: no bar.
         time = (run.cycles or 1) if power else 1
-        return {name: float(run.stats.energy[name]) / time for name in parts}
+        joules: dict[str, float] = dict(run.stats.energy)
+        joules["arrays"] = sum(joules[name] for name in joules.keys() - {*PARTS, "total"})
+        return {name: joules[name] / time for name in parts}
 
     return _stacks(comparison, amounts, mean)
 
@@ -343,8 +378,7 @@ def stacked_bars(
                 tallest = max(tallest, top)
     marks = _mark_wrong(axes, wrong, tallest)
     _finish(axes, list(groups), label, title)
-    longest = max(len(protocol) for _, protocol in ticks)
-    axes.tick_params(axis="x", length=0, pad=12 + 5.2 * longest)
+    axes.tick_params(axis="x", length=0, pad=_names_pad([protocol for _, protocol in ticks]))
     for x, protocol in ticks:
         axes.annotate(
             protocol,

@@ -1,5 +1,19 @@
 """3-D grids: ``lps``, a Laplace solver with scratchpad planes, and ``stn``, a wave equation in one
 launch.
+
+``lps``: original: LPS (3-D Laplace solver) of the ISPASS-2009 benchmarks of GPGPU-Sim. As there: 32 x
+4 threads a block, which moves through the planes of its column of the grid; a plane, a thread loads
+one word and 76 of 128 threads one of the halo (corners too), and every thread stores a word, border
+cells too; two barriers a plane; three planes in the scratchpad; rows without padding, since
+GPGPU-Sim's pitched allocation adds none, so that a warp's row may span two lines. Paper scale is the
+original's default, 100 x 100 x 100 and one repetition (assumed: the papers state no size): 100 blocks,
+24 to 28 warps a core.
+
+``stn``: no source is public. TC describes it: finite differences for a 3-D wave, each node with 24
+neighbours, a subset of the nodes a block, the fast barrier of Xiao and Feng (flags, polled by loads)
+a time step. A step loads a cell with its neighbours and its previous value, and stores it. The
+barrier's authors run one large block a core; here 2 blocks of 768 threads fill a core's 48 warps, and
+the blocks divide the cells in the order of memory (inferred). The grid's size is assumed.
 """
 
 from __future__ import annotations
@@ -23,8 +37,10 @@ from gpucoh.suite.base import (
 from gpucoh.suite.synchronisation import flag_barrier
 
 WIDE, HIGH = 32, 4  # a block's tile of lps
+PITCH = WIDE + 2  # of the tile with its halo
+PLANE = PITCH * (HIGH + 2)
+HALO = 2 * (WIDE + HIGH + 2)  # words around the tile, corners too
 REACH = 4  # neighbours of stn on each side of each axis: 24 in all
-STN_BLOCK = 128
 # Eighth-order second derivative: centre, then distances 1 to 4; divided by 4 for a stable
 # time step.
 WEIGHTS = tuple(np.float32(w) for w in (-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560))
@@ -39,44 +55,56 @@ def laplace_step(
     ny: lang.i32,
     nz: lang.i32,
 ) -> None:
-    """One Jacobi step. A block keeps a tile of the plane in the scratchpad and moves up plane by
+    """One Jacobi step. A block keeps a tile of three planes in the scratchpad and moves up plane by
     plane.
     """
-    plane = lang.shared(lang.f32, (HIGH + 2, WIDE + 2))
+    planes = lang.shared(lang.f32, (3, PLANE))  # above, here, below
     tx = lang.thread_id(0)
     ty = lang.thread_id(1)
     x = lang.block_id(0) * WIDE + tx
     y = lang.block_id(1) * HIGH + ty
-    inside = x < nx and y < ny
-    inner = x > 0 and x < nx - 1 and y > 0 and y < ny - 1
-    at = y * nx + x
     area = nx * ny
-    below = lang.f32(0.0)
-    here = lang.f32(0.0)
-    above = lang.f32(0.0)
+    own = (ty + 1) * PITCH + tx + 1
+    inside = x < nx and y < ny
+    # Threads 0 to 63 have a halo word in the rows before and after the tile, 64 to 75 one in the
+    # columns left and right of it.
+    thread = ty * WIDE + tx
+    edge_x = tx
+    edge_y = ty * (HIGH + 1) - 1
+    if ty >= 2:
+        edge_x = thread % 2 * (WIDE + 1) - 1
+        edge_y = thread // 2 - WIDE - 1
+    edge = (edge_y + 1) * PITCH + edge_x + 1
+    edge_x += lang.block_id(0) * WIDE
+    edge_y += lang.block_id(1) * HIGH
+    halo = thread < HALO and edge_x >= 0 and edge_x < nx and edge_y >= 0 and edge_y < ny
+    at = y * nx + x
+    edge_at = edge_y * nx + edge_x
     if inside:
-        here = source[at]
-        above = source[area + at]
-    for _ in range(1, nz - 1):
-        at += area
-        below = here
-        here = above
+        planes[0, own] = source[at]
+    if halo:
+        planes[0, edge] = source[edge_at]
+    for z in range(nz):
         if inside:
-            above = source[at + area]
-            plane[ty + 1, tx + 1] = here
-            if tx == 0 and x > 0:
-                plane[ty + 1, 0] = source[at - 1]
-            if tx == WIDE - 1 and x < nx - 1:
-                plane[ty + 1, WIDE + 1] = source[at + 1]
-            if ty == 0 and y > 0:
-                plane[0, tx + 1] = source[at - nx]
-            if ty == HIGH - 1 and y < ny - 1:
-                plane[HIGH + 1, tx + 1] = source[at + nx]
+            planes[2, own] = planes[1, own]
+            planes[1, own] = planes[0, own]
+            if z < nz - 1:
+                planes[0, own] = source[at + area]
+        if halo:
+            planes[2, edge] = planes[1, edge]
+            planes[1, edge] = planes[0, edge]
+            edge_at += area
+            if z < nz - 1:
+                planes[0, edge] = source[edge_at]
         lang.barrier()
-        if inner:
-            total = plane[ty + 1, tx] + plane[ty + 1, tx + 2]
-            total = total + plane[ty, tx + 1] + plane[ty + 2, tx + 1]
-            target[at] = (total + below + above) / 6.0
+        if inside:
+            value = planes[1, own]
+            if x > 0 and x < nx - 1 and y > 0 and y < ny - 1 and z > 0 and z < nz - 1:
+                total = planes[1, own - 1] + planes[1, own + 1]
+                total = total + planes[1, own - PITCH] + planes[1, own + PITCH]
+                value = (total + planes[2, own] + planes[0, own]) / 6.0
+            target[at] = value
+        at += area
         lang.barrier()
 
 
@@ -110,7 +138,7 @@ class Laplace:
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch per step."""
         nz, ny, nx = self.field.shape
-        source, target = gpu.array(self.field.ravel()), gpu.array(self.field.ravel())
+        source, target = gpu.array(self.field.ravel()), gpu.zeros(self.field.size, np.float32)
         for _ in range(self.steps):
             gpu.launch(
                 laplace_step,
@@ -219,6 +247,7 @@ class Wave:
     steps: int
     courant: np.float32
     blocks_per_core: int
+    threads: int
     patience: int
 
     @classmethod
@@ -228,8 +257,14 @@ class Wave:
         start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
         inner = slice(REACH, -REACH)
         start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx))
-        steps, blocks = setting.integer("steps"), setting.integer("blocks_per_core")
-        return cls(start, steps, np.float32(0.1), blocks, setting.integer("patience"))
+        return cls(
+            start,
+            setting.integer("steps"),
+            np.float32(0.1),
+            setting.integer("blocks_per_core"),
+            setting.integer("threads"),
+            setting.integer("patience"),
+        )
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
@@ -239,7 +274,7 @@ class Wave:
         gpu.launch(
             wave_steps,
             grid=blocks,
-            block=STN_BLOCK,
+            block=self.threads,
             args=(
                 fields,
                 gpu.zeros(blocks, np.int32),
@@ -293,7 +328,7 @@ REGISTRY.add(
         papers=("T", "R"),
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
-        parameters=(*_grid((32, 32, 10), (100, 100, 34), (100, 100, 100)), _steps(1, 2, 4)),
+        parameters=(*_grid((33, 30, 10), (100, 100, 100), (100, 100, 100)), _steps(1, 1, 1)),
         factory=Laplace.prepare,
     )
 )
@@ -307,15 +342,23 @@ REGISTRY.add(
         needs_coherence=True,
         check="bitwise equal to NumPy's f32, step by step",
         parameters=(
-            *_grid((32, 8, 8), (64, 32, 16), (128, 128, 64)),
+            *_grid((32, 8, 8), (64, 64, 24), (128, 128, 64)),
             _steps(4, 4, 8),
             Parameter(
                 name="blocks_per_core",
                 kind="int",
                 minimum=1,
                 maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 4},
-                text=f"blocks per core, of {STN_BLOCK} threads; all must be resident",
+                defaults={"tiny": 1, "small": 2, "paper": 2},
+                text="blocks per core; all must be resident",
+            ),
+            Parameter(
+                name="threads",
+                kind="int",
+                minimum=32,
+                maximum=1024,
+                defaults={"tiny": 128, "small": 768, "paper": 768},
+                text="threads per block",
             ),
             Parameter(
                 name="patience",

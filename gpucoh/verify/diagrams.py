@@ -9,11 +9,19 @@ from typing import Any
 from gpucoh.verify.programs import VARIABLES, Program
 
 WIDTH = 22  # characters of a column
+#: Steps that one node takes by itself.
+_BOXES = {
+    "replay": "retries a request",
+    "end": "launch ends",
+    "timer": "timer",
+    "background": "background timer",
+}
 
 
 def _line(program: Program, number: int) -> str:
-    """The name of a line: its variables."""
-    return VARIABLES[2 * number : 2 * number + 2] if program.packed else VARIABLES[number]
+    """The name of a line: its variables; empty for an address beyond them."""
+    each = 2 if program.packed else 1
+    return VARIABLES[each * number : each * (number + 1)]
 
 
 def _detail(program: Program, text: str) -> str:
@@ -53,6 +61,9 @@ class _Canvas:
         label = f" {text} " if text else ""
         self.write(left + 1, label[: room - 2].center(room, "-"))
         self.write(right - 1 if target > source else left + 1, ">" if target > source else "<")
+
+    def across(self, text: str) -> None:
+        self.write(0, f" {text} ".center(len(self.cells), "."))
 
     def __str__(self) -> str:
         return "".join(self.cells).rstrip()
@@ -123,10 +134,13 @@ class _Drawing:
                 canvas.arrow(source, step["to"], label)
         elif kind == "evict":
             canvas.box(step["to"], f"evicts {_line(self.program, step['line'])}")
-        elif kind == "timer":
-            canvas.box(step["to"], "timer")
-        elif kind == "replay":
-            canvas.box(step["to"], "takes a held request")
+        elif kind == "entry":
+            line = _line(self.program, step["line"])
+            canvas.box(step["to"], f"{step['part']} {line}".rstrip())
+        elif kind == "kernel":
+            canvas.across("next launch")
+        else:
+            canvas.box(step["to"], _BOXES[kind])
         self.add(canvas, "; ".join(notes))
 
     def draw_time(self, now: int) -> None:

@@ -262,6 +262,7 @@ class _Verifier:
         result.transitions += found["transitions"]
         result.depth = max(result.depth, found["depth"])
         result.complete &= found["complete"]
+        result.completed += found["complete"]
         for limit in found["limits"]:
             if left < program_states and limit == f"more than {left} states":
                 self.no_states_left(program)
@@ -375,7 +376,7 @@ def verify(
     _check_bounds(cores, lines, operations, evictions, max_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
-    result = Verification(protocol=protocol, consistency=rule, model=choice.protocol.model(rule))
+    result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))
     given = _translated(tests or (), result)
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)

@@ -113,8 +113,8 @@ class Verification:
         Distance of the farthest state of any program.
     complete : bool
         Whether every program of the bound was explored completely.
-    explored, programs : int
-        Programs explored, and programs in the bound.
+    explored, completed, programs : int
+        Programs explored, those of them explored completely, and programs in the bound.
     violations : list of Violation
         Empty, or the first one.
     limits : list of Limit
@@ -133,6 +133,7 @@ class Verification:
     depth: int = 0
     complete: bool = True
     explored: int = 0
+    completed: int = 0
     programs: int = 0
     violations: list[Violation] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
@@ -160,6 +161,7 @@ class Verification:
             "depth": self.depth,
             "complete": self.complete,
             "explored": self.explored,
+            "completed": self.completed,
             "programs": self.programs,
             "violations": [item.to_dict() for item in self.violations],
             "limits": [asdict(item) for item in self.limits],

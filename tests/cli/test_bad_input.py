@@ -33,7 +33,7 @@ def refused(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ("cores=-1", "cores = -1 is out of range: 1 to 256"),
         ("cores=1.5", "'1.5' is not a whole number"),
@@ -69,8 +69,8 @@ def refused(capsys, tmp_path, monkeypatch):
         ("cores=", "not of the form key=value"),
     ],
 )
-def test_a_change_that_makes_no_machine_is_refused(refused, change, told):
-    assert told in refused(*COPY, "--set", change)
+def test_a_change_that_makes_no_machine_is_refused(refused, change, message):
+    assert message in refused(*COPY, "--set", change)
 
 
 MACHINES = {
@@ -103,9 +103,9 @@ MACHINES = {
 @pytest.mark.parametrize("text", MACHINES)
 def test_a_file_that_is_no_machine_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "mine.toml").write_text(text)
-    told = refused(*COPY, "-m", "mine.toml")
-    assert told.startswith("gpucoh: machine file mine.toml: ")
-    assert MACHINES[text] in told
+    report = refused(*COPY, "-m", "mine.toml")
+    assert report.startswith("gpucoh: machine file mine.toml: ")
+    assert MACHINES[text] in report
 
 
 def test_a_machine_may_begin_with_a_byte_order_mark(tmp_path):
@@ -158,13 +158,13 @@ SWEEPS = {
 @pytest.mark.parametrize("text", SWEEPS)
 def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "s.toml").write_text(text)
-    told = refused("sweep", "s.toml", "--out", "r.parquet")
-    assert told.startswith("gpucoh: sweep file s.toml: ")
-    assert SWEEPS[text] in told
+    report = refused("sweep", "s.toml", "--out", "r.parquet")
+    assert report.startswith("gpucoh: sweep file s.toml: ")
+    assert SWEEPS[text] in report
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("run", "bfs", "-p", "ideal", "-c", "dfr"), "did you mean 'drf'?"),
         (("run", "bfs", "-p", "tc-weak[lifetme=3]"), "did you mean 'lifetime'?"),
@@ -190,8 +190,8 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
         (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
     ],
 )
-def test_the_nearest_or_what_is_allowed_is_told(refused, arguments, told):
-    assert told in refused(*arguments)
+def test_the_nearest_or_what_is_allowed_is_reported(refused, arguments, message):
+    assert message in refused(*arguments)
 
 
 TWICE = [
@@ -258,7 +258,7 @@ LINES = st.lists(st.one_of(WORDS, OPTIONS), max_size=6)
 def test_any_words_after_run_end_with_a_status_and_at_most_one_line(capsys, tail):
     once = [] if "--scale" in tail else ["--scale", "tiny"]
     status = call(["run", "vec-cpy", *tail, *once, "--set", "budget=20000"])
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert status in (0, 1, 2)
-    assert told.count("\n") == (status == 2)
-    assert "Traceback" not in told
+    assert message.count("\n") == (status == 2)
+    assert "Traceback" not in message

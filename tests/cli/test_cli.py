@@ -84,11 +84,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "told"), BAD[1:])
-def test_bad_input_is_one_plain_line_and_status_2(cli, arguments, told):
+@pytest.mark.parametrize(("arguments", "message"), BAD[1:])
+def test_bad_input_is_one_plain_line_and_status_2(cli, arguments, message):
     status, out, err = cli(*arguments)
     assert (status, out) == (2, "")
-    assert told in err
+    assert message in err
     assert err.startswith("gpucoh: ")
     assert err.count("\n") == 1
 
@@ -103,7 +103,7 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_a_bad_graph_file_is_told_by_its_name(cli, tmp_path, name):
+def test_a_bad_graph_file_is_reported_by_its_name(cli, tmp_path, name):
     (tmp_path / name).write_text(GRAPHS[name])
     status, out, err = cli("run", "bfs", "-p", "ideal", *TINY, "--param", f"graph={name}")
     assert (status, out) == (2, "")
@@ -111,7 +111,7 @@ def test_a_bad_graph_file_is_told_by_its_name(cli, tmp_path, name):
     assert err.count("\n") == 1
 
 
-def test_an_image_that_is_none_is_told_by_its_name(cli, tmp_path):
+def test_an_image_that_is_none_is_reported_by_its_name(cli, tmp_path):
     (tmp_path / "text.png").write_text("no image")
     status, out, err = cli("run", "hsp", "-p", "ideal", *TINY, "--param", "image=text.png")
     assert (status, out) == (2, "")
@@ -211,15 +211,20 @@ def test_explain_and_json_give_both_in_one_object(cli):
     arguments = ("run", "vec-cpy", "-p", protocol, *TINY, "--set", "cores=2", "--json")
     status, out, _ = cli(*arguments, "--explain")
     plain = json.loads(out)
-    told = plain.pop("explanation")
-    assert (status, told["machine"], told["protocol"]) == (0, "fermi", protocol)
-    assert told["changes"] == {"cores": 2}
-    assert told["sources"]["cores"] == "given"
-    assert told["derived"]["l1_sets"] == {"value": 64, "unit": "", "rule": "l1_lines / l1_ways"}
-    assert told["consistency"]["value"] == plain["consistency"]
-    assert told["consistency"]["asked_for"] is False
+    explanation = plain.pop("explanation")
+    assert (status, explanation["machine"], explanation["protocol"]) == (0, "fermi", protocol)
+    assert explanation["changes"] == {"cores": 2}
+    assert explanation["sources"]["cores"] == "given"
+    assert explanation["derived"]["l1_sets"] == {
+        "value": 64,
+        "unit": "",
+        "rule": "l1_lines / l1_ways",
+    }
+    assert explanation["consistency"]["value"] == plain["consistency"]
+    assert explanation["consistency"]["asked_for"] is False
     options = {
-        name: (option["value"], option["asked_for"]) for name, option in told["options"].items()
+        name: (option["value"], option["asked_for"])
+        for name, option in explanation["options"].items()
     }
     assert (options["dir_ways"], options["dir_ratio"]) == (("4", True), ("2", False))
     without = json.loads(cli(*arguments)[1])
@@ -324,8 +329,8 @@ def test_machines_print_values_units_and_sources(cli):
 
 def test_the_help_of_machines_tells_what_no_field_changes(cli):
     _, out, _ = cli("machines", "--help")
-    told = " ".join(out.split())
-    assert "Fixed in every machine: an L1 has one port and no banks" in told
+    text = " ".join(out.split())
+    assert "Fixed in every machine: an L1 has one port and no banks" in text
 
 
 def test_a_machine_printed_as_toml_runs(cli, tmp_path):

@@ -36,14 +36,14 @@ def allow_no_byte():
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_output_that_cannot_be_written_is_one_line_and_status_2(tmp_path, arguments):
     with (tmp_path / "out").open("w") as out:
-        status, told = gpucoh(arguments, allow_no_byte, stdout=out)
-    assert (status, told) == (2, "gpucoh: standard output cannot be written: File too large\n")
+        status, message = gpucoh(arguments, allow_no_byte, stdout=out)
+    assert (status, message) == (2, "gpucoh: standard output cannot be written: File too large\n")
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_closed_output_is_one_line_and_status_2(arguments):
-    status, told = gpucoh(arguments, lambda: os.close(1))
-    assert (status, told) == (2, "gpucoh: standard output is closed\n")
+    status, message = gpucoh(arguments, lambda: os.close(1))
+    assert (status, message) == (2, "gpucoh: standard output is closed\n")
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
@@ -51,8 +51,8 @@ def test_a_reader_that_has_gone_is_the_status_of_its_signal_and_no_word(argument
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
-        status, told = gpucoh(arguments, stdout=out)
-    assert (status, told) == (128 + signal.SIGPIPE, "")
+        status, message = gpucoh(arguments, stdout=out)
+    assert (status, message) == (128 + signal.SIGPIPE, "")
 
 
 def test_closed_standard_error_changes_no_status():

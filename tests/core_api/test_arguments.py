@@ -255,7 +255,7 @@ def test_a_run_without_a_launch_is_refused():
         make_gpu().run(100)
 
 
-def test_a_kernel_whose_barrier_some_threads_never_reach_is_told():
+def test_a_kernel_whose_barrier_some_threads_never_reach_is_reported():
     gpu = make_gpu()
     asm = Assembler()
     asm.global_id()
@@ -308,7 +308,7 @@ def test_threads_that_cannot_be_explored_are_refused(threads):
         _core.explore("no-l1", None, {}, 2, 2, threads, 0, False, 1000)
 
 
-def test_the_instruction_set_is_told_whole():
+def test_the_instruction_set_is_complete():
     assert len(ISA["opcodes"]) == len(ISA["operands"])
     assert list(ISA["opcodes"].values()) == list(range(len(ISA["opcodes"])))
     assert ISA["size"] == 32

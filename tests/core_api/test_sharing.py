@@ -66,7 +66,7 @@ def test_threads_that_share_a_gpu_are_refused_or_served(protocol):
 
 
 def test_threads_with_gpus_of_their_own_do_not_disturb_each_other():
-    told = []
+    statistics = []
 
     def works():
         gpu = make_gpu(protocol="gpu-vi")
@@ -74,15 +74,15 @@ def test_threads_with_gpus_of_their_own_do_not_disturb_each_other():
         for _ in range(3):
             increment().launch(gpu, address, 256, blocks=4, threads=32)
             finish(gpu, 1000)
-        told.append(gpu.statistics())
+        statistics.append(gpu.statistics())
 
     threads = [threading.Thread(target=works) for _ in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(told) == THREADS
-    assert len(set(told)) == 1
+    assert len(statistics) == THREADS
+    assert len(set(statistics)) == 1
 
 
 def test_a_trace_cannot_begin_while_a_launch_runs():

@@ -47,7 +47,7 @@ def test_every_protocol_is_right_under_every_rule_that_it_keeps():
         assert report.ops >= 12_000
 
 
-def test_an_incoherent_protocol_fails_and_the_failure_is_told_and_short():
+def test_an_incoherent_protocol_fails_and_the_failure_is_reported_and_short():
     report = fuzz("no-coh", ops=4000, seed=3)
     assert not report.counts
     (failure,) = report.failures
@@ -109,9 +109,9 @@ def test_a_cell_is_uncovered_under_the_rules_that_its_protocol_declares():
 
 def test_coverage_counts_each_possible_cell_once():
     coverage = coverage_of(gpucoh.protocols()["gpu-vi"], "rc")["L2"]
-    told = coverage.to_dict()
-    assert told["visited"] == 0
-    assert told["reachable"] + len(told["unreachable"]) == len(told["cells"])
+    report = coverage.to_dict()
+    assert report["visited"] == 0
+    assert report["reachable"] + len(report["unreachable"]) == len(report["cells"])
 
 
 def test_a_short_run_enters_most_cells_and_none_that_is_called_unreachable():
@@ -126,12 +126,12 @@ def test_a_short_run_enters_most_cells_and_none_that_is_called_unreachable():
 
 def test_the_command_tells_json(capsys):
     assert call(["fuzz", "-p", "ideal", "--ops", "2000", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["protocol"] == "ideal"
-    assert told["failures"] == []
-    assert told["ops"] >= 2000
-    assert set(told["coverage"]) == {"L1", "L2"}
-    assert {"visited", "reachable", "cells"} <= set(told["coverage"]["L1"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["protocol"] == "ideal"
+    assert report["failures"] == []
+    assert report["ops"] >= 2000
+    assert set(report["coverage"]) == {"L1", "L2"}
+    assert {"visited", "reachable", "cells"} <= set(report["coverage"]["L1"])
 
 
 def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys, tmp_path):
@@ -154,7 +154,7 @@ def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["-p", "tc-wek"], "did you mean 'tc-weak'"),
         (["-p", "tc-weak", "-c", "sc"], "does not support consistency 'sc'"),
@@ -165,10 +165,10 @@ def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys
         ([], "--protocol"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(capsys, arguments, told):
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
     assert call(["fuzz", *arguments]) == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert len(error.strip().splitlines()) == 1
 
 

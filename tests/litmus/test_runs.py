@@ -142,7 +142,7 @@ def test_every_machine_runs_litmus_tests(machine):
     assert (result.status, result.observed, result.ok) == ("ran", False, True)
 
 
-def test_gpus_are_told_apart_and_cus_shared_by_placement():
+def test_gpus_are_distinguished_and_cus_shared_by_placement():
     for name, same in (("MP+gpus", False), ("MP+cu", True)):
         machine = machines(gpucoh.machine("fermi"))[0][1]
         planner = Planner(builtin(name), machine, 0)

@@ -37,7 +37,7 @@ def tree(tmp_path):
 def test_an_include_that_points_up_is_found(tree):
     (tree / "csrc/base/a.c").write_text('\n#include "core/warp.h"\n')
     assert list(rules.check_includes(tree)) == [
-        'csrc/base/a.c:2: "core/warp.h" stands above this file: dependencies point down'
+        'csrc/base/a.c:2: "core/warp.h" is in a higher layer than this file: dependencies point down'
     ]
 
 

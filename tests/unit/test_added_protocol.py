@@ -139,10 +139,10 @@ def test_it_is_run_explored_and_fuzzed():
     bound = ("--cores", "2", "--lines", "1", "--ops", "1")
     found = json.loads(with_the_copy("tools/mutants.py", "verify", "-p", ADDED, *bound, "--json"))
     assert (found["complete"], found["violations"]) == (True, [])
-    told = json.loads(
+    report = json.loads(
         with_the_copy("tools/mutants.py", "fuzz", "-p", ADDED, "--ops", "3000", "--json")
     )
-    assert told["failures"] == []
+    assert report["failures"] == []
 
 
 # ---- and no other file has a list of their names

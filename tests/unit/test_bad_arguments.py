@@ -49,7 +49,7 @@ def test_what_is_no_executor_is_refused():
     assert "executor" in refusal(gpucoh.sweep, [{"workload": "vec-cpy"}], 4)
 
 
-def test_a_machine_that_cannot_be_written_is_told(tmp_path):
+def test_a_machine_that_cannot_be_written_is_reported(tmp_path):
     assert str(tmp_path) in refusal(gpucoh.machine("fermi").to_toml, tmp_path)
 
 

@@ -88,7 +88,7 @@ def test_a_budget_ends_a_run():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"workload": "bsf"}, "unknown workload 'bsf'"),
         ({"protocol": "idael"}, "did you mean 'ideal'"),
@@ -99,8 +99,8 @@ def test_a_budget_ends_a_run():
         ({"consistency": "drf"}, "does not support consistency 'drf'"),
     ],
 )
-def test_what_cannot_be_run_is_refused(arguments, told):
-    with pytest.raises(gpucoh.ConfigError, match=told):
+def test_what_cannot_be_run_is_refused(arguments, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
         gpucoh.run(**({"workload": "bfs", "protocol": "ideal", "scale": "tiny"} | arguments))
 
 
@@ -155,7 +155,7 @@ def test_a_run_that_ends_in_an_error_stands_in_the_matrix():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"workloads": []}, "no workloads"),
         ({"workloads": ["bsf"]}, "unknown workload"),
@@ -166,8 +166,8 @@ def test_a_run_that_ends_in_an_error_stands_in_the_matrix():
         ({"set": {"core": 3}}, "unknown field 'core'"),
     ],
 )
-def test_a_matrix_that_cannot_be_run_is_refused_before_anything_runs(arguments, told):
-    with pytest.raises(gpucoh.ConfigError, match=told):
+def test_a_matrix_that_cannot_be_run_is_refused_before_anything_runs(arguments, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
         gpucoh.compare(
             **({"workloads": ["vec-cpy"], "protocols": ["ideal"], "scale": "tiny"} | arguments)
         )
@@ -210,7 +210,7 @@ def test_a_protocol_looks_the_same_in_every_figure_and_no_two_alike():
     assert protocol_styles(options) == [style(0), style(1)]
 
 
-def test_more_things_are_told_apart_than_there_are_colours():
+def test_more_series_than_colours_remain_distinguishable():
     looks = {(style(number)["facecolor"], style(number)["hatch"]) for number in range(36)}
     assert len(looks) == 36
 
@@ -229,17 +229,15 @@ def test_the_traffic_figure_stacks_classes_to_the_ratio(matrix):
 
 
 def test_no_text_overlaps_another_in_the_figures(matrix):
-    for figure in (matrix.plot_speedup(), matrix.plot_traffic()):
+    for figure in (matrix.plot_speedup(), matrix.plot_traffic(), matrix.plot_energy()):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
-        axes = figure.axes[0]
-        items = [
-            t
-            for t in [*axes.texts, *axes.get_xticklabels(), *figure.legends[0].get_texts()]
-            if t.get_text()
-        ]
+        items = figure.legends[0].get_texts()
+        for axes in figure.axes:
+            items += [*axes.texts, *axes.get_xticklabels(), axes.title, axes.yaxis.label]
+        items = [t for t in items if t.get_text()]
         boxes = [(t.get_text(), t.get_window_extent(canvas.get_renderer())) for t in items]
         for number, (name, box) in enumerate(boxes):
             for other, second in boxes[number + 1 :]:

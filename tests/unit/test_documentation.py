@@ -25,10 +25,10 @@ def modules():
 
 
 def test_examples_in_docstrings_are_right():
-    told = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
-    assert {name: found for name, found in told.items() if found.failed} == {}
+    report = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
+    assert {name: found for name, found in report.items() if found.failed} == {}
     for name in ("gpucoh", "gpucoh.gpu", "gpucoh.machines.model", "gpucoh.experiments.runner"):
-        assert told[name].attempted > 0
+        assert report[name].attempted > 0
 
 
 def test_the_first_kernel_of_the_readme_runs(tmp_path):
@@ -61,3 +61,16 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
 def test_every_file_that_a_page_links_to_is_there(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_the_page_on_statistics_names_every_key():
+    named = set(
+        re.findall(r"`(\w+)`", (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8"))
+    )
+    found = gpucoh.run("vec-cpy", protocol="gpu-vini", scale="tiny", check=True).to_dict()
+    keys = set(found).union(
+        *(found[name] for name in ("l1", "l2", "core", "stalls", "dram", "check"))
+    )
+    keys |= {key for kind in found["traffic"].values() for key in kind}
+    keys |= {key for table in found["storage"]["L2"].values() for key in table}
+    assert keys - named == set()

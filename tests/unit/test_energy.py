@@ -23,7 +23,7 @@ CACHE = dict.fromkeys(
     ),
     0,
 )
-CORE = {"shared_accesses": 0, "active_cycles": 0}
+CORE = {"shared_accesses": 0, "active_cycles": 0, "issue_cycles": 0}
 ZERO = {
     "cycles": 0,
     "instructions": 0,
@@ -69,8 +69,8 @@ def test_every_coefficient_is_used():
 def test_the_page_tells_every_coefficient_as_it_is():
     page = DOCUMENT.read_text(encoding="utf-8")
     rows = [row for row in page.splitlines() if row.startswith("| `")]
-    told = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
-    assert told == [
+    table = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
+    assert table == [
         (f"`{name}`", f"{item.value:g}", item.unit, item.text, item.source)
         for name, item in COEFFICIENTS.items()
     ]
@@ -148,10 +148,20 @@ def test_an_access_of_a_cache_four_times_as_large_costs_twice_the_data():
 
 def test_dram_pays_bits_and_rows():
     dram = ZERO["dram"] | {"reads": 4, "row_misses": 1}
-    bits = 4 * LINE * 12e-12
+    bits = 4 * LINE * 8e-12
     fixed = of(dram=dram)  # no rows are modelled: each access opens one
-    assert only(fixed, "dram") == pytest.approx(bits + 4 * 2.5e-9)
-    assert of(FERMI | {"dram_model": "fr_fcfs"}, dram=dram)["dram"] == pytest.approx(bits + 2.5e-9)
+    assert only(fixed, "dram") == pytest.approx(bits + 4 * 6e-9)
+    assert of(FERMI | {"dram_model": "fr_fcfs"}, dram=dram)["dram"] == pytest.approx(bits + 6e-9)
+
+
+def test_row_and_standby_of_dram_follow_from_the_currents_of_a_device():
+    # DRAMsim3's GDDR5_1Gb_x32.ini: amperes, volts, cycles of 0.667 ns, rows of 2 KiB; a fermi channel has two devices
+    one_bank, precharged, active, volts = 0.490, 0.250, 0.450, 1.5
+    row_open, row_closed = 42 * 0.667e-9, 18 * 0.667e-9
+    row = (one_bank - active) * row_open + (one_bank - precharged) * row_closed
+    item = COEFFICIENTS["dram_row"]
+    assert item.value * item.scale == pytest.approx(volts * row, rel=0.01)
+    assert of(cycles=MILLISECOND)["dram"] == pytest.approx(8 * 2 * volts * active * 1e-3)
 
 
 def test_the_scratchpad_pays_a_word_a_lane():
@@ -161,11 +171,20 @@ def test_the_scratchpad_pays_a_word_a_lane():
     assert wide["scratchpad"] == pytest.approx(2 * used["scratchpad"])
 
 
-def test_a_core_pays_instructions_lanes_busy_cycles_and_time():
+def test_a_core_pays_instructions_lanes_issue_cycles_and_time():
     base = of(instructions=10, thread_instructions=320)
     assert only(base, "core") == pytest.approx((10 * 400 + 320 * 40) * 1e-12)
     assert of(cycles=MILLISECOND)["core"] == pytest.approx(16 * 1.0 * 1e-3)
-    assert only(of(core=CORE | {"active_cycles": 5}), "core") == pytest.approx(5 * 700e-12)
+    assert only(of(core=CORE | {"issue_cycles": 5}), "core") == pytest.approx(5 * 700e-12)
+
+
+def test_the_clock_of_a_core_that_does_not_issue_is_gated():
+    assert of(core=CORE | {"active_cycles": 5})["total"] == 0
+
+
+def test_the_power_of_a_core_that_does_nothing_is_within_gpuwattchs():
+    # GPUWattch's gtx480: 11 W of constant power for 16 active cores, 1.59 W for an idle core
+    assert 11 / 16 < COEFFICIENTS["core_power"].value < 1.59
 
 
 def test_coefficients_can_be_replaced():
@@ -184,9 +203,12 @@ def test_a_busy_fermi_draws_about_what_the_sources_say():
         thread_instructions=16 * 32 * second,
         traffic=sent(flits // 3, flits),
         dram=ZERO["dram"] | {"reads": round(179.2e9 / 128)},
-        core=CORE | {"active_cycles": 16 * second},
+        core=CORE | {"issue_cycles": 16 * second},
     )
     assert 80 < busy["total"] < 150
+    # GPUWattch: about 30% memory, 10% network of a modern GPU
+    assert 0.2 < busy["dram"] / busy["total"] < 0.4
+    assert 0.03 < (busy["noc_dynamic"] + busy["noc_static"]) / busy["total"] < 0.15
     assert busy["noc_dynamic"] / busy["noc_static"] == pytest.approx(20, rel=0.2)
 
 
@@ -232,12 +254,53 @@ def test_fewer_flits_are_less_dynamic_network_energy():
     assert less.energy.noc_dynamic < more.energy.noc_dynamic
 
 
-def test_the_energy_figure_stacks_parts_to_the_ratio():
-    matrix = gpucoh.compare(["vec-cpy", "hsp"], ["no-l1", "ideal"], scale="tiny")
-    figure = matrix.plot_energy()
-    assert "ratio of joules" in figure.axes[0].get_ylabel()
+def heights(axes):
+    """The heights of all stacked bars, sorted."""
     tops = {}
-    for bar in figure.axes[0].patches:
+    for bar in axes.patches:
         x = round(bar.get_x(), 6)
         tops[x] = max(tops.get(x, 0), bar.get_y() + bar.get_height())
-    assert sorted(tops.values()) == pytest.approx(sorted(row["energy"] for row in matrix.summary))
+    return sorted(tops.values())
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return gpucoh.compare(["vec-cpy", "hsp"], ["no-l1", "gpu-vini"], scale="tiny")
+
+
+def test_the_energy_figure_stacks_parts_to_the_ratio(matrix):
+    total = matrix.plot_energy().axes[0]
+    assert "energy relative to no-l1" in total.get_ylabel()
+    assert "ratio of joules" in total.get_ylabel()
+    assert heights(total) == pytest.approx(sorted(row["energy"] for row in matrix.summary))
+
+
+def test_network_and_caches_have_an_axis_of_their_own(matrix):
+    memory = matrix.plot_energy().axes[1]
+    assert "network and caches, relative to" in memory.get_ylabel()
+
+    def joules(run):
+        energy = run.stats.energy.to_dict()
+        return energy["total"] - energy["core"] - energy["scratchpad"] - energy["dram"]
+
+    ratios = [
+        joules(matrix.run(name, protocol)) / joules(matrix.run(name, "no-l1"))
+        for name in matrix.workloads
+        for protocol in matrix.protocols
+    ]
+    assert heights(memory) == pytest.approx(sorted(ratios))
+
+
+def test_a_part_has_the_same_look_on_both_axes(matrix):
+    looks = [
+        {bar.get_label(): (bar.get_facecolor(), bar.get_hatch()) for bar in axes.patches}
+        for axes in matrix.plot_energy().axes
+    ]
+    assert set(looks[1]) == set(looks[0]) - {"core", "scratchpad", "dram"}
+    assert all(looks[0][part] == look for part, look in looks[1].items())
+
+
+def test_the_energy_figure_says_what_the_papers_figures_include(matrix):
+    caption = matrix.plot_energy().get_supxlabel()
+    assert "Singh et al. and Ren and Lis draw the network alone" in caption
+    assert "Sinclair et al. dynamic energy without DRAM" in caption

@@ -112,7 +112,7 @@ def test_toml_may_name_a_base(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"core": 3}, "unknown field 'core'; did you mean 'cores'?"),
         ({"l1_bytes": 3}, "did you mean 'l1_kib'?"),
@@ -139,11 +139,11 @@ def test_toml_may_name_a_base(tmp_path):
         ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(changes, told):
+def test_what_does_not_fit_is_refused_in_one_line(changes, message):
     with pytest.raises(gpucoh.ConfigError) as caught:
         FERMI.replace(**changes)
     text = str(caught.value)
-    assert told in text
+    assert message in text
     assert text.startswith("machine 'fermi': ")
     assert "\n" not in text
 

@@ -6,7 +6,7 @@ import gpucoh
 
 # The papers' numbers: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
 # sections 6 and 7; QR table 1. Totals over banks are as printed, divided by their number.
-TOLD = {
+GIVEN = {
     "fermi": {
         "cores": 16,
         "core_mhz": 1400,
@@ -95,27 +95,27 @@ TOLD = {
 ALSO = {"gcn3": {"warps_per_core", "issue_width", "issue_cycles"}}
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_every_told_number_is_the_paper_s_and_names_its_place(name):
+@pytest.mark.parametrize("name", GIVEN)
+def test_every_given_number_is_the_paper_s_and_names_its_place(name):
     machine = gpucoh.machine(name)
-    for field, value in TOLD[name].items():
+    for field, value in GIVEN[name].items():
         assert getattr(machine, field) == value, field
         source = machine.source(field)
         assert not source.startswith("inferred"), field
         assert "table" in source or "section" in source, field
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", GIVEN)
 def test_every_other_number_is_marked_inferred(name):
     machine = gpucoh.machine(name)
-    told = TOLD[name].keys() | ALSO.get(name, set())
+    given = GIVEN[name].keys() | ALSO.get(name, set())
     for field in machine.numbers():
-        if field not in told:
+        if field not in given:
             source = machine.source(field)
             assert source.startswith(("inferred", "not used")), (field, source)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", GIVEN)
 def test_no_machine_s_scratchpad_is_without_banks(name):
     assert gpucoh.machine(name).scratchpad_banks == 32
 

@@ -107,7 +107,7 @@ def test_numbers_switches_and_words_are_read():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("tc-wek", "unknown protocol 'tc-wek'; protocols are tc-weak; did you mean 'tc-weak'?"),
         ("tc-weak[lifetim=3]", "unknown option 'lifetim'"),
@@ -119,10 +119,10 @@ def test_numbers_switches_and_words_are_read():
         ("tc-weak[consistency=xc]", "unknown consistency 'xc'"),
     ],
 )
-def test_what_is_unknown_or_unfit_is_refused(text, told):
+def test_what_is_unknown_or_unfit_is_refused(text, message):
     with pytest.raises(ConfigError) as caught:
         choose(text, KNOWN)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_the_rule_is_the_one_asked_for_else_the_brackets_else_the_papers():

@@ -102,7 +102,7 @@ def test_any_executor_with_submit_will_do():
     assert gpucoh.sweep(RUNS[:2], Elsewhere()).correct.tolist() == [True, True]
 
 
-def test_runs_that_the_executor_lost_are_told_and_carried_out_at_resume(tmp_path, counted):
+def test_runs_that_the_executor_lost_are_reported_and_carried_out_at_resume(tmp_path, counted):
     out = tmp_path / "results.parquet"
     with pytest.raises(gpucoh.Error, match=r"2 of 4 runs were lost .*worker killed.*resume"):
         gpucoh.sweep(RUNS, Elsewhere(lost=[1]), out=out)
@@ -201,9 +201,9 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, message = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert b"Traceback" not in told
+    assert b"Traceback" not in message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.parquet", "s.toml"]
     assert pd.read_parquet(out).correct.tolist() == [True, True, True]
 
@@ -216,7 +216,7 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("runs", "options", "told"),
+    ("runs", "options", "message"),
     [
         ([{"workload": "bsf"}], {}, "unknown workload"),
         (
@@ -236,8 +236,8 @@ def test_results_are_not_overwritten_unless_resumed(tmp_path):
         (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
     ],
 )
-def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, options, told):
-    with pytest.raises(gpucoh.ConfigError, match=told):
+def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, options, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
         gpucoh.sweep(runs, **options)
     assert counted == []
 
@@ -267,7 +267,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda rows: rows.drop(columns="key"), "no column 'key'"),
         (lambda rows: rows.drop(columns="correct"), "no column 'correct'"),
@@ -284,12 +284,12 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         (lambda rows: rows.assign(param_words=5), "'param_words' holds int64, not text"),
     ],
 )  # fmt: skip
-def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted, change, told):
+def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted, change, message):
     out = tmp_path / "results.parquet"
     gpucoh.sweep(RUNS[:2], out=out)
     change(pd.read_parquet(out)).to_parquet(out, index=False)
     before = out.read_bytes()
-    with pytest.raises(gpucoh.ConfigError, match=f"is not a result file: .*{told}"):
+    with pytest.raises(gpucoh.ConfigError, match=f"is not a result file: .*{message}"):
         gpucoh.sweep(RUNS, out=out, resume=True)
     assert out.read_bytes() == before
     assert len(counted) == 2
@@ -306,7 +306,7 @@ def test_seeds_that_were_kept_as_text_are_gone_on_from(tmp_path):
     pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), before)
 
 
-def test_a_folder_that_is_gone_is_told(tmp_path, monkeypatch):
+def test_a_folder_that_is_gone_is_reported(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
@@ -358,7 +358,7 @@ def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
     assert keys[0] == keys[2] != keys[1]
 
 
-def test_a_key_does_not_depend_on_whether_a_default_is_told():
+def test_a_key_does_not_depend_on_whether_a_default_is_given():
     assert key_of(Run(workload="bfs")) == key_of(Run(workload="bfs", params={"source": -1}))
 
 
@@ -375,7 +375,7 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("workloads = [", "not TOML"),
         ('protocols = ["ideal"]', "the entry workloads is missing"),
@@ -395,8 +395,8 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
         ('workload = "bfs"\ncheck = "yes"', "is not true or false"),
     ],
 )
-def test_a_bad_file_is_told_by_its_name(tmp_path, text, told):
+def test_a_bad_file_is_reported_by_its_name(tmp_path, text, message):
     path = tmp_path / "s.toml"
     path.write_text(text)
-    with pytest.raises(gpucoh.ConfigError, match=rf"s\.toml: .*{told}"):
+    with pytest.raises(gpucoh.ConfigError, match=rf"s\.toml: .*{message}"):
         read_sweep(path)

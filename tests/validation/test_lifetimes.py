@@ -35,8 +35,27 @@ def share_and_release(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, order
         gpucoh.store(data, at, gpucoh.u32(1), order="release")
 
 
-def _average(kernel: gpucoh.Kernel) -> float:
-    gpu = gpucoh.GPU(protocol="tc-weak")
+@gpucoh.kernel
+def count_and_fence(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, ordered: gpucoh.i32):
+    at = gpucoh.global_id()
+    for _ in range(rounds):
+        if gpucoh.load(data, at ^ 32) < gpucoh.u32(1000):
+            gpucoh.atomic_add(data, at, gpucoh.u32(1))
+    if ordered > 0:
+        gpucoh.fence()
+
+
+@gpucoh.kernel
+def keep_and_fence(data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, ordered: gpucoh.i32):
+    at = gpucoh.global_id()
+    for _ in range(rounds):
+        data[at] = data[at] + gpucoh.u32(1)  # the line is this block's alone
+    if ordered > 0:
+        gpucoh.fence()
+
+
+def _average(kernel: gpucoh.Kernel, protocol: str = "tc-weak") -> float:
+    gpu = gpucoh.GPU(protocol=protocol)
     data = gpu.zeros(4096, np.uint32)
     gpu.launch(kernel, grid=32, block=128, args=(data, 40, 0))
     l2 = gpu.stats().l2
@@ -69,3 +88,23 @@ def test_stores_shorten_predictions_of_programs_with_fences_executed_or_not(
     kernel: gpucoh.Kernel,
 ) -> None:
     assert _average(kernel) < _average(share) - 10
+
+
+@pytest.mark.parametrize("kernel", [count_and_fence, keep_and_fence])
+def test_atomics_and_private_stores_shorten_predictions_only_on_request(
+    kernel: gpucoh.Kernel,
+) -> None:
+    assert _average(kernel, "tc-weak[predict_down=write]") < _average(kernel) - 10
+
+
+def test_stores_shorten_predictions_under_both_readings() -> None:
+    assert _average(share_and_fence, "tc-weak[predict_down=write]") < _average(share) - 10
+
+
+def test_the_reference_predictor_starts_and_stops_at_800_cycles() -> None:
+    gpu = gpucoh.GPU(protocol="tc-weak[predictor=reference]")
+    gpu.launch(share, grid=1, block=32, args=(gpu.zeros(64, np.uint32), 1, 0))
+    l2 = gpu.stats().l2
+    assert l2["lease_cycles"] == 800 * l2["leases"] > 0
+    assert 800 - 64 <= _average(share_and_fence, "tc-weak[predictor=reference]") <= 802
+    assert _average(share_and_fence) < 1024 - 100

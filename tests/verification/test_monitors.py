@@ -78,9 +78,9 @@ def test_no_coherence_is_checked_at_its_banks_only(protocol):
 # ---- planted bugs: each monitor catches one
 
 PLANTED = [
-    ("single writer or many readers", "gpu-vi!store-waits-for-nobody", "bh", {}),
+    ("single writer or many readers", "gpu-vi!store-without-invalidations", "bh", {}),
     ("single writer or many readers", "mesi!owner-keeps-line", "bh", {}),
-    ("single writer or many readers", "tc-strong!lease-off-by-one", "bh", {}),
+    ("single writer or many readers", "tc-strong!store-waits-for-no-lease", "bh", {}),
     ("a readable copy is current", "ideal!fill-survives", "bh", {}),
     ("a readable copy is current", "mesi!writeback-lost", "sr", {}),
     ("the bank has every write", "no-l1!fill-over-store", "bh", {}),
@@ -95,7 +95,12 @@ PLANTED = [
     ("no lease outlives the bank's", "tc-weak!evicted-lease-forgotten", "synthetic", SMALL_L2),
     ("no hit on an expired copy", "tc-weak!expired-copy-read", "stn", {}),
     ("no hit on an expired copy", "tc-strong!expired-copy-read", "stn", {}),
-    ("a write is visible when its writer is told", "tc-weak!gwct-off-by-one", "bh", {}),
+    (
+        "a write is globally visible when its writer is notified",
+        "tc-weak!gwct-off-by-one",
+        "bh",
+        {},
+    ),
     ("a fence waits for its warp's writes", "tc-weak!fence-ignores-gwct", "bh", {}),
     ("a fence waits for its warp's writes", "tc-weak!barrier-joins-nothing", "cl", {}),
 ]

@@ -192,7 +192,7 @@ def test_a_report_names_both_accesses():
     )
 
 
-def test_narrow_scopes_are_told():
+def test_narrow_scopes_are_reported():
     text = race_of(message_by_a_release_of_the_block, 3)
     assert "(release, scope cta)" in text
     assert "scopes do not include each other" in text

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -67,7 +68,7 @@ def test_fences_everywhere_make_programs_sequentially_consistent():
         ("CoRR", (1, 0, 1), set()),
     ],
 )
-def test_models_are_told_apart(name, outcome, models):
+def test_models_are_distinguished(name, outcome, models):
     program = next(shape for shape in shapes() if shape.name == name)
     allowing = {m for m in ("SC", "RC-MCA", "RCpc") if outcome in allowed_outcomes(program, m)}
     assert allowing == models
@@ -108,8 +109,8 @@ def test_what_is_allowed_is_seen():
 
 def test_equal_cores_may_change_places():
     alike = explore("gpu-vi", parse("add x 1; ld x | add x 1; ld x"))
-    told_apart = explore("gpu-vi", parse("add x 1; ld x | add x 2; ld x"))
-    assert alike["states"] < 0.6 * told_apart["states"]
+    distinct = explore("gpu-vi", parse("add x 1; ld x | add x 2; ld x"))
+    assert alike["states"] < 0.6 * distinct["states"]
     rows = {tuple(row) for row in alike["outcomes"]}
     assert rows == {(c, d, a, b, x) for a, b, c, d, x in rows}
     assert rows == set(allowed_outcomes(parse("add x 1; ld x | add x 1; ld x"), "RC-MCA"))
@@ -117,10 +118,21 @@ def test_equal_cores_may_change_places():
 
 def test_an_exploration_that_runs_out_of_states_is_bounded():
     assert not explore("gpu-vi", parse("st x 1 | ld x; ld x"), max_states=50)["complete"]
-    assert not verify("gpu-vi", max_states=1000).complete
+    found = verify("gpu-vi", max_states=1000)
+    assert not found.complete
+    assert 0 < found.completed < found.explored < found.programs
     long = verify("tc-weak[lifetime=65535]", max_states=1000)  # one program alone has more
     assert not long.complete
     assert long.states <= 1001
+
+
+def test_a_bounded_result_says_how_many_programs_are_complete():
+    out = run_cli("-p", "no-l1", "--states", "100000").stdout
+    completed, programs, share = re.search(
+        r": bounded: ([\d,]+) of ([\d,]+) programs \((\d+)%\);", out
+    ).groups()
+    completed, programs = (int(number.replace(",", "")) for number in (completed, programs))
+    assert int(share) == 100 * completed // programs > 0
 
 
 @pytest.mark.parametrize("bound", [{"cores": 5}, {"lines": 0}, {"operations": 9}])
@@ -147,10 +159,10 @@ def test_a_violation_is_drawn_and_ends_with_1():
 
 def test_json_tells_states_and_the_violation():
     done = run_cli("-p", "no-l1!ack-dropped", "--lines", "1", "--json")
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert {"protocol", "states", "transitions", "depth", "complete", "violations"} <= set(told)
-    assert told["violations"][0]["kind"] == "deadlock"
+    assert {"protocol", "states", "transitions", "depth", "complete", "violations"} <= set(report)
+    assert report["violations"][0]["kind"] == "deadlock"
 
 
 def test_bad_input_is_one_line_and_2():

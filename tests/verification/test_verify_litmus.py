@@ -131,9 +131,9 @@ def test_an_outcome_is_a_final_state_of_the_test():
 )
 def test_the_explorer_says_what_can_be_observed(name, rule, observed, allowed):
     found = verify("gpu-vi", consistency=rule, tests=[find(name)])
-    (told,) = found.tests
-    assert (told.status, told.complete) == ("explored", True)
-    assert (told.observed, told.allowed) == (observed, allowed)
+    (test,) = found.tests
+    assert (test.status, test.complete) == ("explored", True)
+    assert (test.observed, test.allowed) == (observed, allowed)
     assert found.complete
     assert not found.limits
 
@@ -141,14 +141,14 @@ def test_the_explorer_says_what_can_be_observed(name, rule, observed, allowed):
 def test_a_test_given_twice_is_explored_once_and_reported_twice():
     once, twice = (verify("no-l1", tests=[find("MP")] * number) for number in (1, 2))
     assert once.states == twice.states
-    assert [told.observed for told in twice.tests] == [True, True]
+    assert [test.observed for test in twice.tests] == [True, True]
 
 
 def test_limits_are_reported_and_a_test_with_settings_left_is_not_complete():
     found = verify("gpu-vi", tests=[find("MP"), find("SB")], max_states=3000)
     assert not found.complete
     assert [limit.what for limit in found.limits] == ["more than 3000 states in all programs"]
-    assert not any(told.complete for told in found.tests)
+    assert not any(test.complete for test in found.tests)
     assert found.to_dict()["limits"] == [
         {"what": found.limits[0].what, "first": found.limits[0].first, "programs": 2}
     ]
@@ -178,13 +178,13 @@ def cli(capsys, tmp_path, monkeypatch):
 
 def test_files_and_names_are_explored(cli):
     status, out, err = cli("mine.litmus", "SB", "lock", "--json")
-    told = {item["test"]: item for item in json.loads(out)["tests"]}
+    report = {item["test"]: item for item in json.loads(out)["tests"]}
     assert (status, err) == (0, "")
-    assert [told[name]["status"] for name in ("mine", "SB", "lock")] == [
+    assert [report[name]["status"] for name in ("mine", "SB", "lock")] == [
         "explored", "explored", "unsupported",
     ]  # fmt: skip
-    assert told["SB"]["observed"]
-    assert told["lock"]["reason"].startswith("line 6: the explorer has no atomic cas")
+    assert report["SB"]["observed"]
+    assert report["lock"]["reason"].startswith("line 6: the explorer has no atomic cas")
 
 
 def test_text_tells_tests_and_limits(cli):

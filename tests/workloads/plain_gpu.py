@@ -270,7 +270,7 @@ class PlainGPU:
                 def __new__(cls, value: Any) -> Any:
                     if kind == np.float32:
                         return np.float32(value)
-                    return int(narrow(math.trunc(value), kind))
+                    return int(narrow(int(value), kind))
 
             return Conversion, kind
 

@@ -4,16 +4,20 @@ wrong one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import scipy.ndimage
 from plain_gpu import PlainGPU
 
 from gpucoh.suite import inputs, workload
 from gpucoh.suite.alignment import reference_alignment
 from gpucoh.suite.clustering import reference_kmeans
 from gpucoh.suite.diffusion import reference_step
+from gpucoh.suite.factorisation import reconstruct, update_internal
 from gpucoh.suite.graphs import reference_distances
-from gpucoh.suite.images import gaussian_weights
+from gpucoh.suite.images import filter_coefficients, reference_filter
 from gpucoh.suite.ledger import LANES, Ledger, replay
 from gpucoh.suite.matrices import reference_product
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
@@ -129,8 +133,8 @@ def test_the_same_seed_makes_the_same_input(name: str) -> None:
 
 def test_kmeans_of_two_pairs_of_points() -> None:
     points = np.array([[0, 0], [0, 2], [10, 0], [10, 2]], np.float32)
-    membership, centroids = reference_kmeans(points, points[[0, 2]], 2)
-    assert membership.tolist() == [0, 0, 1, 1]
+    memberships, centroids = reference_kmeans(points, points[[0, 2]], 2)
+    assert [membership.tolist() for membership in memberships] == 2 * [[0, 0, 1, 1]]
     assert centroids.tolist() == [[0, 1], [10, 1]]
 
 
@@ -140,11 +144,15 @@ def test_a_cluster_without_points_keeps_its_centroid() -> None:
     assert centroids.tolist() == [[0.5], [90.0]]
 
 
-def test_gaussian_weights_sum_to_one_and_are_symmetric() -> None:
-    weights = gaussian_weights(4)
-    assert weights.sum() == pytest.approx(1)
-    assert np.array_equal(weights, weights[::-1])
-    assert weights.argmax() == 4
+@pytest.mark.parametrize("sigma", [1.5, 4, 10])
+def test_the_recursive_filter_is_nearly_gaussian(sigma: float) -> None:
+    rng = np.random.default_rng(0)
+    channels = rng.integers(60, 200, (64, 80, 4)).astype(np.uint32)
+    image = channels @ np.array([1, 1 << 8, 1 << 16, 1 << 24], np.uint32)
+    filtered = reference_filter(image, filter_coefficients(sigma))
+    for c in range(4):
+        exact = scipy.ndimage.gaussian_filter(channels[..., c].astype(float), sigma, mode="nearest")
+        assert np.abs(((filtered >> (8 * c)) & 255) - exact).max() < 10
 
 
 def test_product_in_f32_is_close_to_the_product_in_f64() -> None:
@@ -154,6 +162,21 @@ def test_product_in_f32_is_close_to_the_product_in_f64() -> None:
         rng.uniform(-1, 1, (50, 7)).astype(np.float32),
     )
     assert np.allclose(reference_product(a, b), a.astype(float) @ b.astype(float), atol=1e-5)
+
+
+def test_factors_are_multiplied_as_lower_and_upper_triangle() -> None:
+    assert reconstruct(np.array([[2, 4], [3, 5]], np.float32)).tolist() == [[2, 4], [6, 17]]
+
+
+def test_a_decomposition_without_its_updates_is_wrong() -> None:
+    class Skipping(PlainGPU):
+        def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> None:
+            if kernel is not update_internal:
+                super().launch(kernel, grid=grid, block=block, args=args)
+
+    instance = workload("lud").prepare("tiny", 0)
+    assert instance.run(PlainGPU()).correct
+    assert not instance.run(Skipping()).correct
 
 
 def test_alignment_of_a_word_with_itself_is_its_diagonal() -> None:

@@ -276,6 +276,6 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
     name: str, protocol: str
 ) -> None:
-    told, where = verdict(name, protocol)
-    assert told in ("wrong", "hung", "failed")
+    found, where = verdict(name, protocol)
+    assert found in ("wrong", "hung", "failed")
     assert where

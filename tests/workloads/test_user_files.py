@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 import gpucoh
+from gpucoh import suite
 from gpucoh.suite import inputs
 
 COLOURS = (np.random.default_rng(5).random((21, 34, 4)) * 255).astype(np.uint8)
@@ -76,7 +77,7 @@ def png_of_16_bits(samples: np.ndarray) -> bytes:
 
 
 @pytest.mark.parametrize(("samples", "kept"), [(1, 16), (2, 8), (3, 8), (4, 8)])
-def test_16_bits_are_kept_of_grey_and_told_to_be_lost_of_colours(
+def test_16_bits_are_kept_of_grey_and_documented_as_lost_of_colours(
     tmp_path: Path, samples: int, kept: int
 ) -> None:
     grey = np.array([[0, 1, 300, 65535]], np.uint16)
@@ -84,8 +85,8 @@ def test_16_bits_are_kept_of_grey_and_told_to_be_lost_of_colours(
     read = inputs.read_image(str(tmp_path / "p.png"))
     assert np.allclose(read, (grey >> (16 - kept)) / (2**kept - 1), atol=1e-7)
     for workload in gpucoh.workloads().values():
-        told = [p.text for p in workload.parameters if p.name == "image"]
-        assert all("16-bit PNG with colour or alpha the upper 8 bits" in text for text in told)
+        texts = [p.text for p in workload.parameters if p.name == "image"]
+        assert all("16-bit PNG with colour or alpha the upper 8 bits" in text for text in texts)
 
 
 def test_the_range_of_the_largest_numbers_is_one_too(tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1,2x\n3,4\n", "line 1 is '1,2x'"),  # no headings: one of them is a number
         ("x,y\nu,v\n1,2\n", "line 2 is 'u,v'"),
@@ -133,13 +134,13 @@ def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
     ],
 )
 def test_a_table_that_is_none_is_refused_with_its_line(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "points.csv"
     path.write_text(text)
     with pytest.raises(gpucoh.ConfigError) as error:
         inputs.read_points(str(path))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -151,21 +152,28 @@ def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
         gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
 
 
+def test_centroids_that_exceed_the_constants_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "points.npy", np.zeros((40, 32), np.float32))
+    params = {"points": str(tmp_path / "points.npy"), "clusters": 35}
+    with pytest.raises(gpucoh.ConfigError, match="is 35 x 32; allowed: a product of up to 1088"):
+        suite.workload("kmn").prepare("tiny", 0, params)
+
+
 @pytest.mark.core
 @pytest.mark.parametrize(
-    ("largest", "told"),
+    ("largest", "message"),
     [
         (3e38, r"point 1 has 3e\+38 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
         (-1e20, r"point 1 has -1e\+20 in dimension 1; allowed: -4.61e\+18 to 4.61e\+18, so that"),
     ],
 )
 def test_points_whose_squares_leave_f32_are_refused(
-    tmp_path: Path, largest: float, told: str
+    tmp_path: Path, largest: float, message: str
 ) -> None:
     points = np.array([[1, 2], [3, largest], [-largest, 4], [5, 6]], np.float32)
     np.save(tmp_path / "points.npy", points)
     params = {"points": str(tmp_path / "points.npy"), "clusters": 3, "iterations": 4}
-    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+    with pytest.raises(gpucoh.ConfigError, match=message) as error:
         gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params)
     assert "\n" not in str(error.value)
 
@@ -184,7 +192,7 @@ def test_the_farthest_points_that_are_allowed_have_right_answers(
 
 
 @pytest.mark.parametrize(
-    ("workload", "params", "told"),
+    ("workload", "params", "message"),
     [
         ("kmn", {"points": "F", "count": 4}, "parameter count describes the generated input"),
         ("kmn", {"points": "F", "dimensions": 2}, "allowed: dimensions or points="),
@@ -199,11 +207,11 @@ def test_the_farthest_points_that_are_allowed_have_right_answers(
     ],
 )
 def test_a_parameter_that_would_count_for_nothing_is_refused(
-    tmp_path: Path, workload: str, params: dict[str, object], told: str
+    tmp_path: Path, workload: str, params: dict[str, object], message: str
 ) -> None:
     (tmp_path / "pairs.csv").write_text("0,1\n1,2\n2,3\n3,4\n")
     given = {k: str(tmp_path / "pairs.csv") if v == "F" else v for k, v in params.items()}
-    with pytest.raises(gpucoh.ConfigError, match=told) as error:
+    with pytest.raises(gpucoh.ConfigError, match=message) as error:
         gpucoh.run(workload, protocol="ideal", scale="tiny", params=given)
     assert "\n" not in str(error.value)
 

@@ -2,34 +2,16 @@
  * it. */
 #include "core/execute/alu.h"
 
-#include <string.h>
-
 #include "core/execute/math.h"
 
 #define CANONICAL_NAN UINT32_C(0x7FC00000)
 #define SIGN UINT32_C(0x80000000)
 
-static inline float
-f32(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t
-raw(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The word of an arithmetic result, with the canonical NaN. */
 static inline uint32_t
 word(float value)
 {
-    return value != value ? CANONICAL_NAN : raw(value);
+    return value != value ? CANONICAL_NAN : gpc_f32_bits(value);
 }
 
 static inline int32_t
@@ -75,7 +57,8 @@ floor_f32(float x)
     }
     float whole = (float) (int32_t) x;
     whole = whole > x ? whole - 1.0f : whole;
-    return f32(raw(whole) | (raw(x) & SIGN)); /* -0.0 stays -0.0; negative results have the sign already */
+    return gpc_f32(gpc_f32_bits(whole) |
+                   (gpc_f32_bits(x) & SIGN)); /* -0.0 stays -0.0; negative results have the sign already */
 }
 
 /* a - b * trunc(a / b), exactly: the remainder of the significands, forty bits at a time. */
@@ -83,10 +66,10 @@ static inline float
 truncated_modulo(float a, float b)
 {
     const uint32_t infinity = UINT32_C(0x7F800000), one = UINT32_C(1) << 23; /* the significand's first bit */
-    uint32_t x = raw(a) & ~SIGN, y = raw(b) & ~SIGN;
+    uint32_t x = gpc_f32_bits(a) & ~SIGN, y = gpc_f32_bits(b) & ~SIGN;
 
     if (y == 0 || x >= infinity || y > infinity) {
-        return f32(CANONICAL_NAN);
+        return gpc_f32(CANONICAL_NAN);
     }
     if (x < y) {
         return a;
@@ -104,7 +87,7 @@ truncated_modulo(float a, float b)
         exponent_y--;
     }
     uint32_t bits = rest < one ? (uint32_t) rest : exponent_y << 23 | ((uint32_t) rest & (one - 1));
-    return f32(bits | (raw(a) & SIGN));
+    return gpc_f32(bits | (gpc_f32_bits(a) & SIGN));
 }
 
 /* As in Python: the result, even a zero, has the divisor's sign. */
@@ -114,7 +97,7 @@ floor_modulo_f32(float a, float b)
     float rest = truncated_modulo(a, b);
 
     if (rest == 0.0f) {
-        return f32(raw(b) & SIGN);
+        return gpc_f32(gpc_f32_bits(b) & SIGN);
     }
     return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
 }
@@ -131,7 +114,7 @@ floor_divide_f32(float a, float b)
         quotient -= 1.0f;
     }
     if (quotient == 0.0f) {
-        return f32((raw(a) ^ raw(b)) & SIGN);
+        return gpc_f32((gpc_f32_bits(a) ^ gpc_f32_bits(b)) & SIGN);
     }
     float whole = floor_f32(quotient);
     return quotient - whole > 0.5f ? whole + 1.0f : whole;
@@ -161,7 +144,7 @@ smaller_f32(uint32_t a, uint32_t b)
     if (is_nan(a)) {
         return b;
     }
-    return is_nan(b) || f32(a) < f32(b) ? a : b;
+    return is_nan(b) || gpc_f32(a) < gpc_f32(b) ? a : b;
 }
 
 static inline uint32_t
@@ -170,7 +153,7 @@ larger_f32(uint32_t a, uint32_t b)
     if (is_nan(a)) {
         return b;
     }
-    return is_nan(b) || f32(a) > f32(b) ? a : b;
+    return is_nan(b) || gpc_f32(a) > gpc_f32(b) ? a : b;
 }
 
 static inline uint32_t
@@ -215,32 +198,32 @@ shift_right_arithmetic(uint32_t a, uint32_t b)
     X(le_u, a <= b)                                                                    \
     X(gt_u, a > b)                                                                     \
     X(ge_u, a >= b)                                                                    \
-    X(add_f, word(f32(a) + f32(b)))                                                    \
-    X(sub_f, word(f32(a) - f32(b)))                                                    \
-    X(mul_f, word(f32(a) * f32(b)))                                                    \
-    X(div_f, word(f32(a) / f32(b)))                                                    \
-    X(floordiv_f, word(floor_divide_f32(f32(a), f32(b))))                              \
-    X(mod_f, word(floor_modulo_f32(f32(a), f32(b))))                                   \
+    X(add_f, word(gpc_f32(a) + gpc_f32(b)))                                                    \
+    X(sub_f, word(gpc_f32(a) - gpc_f32(b)))                                                    \
+    X(mul_f, word(gpc_f32(a) * gpc_f32(b)))                                                    \
+    X(div_f, word(gpc_f32(a) / gpc_f32(b)))                                                    \
+    X(floordiv_f, word(floor_divide_f32(gpc_f32(a), gpc_f32(b))))                              \
+    X(mod_f, word(floor_modulo_f32(gpc_f32(a), gpc_f32(b))))                                   \
     X(neg_f, a ^ SIGN)                                                                 \
     X(abs_f, a & ~SIGN)                                                                \
     X(min_f, smaller_f32(a, b))                                                        \
     X(max_f, larger_f32(a, b))                                                         \
-    X(sqrt_f, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(f32(a)))) \
-    X(exp_f, word(gpc_math_exp(f32(a))))                                               \
-    X(log_f, word(gpc_math_log(f32(a))))                                               \
-    X(sin_f, word(gpc_math_sin(f32(a))))                                               \
-    X(cos_f, word(gpc_math_cos(f32(a))))                                               \
-    X(floor_f, word(floor_f32(f32(a))))                                                \
-    X(eq_f, f32(a) == f32(b))                                                          \
-    X(ne_f, f32(a) != f32(b))                                                          \
-    X(lt_f, f32(a) < f32(b))                                                           \
-    X(le_f, f32(a) <= f32(b))                                                          \
-    X(gt_f, f32(a) > f32(b))                                                           \
-    X(ge_f, f32(a) >= f32(b))                                                          \
-    X(i_to_f, raw((float) i32(a)))                                                     \
-    X(u_to_f, raw((float) a))                                                          \
-    X(f_to_i, to_i32(f32(a)))                                                          \
-    X(f_to_u, to_u32(f32(a)))
+    X(sqrt_f, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(gpc_f32(a)))) \
+    X(exp_f, word(gpc_math_exp(gpc_f32(a))))                                               \
+    X(log_f, word(gpc_math_log(gpc_f32(a))))                                               \
+    X(sin_f, word(gpc_math_sin(gpc_f32(a))))                                               \
+    X(cos_f, word(gpc_math_cos(gpc_f32(a))))                                               \
+    X(floor_f, word(floor_f32(gpc_f32(a))))                                                \
+    X(eq_f, gpc_f32(a) == gpc_f32(b))                                                          \
+    X(ne_f, gpc_f32(a) != gpc_f32(b))                                                          \
+    X(lt_f, gpc_f32(a) < gpc_f32(b))                                                           \
+    X(le_f, gpc_f32(a) <= gpc_f32(b))                                                          \
+    X(gt_f, gpc_f32(a) > gpc_f32(b))                                                           \
+    X(ge_f, gpc_f32(a) >= gpc_f32(b))                                                          \
+    X(i_to_f, gpc_f32_bits((float) i32(a)))                                                     \
+    X(u_to_f, gpc_f32_bits((float) a))                                                          \
+    X(f_to_i, to_i32(gpc_f32(a)))                                                          \
+    X(f_to_u, to_u32(gpc_f32(a)))
 
 #define DEFINE(name, expression)                                                                  \
     static inline uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c)                         \

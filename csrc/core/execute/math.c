@@ -1,8 +1,6 @@
 /* math.c: f32 exp, log, sin and cos by polynomials in double precision; see math.h. */
 #include "core/execute/math.h"
 
-#include <string.h>
-
 static const double LN2_HIGH = 0x1.62e42fee00000p-1; /* 33 bits: k times it is exact for every exponent k */
 static const double LN2_LOW = 0x1.a39ef35793c76p-33;
 static const double LOG2_E = 0x1.71547652b82fep+0;
@@ -18,32 +16,16 @@ double_of_bits(uint64_t bits)
     return value;
 }
 
-static inline uint32_t
-bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float
-float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static inline float
 nan_f32(void)
 {
-    return float_of_bits(UINT32_C(0x7FC00000));
+    return gpc_f32(UINT32_C(0x7FC00000));
 }
 
 static inline float
 infinity_f32(void)
 {
-    return float_of_bits(UINT32_C(0x7F800000));
+    return gpc_f32(UINT32_C(0x7F800000));
 }
 
 /* Rounds to the nearest integer; |x| < 2^31. */
@@ -128,7 +110,7 @@ reduce_large(float x, uint32_t *quadrant)
 {
     /* 2/pi, least significant word first. */
     static const uint32_t words[6] = {0x3c439041, 0xdb629599, 0xf534ddc0, 0xfc2757d1, 0x4e441529, 0xa2f9836e};
-    uint32_t bits = bits_of_float(x);
+    uint32_t bits = gpc_f32_bits(x);
     uint32_t mantissa = ((bits & 0x007FFFFFu) | 0x00800000u) << 8;
     uint32_t exponent = ((bits >> 23) & 0xFFu) - 127; /* 20..127 */
     uint32_t product[7];

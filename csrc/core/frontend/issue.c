@@ -94,7 +94,7 @@ gpc_core_issue(gpc_issue_t *x)
             return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
         }
     }
-    uint32_t lanes = gpc_count_bits(x->warp->top.lanes);
+    uint32_t lanes = x->warp->top.lanes == gpc_all_lanes(x) ? x->lanes : gpc_count_bits(x->warp->top.lanes);
     int status = GPC_ISSUED;
     switch (d->group) {
         case GPC_GROUP_BRANCH:

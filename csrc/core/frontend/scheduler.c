@@ -23,12 +23,12 @@ oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
 }
 
 /* The first of `warps` in scheduler order. */
-static uint32_t
-first_in_order(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
+static inline uint32_t
+first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *core, uint64_t warps)
 {
-    uint32_t last = self->parts->cores[core_index].last_warp;
+    uint32_t last = core->last_warp;
     if (self->machine->scheduler == 0) { /* loose round robin: the next after the last */
-        uint64_t after = last == 63 ? 0 : warps & (UINT64_MAX << (last + 1));
+        uint64_t after = warps & (UINT64_MAX << last << 1);
         return gpc_lowest_bit(after != 0 ? after : warps);
     }
     if ((warps >> last & 1u) != 0) { /* greedy, then oldest */
@@ -108,7 +108,7 @@ issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
     *issued = false;
     set_aside(self, core_index);
     while (core->ready != 0 && !*issued) {
-        uint32_t w = first_in_order(self, core_index, core->ready);
+        uint32_t w = first_in_order(self, core_index, core, core->ready);
         gpc_issue_t x;
         gpc_issue_init(&x, self, core_index, w, now);
         core->ready &= ~(UINT64_C(1) << w);
@@ -135,7 +135,8 @@ static int
 issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    for (uint32_t p = 0; p < self->machine->issue_width && core->ready != 0; p++) {
+    uint32_t width = self->machine->issue_width;
+    for (uint32_t p = 0; p < width && core->ready != 0; p++) {
         if (core->port_free[p] > now) {
             continue;
         }
@@ -189,7 +190,7 @@ static void
 note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    uint32_t first = first_in_order(self, core_index, core->resident);
+    uint32_t first = first_in_order(self, core_index, core, core->resident);
     core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
                                                                : gpc_core_warp(self, core_index, first)->reason;
 }
@@ -212,11 +213,11 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
     account(self, core_index, now);
     gpc_core_empty_calendar(self, core_index, now);
     bool any = false, active = core->resident != 0;
-    int status = gpc_core_retire_due(self, core_index, now);
-    if (status == 0) {
+    int status = core->due_head != GPC_NONE ? gpc_core_retire_due(self, core_index, now) : 0;
+    if (status == 0 && core->ready != 0) {
         status = issue(self, core_index, now, &any);
     }
-    if (status == 0) {
+    if (status == 0 && core->queue.count != 0) {
         status = gpc_core_offer(self, core_index, now);
     }
     core->in_turn = false;

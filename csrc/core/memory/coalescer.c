@@ -243,7 +243,9 @@ hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX
             gpc_operand_t value = gpc_operand_next(x, d->b, k);
             from.values[k] = gpc_operand_lanes(x, &value, room[k]);
         }
-        from.replacement = gpc_operand_lanes(x, &d->c, room[4]);
+        if (d->access.kind == GPC_ACCESS_ATOMIC) {
+            from.replacement = gpc_operand_lanes(x, &d->c, room[4]);
+        }
     }
     return from;
 }
@@ -257,15 +259,17 @@ typedef struct {
     bool one_word; /* all lanes are active and access the same word */
 } shape_t;
 
-/* Whether lanes access consecutive words; 32 lanes at once, so that the compiler vectorises the loop. */
+/* Whether lanes access consecutive words. Lanes that do not mostly differ in the first two. */
 static bool
 is_straight(const uint32_t *index, uint32_t count)
 {
-    uint32_t bent = 0;
-    for (uint32_t half = 0; half < count; half += 32) {
-        uint32_t first = index[0] + half;
+    uint32_t bent = 0, first = index[0];
+    if (index[1] != first + 1) {
+        return false;
+    }
+    for (const uint32_t *end = index + count; index != end; index += 32, first += 32) {
         for (uint32_t l = 0; l < 32; l++) {
-            bent |= (index[half + l] - l) ^ first;
+            bent |= (index[l] - l) ^ first;
         }
     }
     return bent == 0;
@@ -291,13 +295,16 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
 static void
 fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask, bool straight)
 {
-    uint8_t first = (uint8_t) (index[0] & word_mask);
-    for (uint32_t half = 0; half < count; half += 32) {
-        for (uint32_t l = 0; l < 32 && straight; l++) {
-            access->word[half + l] = (uint8_t) (first + half + l);
+    uint8_t *word = access->word, first = (uint8_t) (index[0] & word_mask);
+    for (const uint32_t *end = index + count; index != end; index += 32, word += 32, first = (uint8_t) (first + 32)) {
+        if (straight) {
+            for (uint32_t l = 0; l < 32; l++) {
+                word[l] = (uint8_t) (first + l);
+            }
+            continue;
         }
-        for (uint32_t l = 0; l < 32 && !straight; l++) {
-            access->word[half + l] = (uint8_t) (index[half + l] & word_mask);
+        for (uint32_t l = 0; l < 32; l++) {
+            word[l] = (uint8_t) (index[l] & word_mask);
         }
     }
 }

@@ -157,11 +157,11 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
+const gpc_table_t baseline_l2_lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
 
 const gpc_controller_type_t baseline_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&l2},
+    .tables = {&baseline_l2_lines},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
 };

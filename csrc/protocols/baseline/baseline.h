@@ -69,6 +69,7 @@ GPC_DECLARE_ACTION(act_send_atomic);
 /* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t baseline_l2;
+extern const gpc_table_t baseline_l2_lines; /* its table */
 
 #define BASELINE_L2_STATES(X)                                                   \
     X(L2_I, STABLE, "not present")                                              \

@@ -1,13 +1,20 @@
-/* ideal.c: IDEAL-COH, an upper bound: coherence costs neither latency nor traffic.
+/* ideal.c: IDEAL-COH, write-through L1s whose copies are invalidated at once and for free.
  *
- * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it.
+ * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it. The paper's public simulator (GPGPUSIM-RUBY) has
+ *          an "idealized write-through protocol" (README), whose L2 invalidates the other sharers in the cycle of the store
+ *          (ideal_VI_wt-L2cache.sm, f_ideallyInvSharersMinusRequestor).
  * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
+ * Bounds   write-through protocols that read no stale copies and fetch lines (GPU-VI, GPU-VIni, TC-Strong, NO-L1), to a few percent:
+ *          an invalidation that takes time leaves a copy readable longer. It is no upper bound of all protocols: MESI reuses written
+ *          lines in a write-back L1, while every store here goes to the L2; TC-Weak (like NO-COH) hits copies that others have
+ *          overwritten, until their leases end; no-l1[fill=sector] sends fewer words.
  * Inferred every cell. GPU-VI's L1 (section 4.2) over NO-COH's L2 with an oracle: when the L2 performs a store or atomic, every other
  *          L1 that holds the line, or has its data in flight, receives GPU-VI's invalidation at the same instant, without a message.
- *          There are no recalls (the L2 does not include the L1s), no limit on sharers and no acknowledgements. A read miss that
- *          finds every way reserved proceeds without a way and its data is used once, so that set conflicts never make the upper
- *          bound slower than NO-L1. The oracle lists the L1s that the L2 sent the line to (`copies`); after a fill, when the list
- *          is unknown, it queries all L1s. An L1 whose request has not reached the L2 is not invalidated: it receives the new value.
+ *          It limits no sharers and awaits no acknowledgements. A read miss that finds every way reserved proceeds without a way and
+ *          its data is used once, so that set conflicts never make it slower than NO-L1. The oracle lists the L1s that the L2 sent the
+ *          line to (`copies`); after a fill, when the list is unknown, it queries all L1s. An L1 whose request has not reached the L2
+ *          is not invalidated: it receives the new value.
+ * Differs  the public simulator's L2 includes the L1s and recalls their copies, also at once; here an evicted line keeps its copies.
  */
 #include <string.h>
 
@@ -261,7 +268,8 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .name = "IDEAL-COH",
     .paper = "Singh et al., HPCA 2013",
     .family = "baseline",
-    .text = "coherent L1s whose coherence costs neither latency nor traffic: an upper bound",
+    .text = "write-through L1s, copies invalidated at once and for free; no bound on MESI (write-back) and TC-Weak "
+            "(stale reads)",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&ideal_l1, &ideal_l2},

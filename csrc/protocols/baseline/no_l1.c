@@ -2,9 +2,24 @@
  *
  * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially coherent, since the
  *          L2 holds the only copy. Misses of different warps do not merge (8.4).
- * Inferred a core has at most as many requests in flight as the L1 has MSHRs.
+ * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line; with fill=sector it
+ *          carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads them. L2 and DRAM transfer lines.
+ * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
+ *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
  */
 #include "protocols/baseline/baseline.h"
+
+#define NO_L1_MESSAGES(X, P) \
+    BASELINE_MESSAGES(X, P)  \
+    X(P, SECTORS, LD, 1, 8, 4, false, "sectors to read; fill=sector")
+
+GPC_MESSAGES(NO_L1, NO_L1_MESSAGES)
+BASELINE_SAME_MESSAGES(NO_L1);
+
+enum { OPTION_FILL };
+enum { FILL_LINE, FILL_SECTOR };
+
+/* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X) X(L1_ON, STABLE, "always on: no line is cached")
 
@@ -29,9 +44,10 @@ l1_classify(const gpc_step_t *x)
             return L1_STORE;
         case GPC_MSG_ATOMIC:
             return L1_ATOMIC;
-        case MSG_DATA:
-        case MSG_ACK:
-        case MSG_ATOMIC_DATA:
+        case NO_L1_DATA:
+        case NO_L1_SECTORS:
+        case NO_L1_ACK:
+        case NO_L1_ATOMIC_DATA:
             return L1_ANSWER;
         default:
             return GPC_NO_EVENT;
@@ -58,17 +74,17 @@ send_away(gpc_step_t *x, uint8_t type)
 GPC_ACTION(act_get, "send GETS")
 {
     gpc_count(x, load_misses);
-    return send_away(x, MSG_GETS);
+    return send_away(x, NO_L1_GETS);
 }
 
 GPC_ACTION(act_put, "send GETX with the store's words")
 {
-    return send_away(x, MSG_GETX);
+    return send_away(x, NO_L1_GETX);
 }
 
 GPC_ACTION(no_l1_act_send_atomic, "send ATOMIC with the lane list")
 {
-    return send_away(x, MSG_ATOMIC);
+    return send_away(x, NO_L1_ATOMIC);
 }
 
 GPC_ACTION(no_l1_act_complete, "complete the request that the answer names")
@@ -100,6 +116,85 @@ static const gpc_controller_type_t no_l1_l1 = {
     .unit = l1_unit_described,
 };
 
+/* ---- L2: with fill=sector its answers to loads are shorter ---------------------------------------------------------------------------- */
+
+GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
+
+enum { SECTOR_WORDS = 8 };
+
+/* The words of all sectors that have a word of the mask. */
+static gpc_mask_t
+sectors_of(const gpc_controller_t *unit, gpc_mask_t mask)
+{
+    gpc_mask_t out = 0, sector = (UINT32_C(1) << SECTOR_WORDS) - 1;
+    for (int i = 0; i < 32 / SECTOR_WORDS; i++, sector <<= SECTOR_WORDS) {
+        out |= mask & sector ? sector : 0;
+    }
+    return out & gpc_all_words(unit);
+}
+
+static int
+answer_sectors(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    gpc_msg_t *msg = gpc_new_answer(x, to, type);
+    gpc_carry(x, msg, sectors_of(x->unit, msg->mask), gpc_line_words(x));
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(act_answer_sectors, "send SECTORS to the requester")
+{
+    gpc_count(x, load_hits);
+    return answer_sectors(x, x->message, NO_L1_SECTORS);
+}
+
+GPC_ACTION(act_answer_all_sectors, "send SECTORS to all pending loads")
+{
+    return gpc_answer_pending(x, NO_L1_SECTORS, answer_sectors);
+}
+
+/* clang-format off */
+static const gpc_cell_t sectors_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_V, act_answer_sectors),
+        [L2_GETX] = GO(L2_V, act_write),
+        [L2_ATOMIC] = GO(L2_V, act_perform),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE, /* until the fill */
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_all_sectors),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t sectors = {GPC_TABLE("L2", OVER_LINES, L2, sectors_table, baseline_l2_classify)};
+
+static const gpc_controller_type_t no_l1_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&baseline_l2_lines},
+    .variants = {{.table = 0, .option = OPTION_FILL, .value = FILL_SECTOR, .by = &sectors}},
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
+};
+
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
 
 const gpc_protocol_t gpc_protocol_no_l1 = {
@@ -110,11 +205,19 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     .text = "no L1: every access is performed at the L2",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
-    .controllers = {&no_l1_l1, &baseline_l2},
-    .messages = MSG_info,
-    .num_messages = GPC_COUNT_OF(MSG_info),
+    .controllers = {&no_l1_l1, &no_l1_l2},
+    .messages = NO_L1_info,
+    .num_messages = GPC_COUNT_OF(NO_L1_info),
     .networks = BASELINE_NETWORKS,
-    .declared = {.figure_slot = 0, .weak_outcomes = "SB MP"},
+    .options = {[OPTION_FILL] = {.name = "fill",
+                                 .standard = FILL_LINE,
+                                 .smallest = FILL_LINE,
+                                 .largest = FILL_SECTOR,
+                                 .choices = "line sector",
+                                 .text = "what answers a load: the line, or its 32-byte sectors with requested words",
+                                 .fuzz_least = FILL_LINE,
+                                 .fuzz_most = FILL_SECTOR}},
+    .declared = {.figure_slot = 0, .weak_outcomes = "SB MP", .variations = "fill=sector"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write,
     .watched = &watched,

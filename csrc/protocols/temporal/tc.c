@@ -1,8 +1,9 @@
 /* tc.c: actions shared by TC-Strong and TC-Weak.
  *
  * Paper    Singh et al., HPCA 2013, section 6.
- * Hardened data that expires in flight serves the load that requested it. Loads that merged with it later are requested again: a
- *          load merged after an acquire would otherwise read a value from before the acquire.
+ * Hardened data that expires in flight serves the loads issued no later than its timestamp: the load that requested it, and those
+ *          that merged with it until then. Younger ones are requested again: a load issued after an acquire would otherwise read
+ *          a value from before the acquire.
  */
 #include "protocols/temporal/tc.h"
 
@@ -28,15 +29,23 @@ tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime
 
 /* ---- L1 -------------------------------------------------------------------------------------------------------------- */
 
-uint32_t
-tc_served(const gpc_step_t *x)
+bool
+tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load)
 {
-    uint32_t count = 0;
+    return load->issued <= tc_message(answer)->timestamp;
+}
+
+/* Whether a load that merged with the answered one issued too late for this answer. */
+static bool
+has_younger(const gpc_step_t *x)
+{
     GPC_FOR_PENDING(x, waiting)
     {
-        count += waiting->request == x->msg->request;
+        if (waiting->request == x->msg->request && !tc_serves(x->msg, waiting)) {
+            return true;
+        }
     }
-    return count;
+    return false;
 }
 
 bool
@@ -65,7 +74,7 @@ classify_read(const gpc_step_t *x)
 {
     bool expired = gpc_expired(x, tc_message(x->msg)->timestamp);
 
-    if (expired && tc_served(x) > 1) {
+    if (expired && has_younger(x)) {
         return L1_READ_AGAIN;
     }
     if (expired && x->state == L1_IV) {
@@ -120,12 +129,12 @@ GPC_SHARED_ACTION(tc_act_fill, "fill the line and its lease from the answer")
     return gpc_act(act_fill, x);
 }
 
-GPC_SHARED_ACTION(act_request_again, "send GETS again, for the merged loads together")
+GPC_SHARED_ACTION(act_request_again, "send GETS again, for the loads issued after the data's timestamp together")
 {
     const gpc_msg_t *first = NULL;
     GPC_FOR_PENDING(x, waiting)
     {
-        if (waiting->request == x->msg->request) {
+        if (waiting->request == x->msg->request && !tc_serves(x->msg, waiting)) {
             first = first ? first : waiting;
             waiting->request = gpc_msg_index(x->unit->messages, first);
         }

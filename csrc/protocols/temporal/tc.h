@@ -44,8 +44,8 @@ GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machin
     X(L1_EXPIRE, "lease expired (precedes any other event)")                            \
     X(L1_READ, "data of a load; other requests outstanding")                            \
     X(L1_LAST_READ, "data of a load; last request outstanding")                         \
-    X(L1_READ_EXPIRED, "data expired in flight; one load pending")                      \
-    X(L1_READ_AGAIN, "data expired in flight; merged loads pending")
+    X(L1_READ_EXPIRED, "data expired in flight; no load issued after its timestamp")                      \
+    X(L1_READ_AGAIN, "data expired in flight; merged loads issued after its timestamp")
 
 /* The numbers that tc.c uses, as in baseline.h. */
 #define TC_NUMBER_(name, ...) tc_##name,
@@ -59,8 +59,8 @@ gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
 GPC_METADATA(tc_l1, line, TC_L1_LINE)
 
-/* Number of pending requests that the current answer serves: a load and those merged with it, or one. */
-uint32_t tc_served(const gpc_step_t *x);
+/* For gpc_protocol_t: the data of an answer serves a load that issued no later than its timestamp, as a copy would have. */
+bool tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load);
 /* Whether a load of the same warp has merged with another warp's. If that read's data arrives expired, the load is requested again and
  * must not return the value of this store or atomic, nor a newer value than a later load that was requested separately (litmus test
  * CoRR+merged). Such accesses wait until the line's outstanding requests are complete (coherence; found by the random tester). */

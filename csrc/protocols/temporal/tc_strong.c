@@ -9,8 +9,11 @@
  *          readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3): 4 bytes of each GETS.
  * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching store would
  *          complete beside a live stale copy.
- * Options  stall=bank: a waiting store stalls the bank's requests (the paper's cost of TC-Strong, sections 6.2.2 and 6.3);
- *          stall=line: it stalls only later requests to its line.
+ * Options  stall=line, the default: a waiting store stalls later requests to its line. stall=bank: it stalls all requests of its bank.
+ *          The paper says that the L2 stalls the store (6.2), and that stalling the in-order L2 controllers affects all cores
+ *          (6.2.2, 6.3), but not which requests wait. The authors' public simulator does say it: it retries the store and lets the
+ *          requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block the queue is commented
+ *          out). Unlike there, reads of the line wait too: they would extend its lease and starve the store.
  */
 #include "protocols/temporal/tc.h"
 
@@ -98,7 +101,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete),
         [L1_READ_EXPIRED] = GO(L1_I, act_complete, act_release_way),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
         [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
@@ -107,7 +110,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
         [L1_READ] = GO(L1_II, act_complete),
         [L1_LAST_READ] = GO(L1_I, act_complete),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_complete_first, act_request_again),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete),
         [L1_DONE] = GO(L1_II, act_complete),
         [L1_LAST_DONE] = GO(L1_I, act_complete),
     },
@@ -131,20 +134,19 @@ static const gpc_controller_type_t tcs_l1 = {
     TC_L2_STATES(X)                                                                        \
     X(L2_WS, TRANSIENT_COHERENCE, "store or atomic waits for the last lease to expire")
 
-#define L2_EVENTS(X)                                                       \
-    TC_L2_EVENTS(X)                                                        \
-    X(L2_GETX_PRIVATE, "store by the only possible sharer")                \
-    X(L2_ATOMIC_PRIVATE, "atomic by the only possible sharer")             \
-    X(L2_BLOCKED, "request while a store waits at this bank (stall=bank)") \
-    X(L2_TIME_STORE, "last lease expired; a store waits")                  \
-    X(L2_TIME_ATOMIC, "last lease expired; an atomic waits")               \
+#define L2_EVENTS(X)                                           \
+    TC_L2_EVENTS(X)                                            \
+    X(L2_GETX_PRIVATE, "store by the only possible sharer")    \
+    X(L2_ATOMIC_PRIVATE, "atomic by the only possible sharer") \
+    X(L2_TIME_STORE, "last lease expired; a store waits")      \
+    X(L2_TIME_ATOMIC, "last lease expired; an atomic waits")   \
     X(L2_FILL_LIVE, "fill from memory, for a store or atomic; unexpired lease")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
 TC_L2_EVENTS(TC_SAME)
 
-#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stores and atomics that wait for leases to expire */
+#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stall=bank: stores and atomics that wait for leases to expire */
 GPC_METADATA(tcs_l2, unit, L2_UNIT)
 
 static bool
@@ -172,9 +174,6 @@ classify_fill(const gpc_step_t *x)
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    if (tcs_l2_unit(x->unit)->waiting && x->unit->options[OPTION_STALL] == STALL_BANK) {
-        return L2_BLOCKED;
-    }
     if (x->cause == TCS_GETS) {
         return L2_GETS;
     }
@@ -211,14 +210,30 @@ GPC_ACTION(act_extend, "extend the lease to the requested lifetime from now")
 
 GPC_ACTION(act_await_leases, "set a timer for the end of the last lease")
 {
-    tcs_l2_unit(x->unit)->waiting++;
     return gpc_wake_line_at(x, tc_l2_line(x)->timestamp + 1);
 }
 
-GPC_ACTION(act_waited, "count one store or atomic fewer that waits for leases")
+GPC_ACTION(act_block_bank, "block the bank's queue: a store or atomic waits")
+{
+    tcs_l2_unit(x->unit)->waiting++;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_unblock_bank, "unblock the bank's queue unless another store or atomic waits")
 {
     tcs_l2_unit(x->unit)->waiting--;
     return GPC_OK;
+}
+
+GPC_ACTION(act_in_order, "hold the queue while a store or atomic waits at this bank")
+{
+    return tcs_l2_unit(x->unit)->waiting ? GPC_HOLD : GPC_OK;
+}
+
+GPC_ACTION(act_in_order_reserve,
+           "hold the queue while a store or atomic waits at this bank; reserve a way, evicting its victim, or hold")
+{
+    return tcs_l2_unit(x->unit)->waiting ? GPC_HOLD : gpc_act(act_reserve_way, x);
 }
 
 GPC_ACTION(act_send_ack, "send ACK to the writer")
@@ -238,7 +253,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_BLOCKED] = HOLD_QUEUE,
     },
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
@@ -246,7 +260,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX_PRIVATE] = GO(L2_P, writer_act_write, act_send_ack),
         [L2_ATOMIC] = GO(L2_WS, act_await_leases, act_wait),
         [L2_ATOMIC_PRIVATE] = GO(L2_P, writer_act_perform, act_send_old),
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -255,7 +268,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_WS, act_await_leases, act_wait),
         [L2_ATOMIC] = GO(L2_WS, act_await_leases, act_wait),
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -264,7 +276,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_P, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
         [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
@@ -272,7 +283,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
         [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
@@ -281,7 +291,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = HOLD_LINE,
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
@@ -291,28 +300,94 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EXPIRE] = GO(L2_I),
     },
     [L2_WS] = {
         [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
-        [L2_BLOCKED] = HOLD_QUEUE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
-        [L2_TIME_STORE] = GO(L2_E, act_waited, writer_act_write, act_send_ack),
-        [L2_TIME_ATOMIC] = GO(L2_E, act_waited, writer_act_perform, act_send_old),
+        [L2_TIME_STORE] = GO(L2_E, writer_act_write, act_send_ack),
+        [L2_TIME_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
+    },
+};
+
+/* stall=bank: no request passes a store or atomic that waits; fills and the end of the wait do. */
+static const gpc_cell_t bank_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_in_order_reserve, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_in_order_reserve, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_in_order_reserve, act_fetch),
+    },
+    [L2_P] = {
+        [L2_GETS] = GO(L2_S, act_in_order, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
+        [L2_GETX_PRIVATE] = GO(L2_P, act_in_order, writer_act_write, act_send_ack),
+        [L2_ATOMIC] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
+        [L2_ATOMIC_PRIVATE] = GO(L2_P, act_in_order, writer_act_perform, act_send_old),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_S] = {
+        [L2_GETS] = GO(L2_S, act_in_order, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
+        [L2_ATOMIC] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
+        [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
+        [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
+        [L2_EXPIRE] = GO(L2_E),
+    },
+    [L2_E] = {
+        [L2_GETS] = GO(L2_P, act_in_order, act_extend, tc_act_answer),
+        [L2_GETX] = GO(L2_E, act_in_order, writer_act_write, act_send_ack),
+        [L2_ATOMIC] = GO(L2_E, act_in_order, writer_act_perform, act_send_old),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_in_order, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
+        [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases, act_block_bank),
+    },
+    [L2_MI] = { /* the transaction continues, with its timestamp */
+        [L2_GETS] = GO(L2_IS, act_in_order_reserve, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_in_order_reserve, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_in_order_reserve, act_fetch),
+        [L2_EXPIRE] = GO(L2_I),
+    },
+    [L2_WS] = {
+        [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_TIME_STORE] = GO(L2_E, act_unblock_bank, writer_act_write, act_send_ack),
+        [L2_TIME_ATOMIC] = GO(L2_E, act_unblock_bank, writer_act_perform, act_send_old),
     },
 };
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t bank = {GPC_TABLE("L2", OVER_LINES, L2, bank_table, l2_classify)};
 
 static const gpc_controller_type_t tcs_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&l2},
+    .variants = {{.table = 0, .option = OPTION_STALL, .value = STALL_BANK, .by = &bank}},
     .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
     .mshr = tc_l2_mshr_described,
     .unit = tcs_l2_unit_described,
@@ -365,7 +440,7 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                               .fuzz_least = 1,
                               .fuzz_most = 8000},
          [OPTION_STALL] = {.name = "stall",
-                           .standard = STALL_BANK,
+                           .standard = STALL_LINE,
                            .smallest = STALL_LINE,
                            .largest = STALL_BANK,
                            .choices = "line bank",
@@ -376,7 +451,7 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .keeps_time = true,
     .declared = {.figure_slot = 6,
                  .weak_outcomes = "SB MP R 2+2W SB+rel+acq",
-                 .variations = "stall=line lifetime=100",
+                 .variations = "stall=bank lifetime=100",
                  .uncovered = {{.table = "L1",
                                 .states = "IV II",
                                 .events = "BEHIND",
@@ -387,4 +462,5 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = monitor,
+    .serves = tc_serves,
 };

@@ -3,8 +3,10 @@
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases into MSHRs).
  * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight states).
  * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for that); a read
- *          lengthens it at most once; atomics count as stores; it predicts before the lease is given. A program uses fences
- *          when it has a fence, or an acquire, release or sc access: the controllers know it at launch.
+ *          lengthens it at most once; it predicts before the lease is given. A program uses fences when it has a fence, or an
+ *          acquire, release or sc access: the controllers know it at launch. "A store operation writes to an unexpired block"
+ *          (6.4): not an atomic, which table 2 tells from a store, and not the private store, whose fence waits for no lease
+ *          (6.3.1), while the rule is to shorten that wait. The authors' public simulator does the same (cachelease3-L2cache.sm).
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
  *          store makes no line private (P means: at most one unexpired copy, the one with the L2's timestamp). A line whose leases
  *          have expired is not incremented: its timestamp must not reach now again. A timestamp at the counter's last value cannot
@@ -12,7 +14,19 @@
  */
 #include "protocols/temporal/tc_weak.h"
 
-enum { FIRST_LIFETIME = 1024, LONGEST_LIFETIME = 65535, SHORTER = 8, LONGER = 4, SHORTER_BY_STORE = 8 };
+enum { LONGEST_LIFETIME = 65535 };
+
+/* In core cycles. A store predicts shorter only above `floor`. */
+typedef struct {
+    int32_t first, longer, shorter_by_eviction, shorter_by_store, floor;
+} constants_t;
+
+/* Table 4; the authors' public simulator (defaults of -ruby_cl_pred_perL2 and -ruby_cl_fixed_lease). */
+static const constants_t constants_of[] = {
+    [TCW_PREDICTOR_PAPER] = {.first = 1024, .longer = 4, .shorter_by_eviction = 8, .shorter_by_store = 8},
+    [TCW_PREDICTOR_REFERENCE] =
+        {.first = 800, .longer = 1, .shorter_by_eviction = 16, .shorter_by_store = 64, .floor = 800},
+};
 
 #define L2_EVENTS(X)                                                                            \
     TC_L2_EVENTS(X)                                                                             \
@@ -100,10 +114,16 @@ fitting(const gpc_controller_t *unit, int32_t lifetime)
     return longest < (gpc_cycle_t) lifetime ? (int32_t) longest : lifetime;
 }
 
+static const constants_t *
+constants(const gpc_step_t *x)
+{
+    return &constants_of[x->unit->options[TCW_OPTION_PREDICTOR]];
+}
+
 static int32_t
 predicted(const gpc_step_t *x)
 {
-    return fitting(x->unit, FIRST_LIFETIME) + tcw_l2_unit(x->unit)->drift;
+    return fitting(x->unit, constants(x)->first) + tcw_l2_unit(x->unit)->drift;
 }
 
 static void
@@ -113,34 +133,40 @@ predict(gpc_step_t *x, int32_t change)
 
     if (tcw_predicts(x->unit)) {
         life = life < 0 ? 0 : life > longest ? longest : life;
-        tcw_l2_unit(x->unit)->drift = life - fitting(x->unit, FIRST_LIFETIME);
+        tcw_l2_unit(x->unit)->drift = life - fitting(x->unit, constants(x)->first);
     }
 }
 
 GPC_ACTION(act_lease_too_short, "predict longer: line requested again after its leases expired")
 {
-    predict(x, LONGER);
+    predict(x, constants(x)->longer);
     return GPC_OK;
 }
 
 GPC_ACTION(act_lease_too_long, "predict shorter: line evicted before its lease expired")
 {
-    predict(x, -SHORTER);
+    predict(x, -constants(x)->shorter_by_eviction);
     return GPC_OK;
 }
 
 GPC_ACTION(act_store_meets_lease, "predict shorter if the program uses fences: store to a leased line")
 {
-    if (x->unit->program_fences) {
-        predict(x, -SHORTER_BY_STORE);
+    if (x->unit->program_fences && predicted(x) > constants(x)->floor) {
+        predict(x, -constants(x)->shorter_by_store);
     }
     return GPC_OK;
+}
+
+GPC_ACTION(act_write_meets_lease, "the same for an atomic or a private store, with predict_down=write")
+{
+    bool counts = x->unit->options[TCW_OPTION_PREDICT_DOWN] == TCW_PREDICT_DOWN_WRITE;
+    return counts ? gpc_act(act_store_meets_lease, x) : GPC_OK;
 }
 
 GPC_ACTION(act_note_expired_copy, "predict longer if the requester's copy had expired")
 {
     if (x->msg->flags & GPC_MSG_FLAG_EXPIRED_MISS) {
-        predict(x, LONGER);
+        predict(x, constants(x)->longer);
     }
     return GPC_OK;
 }
@@ -193,9 +219,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
         [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_write_meets_lease, writer_act_write, act_send_ack, act_increment),
         [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_ATOMIC] = GO_HARDENED(L2_S, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -205,7 +231,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
         [L2_UPGR_SAME] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
         [L2_UPGR_OTHER] = GO_HARDENED(L2_S, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -219,7 +245,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_IS] = { /* until memory answers, which it always does */
-        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETS] = GO(L2_IS, act_note_expired_copy, act_merge),
         [L2_GETX] = HOLD_LINE,
         [L2_UPGR_OTHER] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
@@ -259,9 +285,9 @@ static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack, act_increment),
+        [L2_UPGR_SAME] = GO(L2_P, act_write_meets_lease, writer_act_write, act_send_ack, act_increment),
         [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_P, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_ATOMIC] = GO(L2_P, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -271,7 +297,7 @@ static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
         [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
         [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_S, act_store_meets_lease, writer_act_perform, act_send_old_g, act_increment),
+        [L2_ATOMIC] = GO(L2_S, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
         [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
@@ -285,7 +311,7 @@ static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_IS] = { /* until memory answers, which it always does */
-        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETS] = GO(L2_IS, act_note_expired_copy, act_merge),
         [L2_GETX] = HOLD_LINE,
         [L2_UPGR_OTHER] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,

@@ -378,8 +378,10 @@ def test_device_functions_with_stars_are_refused(function):
 )
 def test_what_is_no_number_is_not_made_in_each_trip(body):
     """Lanes that left a trip before would see what the next one made."""
-    told = str(refuse(body, shared=shared))
-    assert "is assigned in each iteration of a loop over a tuple: assign it before the loop" in told
+    message = str(refuse(body, shared=shared))
+    assert (
+        "is assigned in each iteration of a loop over a tuple: assign it before the loop" in message
+    )
 
 
 def test_a_star_in_an_assignment_is_refused():

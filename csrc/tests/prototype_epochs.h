@@ -1,8 +1,8 @@
-/* sketch_epochs.h: shared by the controllers of the STC prototype: messages, their fields, bands. */
-#ifndef GPC_TESTS_SKETCH_EPOCHS_H
-#define GPC_TESTS_SKETCH_EPOCHS_H
+/* prototype_epochs.h: shared by the controllers of the STC prototype: messages, their fields, bands. */
+#ifndef GPC_TESTS_PROTOTYPE_EPOCHS_H
+#define GPC_TESTS_PROTOTYPE_EPOCHS_H
 
-#include "tests/sketches.h"
+#include "tests/prototypes.h"
 
 enum { STC_BANDS = 16, STC_MOST_EPOCHS = 4 };
 
@@ -43,6 +43,6 @@ stc_band(gpc_address_t address, uint32_t seb)
     return (uint32_t) (address >> seb) % STC_BANDS;
 }
 
-extern const gpc_controller_type_t sketch_stc_core, sketch_stc_emu;
+extern const gpc_controller_type_t prototype_stc_core, prototype_stc_emu;
 
 #endif

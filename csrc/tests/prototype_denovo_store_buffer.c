@@ -1,10 +1,10 @@
-/* sketch_store_buffer.c: an entry of a coalescing store buffer.
+/* prototype_denovo_store_buffer.c: an entry of a coalescing store buffer.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3 (256 coalescing entries an L1); the states are inferred.
- * Fits     a table over entries of a part; the entry is found by line and drained by order's release part (each
- *          entry's turn).
+ * Fits     a table over entries of a part; the entry is found by line and drained by the release part of order, one step per
+ *          entry.
  */
-#include "tests/sketch_denovo.h"
+#include "tests/prototype_denovo.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -53,9 +53,9 @@ sb_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_allocate, "the line, its words and their mask")
-SKETCH_ACTION(act_send, "the fresh words leave (or their registration does) and count as sent")
-SKETCH_ACTION(act_supply, "the load gets the newest words")
+STUB_ACTION(act_allocate, "the line, its words and their mask")
+STUB_ACTION(act_send, "the fresh words leave (or their registration does) and count as sent")
+STUB_ACTION(act_supply, "the load gets the newest words")
 
 static sb_entry_t *
 entry_to_change(const gpc_step_t *x)
@@ -113,4 +113,5 @@ static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-const gpc_table_t sketch_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
+const gpc_table_t prototype_denovo_store_buffer = {
+    GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};

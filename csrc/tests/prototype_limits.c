@@ -1,7 +1,15 @@
-#include "tests/sketch_walls.h"
+/* prototype_limits.c: the prototype protocol of test_resource_limits.c (prototype_limits.h): one small table for each rare case, with
+ * complete actions.
+ *
+ * lines       evictions are recalls; an ACK ends a recall, and so does cycle 91 when MSHRs run out
+ * words       a table over words, one of whose states can neither be evicted nor read
+ * directory   one state in two arrays: data of one line, directory entries of two
+ */
+#include "tests/prototype_limits.h"
 #include "controller/actions.h"
+#include "tests/controller_bench.h"
 
-/* ---- lines: evictions are recalls, which an ACK or, for want of entries, cycle 91 ends ------------------------------------- */
+/* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------------- */
 
 #define LINE_STATES(X)                                            \
     X(LINE_I, STABLE, "not present")                              \
@@ -24,7 +32,7 @@ GPC_FSM(LINE, LINE_STATES, LINE_EVENTS)
 static gpc_event_id_t
 line_classify(const gpc_step_t *x)
 {
-    if (x->state == LINE_V && ((const walls_world_t *) x->unit->world)->expired) {
+    if (x->state == LINE_V && ((const bench_world_t *) x->unit->world)->expired) {
         return GPC_PRE_EVENT(LINE_EXPIRE);
     }
     switch (x->cause) {
@@ -38,16 +46,16 @@ line_classify(const gpc_step_t *x)
             return LINE_EXPIRE;
         case GPC_MSG_ACQUIRE:
             return LINE_ACQUIRE;
-        case WALLS_DATA:
+        case LIMITS_DATA:
             return LINE_DATA;
-        case WALLS_ACK:
+        case LIMITS_ACK:
             return LINE_ACK;
         default:
             return GPC_NO_EVENT;
     }
 }
 
-GPC_ACTION(walls_act_hit, "the load completes")
+GPC_ACTION(limits_act_hit, "the load completes")
 {
     return gpc_complete(x, x->message, gpc_line_words(x), true);
 }
@@ -82,8 +90,8 @@ static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
         },
     [LINE_V] =
         {
-            [LINE_LOAD] = GO(LINE_V, walls_act_hit),
-            [LINE_STORE] = GO(LINE_V, act_evict_other, walls_act_hit),
+            [LINE_LOAD] = GO(LINE_V, limits_act_hit),
+            [LINE_STORE] = GO(LINE_V, act_evict_other, limits_act_hit),
             [LINE_EVICT] = GO(LINE_RC),
             [LINE_EXPIRE] = GO(LINE_I),
         },
@@ -109,7 +117,7 @@ static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t line_sketch = {GPC_TABLE("lines", OVER_LINES, LINE, line_table, line_classify)};
+static const gpc_table_t over_lines = {GPC_TABLE("lines", OVER_LINES, LINE, line_table, line_classify)};
 
 static gpc_cycle_t
 recall_ends(const gpc_controller_t *unit, gpc_index_t mshr)
@@ -147,7 +155,7 @@ word_classify(const gpc_step_t *x)
             return WORD_EVICT;
         case GPC_MSG_ACQUIRE:
             return WORD_ACQUIRE;
-        case WALLS_DATA:
+        case LIMITS_DATA:
             return WORD_DATA;
         default:
             return GPC_NO_EVENT;
@@ -156,7 +164,7 @@ word_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_get, "GET of the words")
 {
-    gpc_msg_t *msg = gpc_new_message(x, WALLS_GET, 9);
+    gpc_msg_t *msg = gpc_new_message(x, LIMITS_GET, 9);
     msg->mask = x->mask;
     return gpc_send(x, msg);
 }
@@ -164,7 +172,7 @@ GPC_ACTION(act_get, "GET of the words")
 GPC_ACTION(act_give, "PUT or BACK with the words")
 {
     bool back = x->cause == GPC_MSG_EVICT;
-    gpc_msg_t *msg = gpc_new_message(x, back ? WALLS_BACK : WALLS_PUT, 9);
+    gpc_msg_t *msg = gpc_new_message(x, back ? LIMITS_BACK : LIMITS_PUT, 9);
     gpc_carry(x, msg, x->mask, back ? gpc_line_words(x) : x->msg->data);
     return gpc_send(x, msg);
 }
@@ -190,7 +198,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         },
     [WORD_V] =
         {
-            [WORD_LOAD] = GO(WORD_V, walls_act_hit),
+            [WORD_LOAD] = GO(WORD_V, limits_act_hit),
             [WORD_STORE] = GO(WORD_V, act_give),
             [WORD_EVICT] = GO(WORD_I, act_give),
             [WORD_ACQUIRE] = GO(WORD_I),
@@ -203,14 +211,14 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         },
     [WORD_P] =
         {
-            [WORD_LOAD] = HOLD_LINE, /* the data comes */
+            [WORD_LOAD] = HOLD_LINE, /* the data ends it */
             [WORD_EVICT] = NOT_A_VICTIM,
             [WORD_DATA] = GO(WORD_V, act_complete_words),
         },
 };
 /* clang-format on */
 
-static const gpc_table_t word_sketch = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
+static const gpc_table_t over_words = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
 
 /* ---- a state in two arrays: data, and a directory that has more lines -------------------------------------------------- */
 
@@ -236,7 +244,7 @@ dir_classify(const gpc_step_t *x)
             return DIR_LOAD;
         case GPC_MSG_EVICT:
             return x->array == 0 ? DIR_EVICT_DATA : DIR_EVICT_ENTRY;
-        case WALLS_DATA:
+        case LIMITS_DATA:
             return DIR_DATA;
         default:
             return GPC_NO_EVENT;
@@ -252,20 +260,20 @@ GPC_ACTION(act_reserve_ways, "a way in both arrays, or hold")
 static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
     [DIR_I] = {[DIR_LOAD] = GO(DIR_P, act_reserve_ways, act_wait)},
     [DIR_N] = {[DIR_LOAD] = GO(DIR_P, act_reserve_ways, act_wait), [DIR_EVICT_ENTRY] = GO(DIR_I)},
-    [DIR_V] = {[DIR_LOAD] = GO(DIR_V, walls_act_hit), [DIR_EVICT_DATA] = GO(DIR_N), [DIR_EVICT_ENTRY] = GO(DIR_I)},
+    [DIR_V] = {[DIR_LOAD] = GO(DIR_V, limits_act_hit), [DIR_EVICT_DATA] = GO(DIR_N), [DIR_EVICT_ENTRY] = GO(DIR_I)},
     [DIR_P] = {[DIR_EVICT_DATA] = NOT_A_VICTIM,
                [DIR_EVICT_ENTRY] = NOT_A_VICTIM,
                [DIR_DATA] = GO(DIR_V, act_complete_pending)},
 };
 /* clang-format on */
 
-static const gpc_table_t dir_sketch = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
-                                       .arrays = 1u << 0 | 1u << 1};
+static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
+                                      .arrays = 1u << 0 | 1u << 1};
 
 /* ---- controllers --------------------------------------------------------------------------------------------------------- */
 
 #define NO_FIELDS(FIELD)
-GPC_DESCRIBE(walls, line, NO_FIELDS)
+GPC_DESCRIBE(limits, line, NO_FIELDS)
 
 static void
 one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
@@ -281,27 +289,27 @@ four(const gpc_machine_t *machine, const int64_t *options)
     return 4;
 }
 
-#define TAGS {.name = "tags", .line = walls_line_described, .has_data = true}
+#define TAGS {.name = "tags", .line = limits_line_described, .has_data = true}
 
 static const gpc_controller_type_t lines = {
     .name = "lines",
-    .tables = {&line_sketch},
+    .tables = {&over_lines},
     .arrays = {TAGS},
-    .parts = {{.name = "buffer", .entry = walls_line_described, .capacity = four}},
+    .parts = {{.name = "buffer", .entry = limits_line_described, .capacity = four}},
     .idle_until = recall_ends};
-static const gpc_controller_type_t words = {.name = "words", .tables = {&word_sketch}, .arrays = {TAGS}};
+static const gpc_controller_type_t words = {.name = "words", .tables = {&over_words}, .arrays = {TAGS}};
 static const gpc_controller_type_t two = {
-    .name = "two", .tables = {&line_sketch, &line_sketch}, .arrays = {TAGS, TAGS}, .object_of = {0, 1}};
+    .name = "two", .tables = {&over_lines, &over_lines}, .arrays = {TAGS, TAGS}, .object_of = {0, 1}};
 static const gpc_controller_type_t directory = {
     .name = "directory",
-    .tables = {&dir_sketch},
-    .arrays = {{.name = "tags", .line = walls_line_described, .geometry = one_way, .has_data = true},
-               {.name = "entries", .line = walls_line_described}}};
+    .tables = {&over_both},
+    .arrays = {{.name = "tags", .line = limits_line_described, .geometry = one_way, .has_data = true},
+               {.name = "entries", .line = limits_line_described}}};
 
-const gpc_protocol_t sketch_walls = {
-    .id = "walls",
+const gpc_protocol_t prototype_limits = {
+    .id = "limits",
     .controllers = {&lines, &words, &two, &directory},
-    .messages = WALLS_info,
-    .num_messages = GPC_COUNT_OF(WALLS_info),
+    .messages = LIMITS_info,
+    .num_messages = GPC_COUNT_OF(LIMITS_info),
     .networks = {{.name = "request", .requests = true}, {.name = "response"}},
 };

@@ -1,11 +1,11 @@
-/* sketch_epochs_unit.c: STC's epoch management unit, one a machine, and the protocol.
+/* prototype_epochs_unit.c: STC's epoch management unit, one per machine, and the protocol.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6 (64 ERV bytes, 4-bit epoch counter, 8-bit wake-up
  *          counter).
- * Inferred a tick in an epoch change is ignored; the next set is fixed at the tick.
+ * Inferred a tick during an epoch change is ignored; the next set is fixed at the tick.
  * Fits     a controller at the global position: unit table, broadcast, a free-running timer.
  */
-#include "tests/sketch_epochs.h"
+#include "tests/prototype_epochs.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -30,13 +30,13 @@ GPC_FSM(EMU, EMU_STATES, EMU_EVENTS)
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 #define EMU_UNIT(FIELD)                                                                                                \
-    FIELD(PLAIN, uint8_t, epoch)     /* the last of the current ones: the round robin starts behind it */              \
-    FIELD(PLAIN, uint16_t, next)     /* epochs that the change under way grants, one bit each */                       \
+    FIELD(PLAIN, uint8_t, epoch)     /* the last current epoch: the round robin starts after it */              \
+    FIELD(PLAIN, uint16_t, next)     /* epochs that the current change grants, one bit each */                       \
     FIELD(PLAIN, uint8_t, seb)                                                                                         \
     FIELD(PLAIN, int8_t, step)       /* of the start epoch bit, at the next change */                                  \
-    FIELD(PLAIN, uint16_t, answers)  /* still to come */                                                               \
+    FIELD(PLAIN, uint16_t, answers)  /* acknowledgements outstanding */                                                               \
     FIELD(PLAIN, uint16_t, demanded) /* ERV: demand bits, and the first write address of each band */                  \
-    FIELD(DATA, sketch_words_t, addresses)                                                                             \
+    FIELD(DATA, prototype_words_t, addresses)                                                                             \
     FIELD(PLAIN, uint16_t, stepped)  /* ETV: bands whose conflict has moved the start epoch bit */
 
 GPC_DESCRIBE(emu, unit, EMU_UNIT)
@@ -68,10 +68,10 @@ emu_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_choose_next, "demanded epochs in round robin, at most four; their demand bits are cleared")
-SKETCH_ACTION(act_acknowledge_demand, "DEMAND_ACK")
-SKETCH_ACTION(act_adapt, "the start epoch bit's next step, by the first conflicting bit")
-SKETCH_ACTION(act_next_current, "the next epochs are the current ones")
+STUB_ACTION(act_choose_next, "demanded epochs in round robin, at most four; their demand bits are cleared")
+STUB_ACTION(act_acknowledge_demand, "DEMAND_ACK")
+STUB_ACTION(act_adapt, "the start epoch bit's next step, by the first conflicting bit")
+STUB_ACTION(act_next_current, "the next epochs are the current ones")
 
 GPC_ACTION(act_set_timer, "the next tick")
 {
@@ -153,20 +153,20 @@ static const gpc_cell_t emu_table[EMU_NUM_STATES][EMU_NUM_EVENTS] = {
 
 static const gpc_table_t emu = {GPC_TABLE("EMU", OVER_UNIT, EMU, emu_table, emu_classify)};
 
-const gpc_controller_type_t sketch_stc_emu = {
+const gpc_controller_type_t prototype_stc_emu = {
     .name = "EMU",
     .position = GPC_AT_GLOBAL,
     .tables = {&emu},
     .unit = emu_unit_described,
 };
 
-const gpc_protocol_t sketch_epochs = {
+const gpc_protocol_t prototype_epochs = {
     .id = "stc-mb",
     .name = "STC-MB",
     .family = "stc",
     .model = {[GPC_RULE_RC] = "RC-MCA", [GPC_RULE_SC] = "SC"},
     .standard_rule = GPC_RULE_RC,
-    .controllers = {&sketch_stc_core, &sketch_stc_emu},
+    .controllers = {&prototype_stc_core, &prototype_stc_emu},
     .messages = STC_info,
     .num_messages = GPC_COUNT_OF(STC_info),
     .message = stc_message_described,

@@ -1,8 +1,8 @@
-/* sketch_denovo.h: shared by the controllers of the DeNovo prototype: messages and their fields. */
-#ifndef GPC_TESTS_SKETCH_DENOVO_H
-#define GPC_TESTS_SKETCH_DENOVO_H
+/* prototype_denovo.h: shared by the controllers of the DeNovo prototype: messages and their fields. */
+#ifndef GPC_TESTS_PROTOTYPE_DENOVO_H
+#define GPC_TESTS_PROTOTYPE_DENOVO_H
 
-#include "tests/sketches.h"
+#include "tests/prototypes.h"
 
 /* clang-format off */
 /*    name           class network bytes word line   */
@@ -25,7 +25,7 @@
 /* clang-format on */
 GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
 
-#define DENOVO_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: words of its mask that were asked for */
+#define DENOVO_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
 GPC_DESCRIBE(denovo, message, DENOVO_MESSAGE)
 
 static inline denovo_message_t *
@@ -34,25 +34,25 @@ denovo_fields(gpc_msg_t *msg)
     return (denovo_message_t *) (void *) msg->fields;
 }
 
-/* A store-buffer entry; its states are in sketch_store_buffer.c. */
+/* A store-buffer entry; its states are in prototype_denovo_store_buffer.c. */
 #define SB_ENTRY(FIELD)                                                                                                \
     FIELD(PLAIN, gpc_address_t, line)                                                                                  \
     FIELD(PLAIN, gpc_mask_t, sent)       /* words that await their answer */                                           \
     FIELD(PLAIN, gpc_mask_t, fresh)      /* words stored and not yet sent */                                           \
-    FIELD(PLAIN, uint8_t, drain_wanted)  /* the fresh words are to follow at the answer */                             \
-    FIELD(DATA, sketch_words_t, words)
+    FIELD(PLAIN, uint8_t, drain_wanted)  /* send the fresh words when the answer arrives */                             \
+    FIELD(DATA, prototype_words_t, words)
 GPC_DESCRIBE(sb, entry, SB_ENTRY)
 
 enum { DENOVO_PART_STORE_BUFFER };
-extern const gpc_table_t sketch_store_buffer;
-extern const gpc_controller_type_t sketch_denovo_l1, sketch_denovo_l2;
+extern const gpc_table_t prototype_denovo_store_buffer;
+extern const gpc_controller_type_t prototype_denovo_l1, prototype_denovo_l2;
 
 /* Words of the line that the core's store buffer holds. */
 static inline gpc_mask_t
 denovo_buffered(const gpc_step_t *x)
 {
     const gpc_part_t *part = &x->unit->parts[DENOVO_PART_STORE_BUFFER];
-    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* the product looks up by line */
+    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* a complete protocol would use gpc_part_find */
         const sb_entry_t *entry = (const sb_entry_t *) (const void *) (part->fields + (size_t) i * part->fields_size);
         if (part->states[i] != 0 && entry->line == x->line) {
             return entry->sent | entry->fresh;

@@ -1,13 +1,13 @@
-/* sketch_denovo_word.c: DeNovo's L1, a table over words.
+/* prototype_denovo_words.c: DeNovo's L1, a table over words.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4; three stable states, two bits a word. The transient states
  *          are inferred: the paper leaves them to MSHR, store buffer and write-back buffer.
- * Inferred a fill never covers own stores (skip mask), nor is kept when an acquire has come in between (RDX);
+ * Inferred a fill never overwrites own stores (skip mask) and is not kept when an acquire came after its request (RDX);
  *          forwards to words whose registration is outstanding queue here; the old owner grants; stale write-backs.
  * Fits     word states beside the tag and in the transaction; the write-back buffer is the transaction's DATA field;
  *          its queues are described lists of requests.
  */
-#include "tests/sketch_denovo.h"
+#include "tests/prototype_denovo.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -51,11 +51,11 @@ GPC_FSM(WORD, WORD_STATES, WORD_EVENTS)
 #define L1_LINE(FIELD) /* word states only */
 
 #define L1_MSHR(FIELD)                                                                                                 \
-    FIELD(PLAIN, gpc_mask_t, skip)           /* words that the fill must leave alone */                                \
+    FIELD(PLAIN, gpc_mask_t, skip)           /* words that the fill must not overwrite */                                \
     FIELD(PLAIN, uint8_t, poisoned)          /* an acquire came while a read was out */                                \
-    FIELD(DATA, sketch_words_t, leaving)     /* the write-back buffer */                                               \
-    FIELD(REQUEST, gpc_list_t, syncs)        /* own synchronisation accesses, first come first served */               \
-    FIELD(REQUEST, gpc_list_t, reads)        /* forwarded reads: served before what takes the word away */             \
+    FIELD(DATA, prototype_words_t, leaving)     /* the write-back buffer */                                               \
+    FIELD(REQUEST, gpc_list_t, syncs)        /* own synchronisation accesses, in order of arrival */               \
+    FIELD(REQUEST, gpc_list_t, reads)        /* forwarded reads: served before forwarded registrations */             \
     FIELD(REQUEST, gpc_list_t, taking)       /* forwarded registrations and recalls, at most one a word */
 
 GPC_DESCRIBE(l1, line, L1_LINE)
@@ -147,32 +147,32 @@ word_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way for the words, or hold")
-SKETCH_ACTION(act_hit, "the load's words from the line")
-SKETCH_ACTION(act_serve_buffer, "the load's words from the store buffer")
-SKETCH_ACTION(act_read, "READ of the masked words; own buffered words are skipped")
-SKETCH_ACTION(act_join, "the load waits for the answer too")
-SKETCH_ACTION(act_buffer_store, "into the store buffer's entry, or hold when it is full")
-SKETCH_ACTION(act_write, "the words, in the line")
-SKETCH_ACTION(act_register, "REGISTER of the masked words; the entry counts as sent")
-SKETCH_ACTION(act_register_sync, "REGISTER_SYNC of the masked words; the access queues")
-SKETCH_ACTION(act_drain_word, "the entry's turn comes now; the access waits")
-SKETCH_ACTION(act_join_syncs, "the access queues behind the others of this core")
-SKETCH_ACTION(act_perform, "the synchronisation access, on the line")
-SKETCH_ACTION(act_write_back, "the words into the write-back buffer; WRITE_BACK")
-SKETCH_ACTION(act_install, "the words into the line")
-SKETCH_ACTION(act_wake, "loads that wait for these words")
-SKETCH_ACTION(act_take_buffered, "the store buffer's words into the line; its entry loses them")
-SKETCH_ACTION(act_run_syncs, "the queued synchronisation accesses in order, each with its acquire part")
-SKETCH_ACTION(act_serve_queued_reads, "DATA for the queued forwarded reads")
-SKETCH_ACTION(act_serve_taking, "REGISTERED, or RECALLED, for the queued forward that takes the words")
-SKETCH_ACTION(act_bounce, "READ back to the L2 on behalf of the reader: we are not the owner any more")
-SKETCH_ACTION(act_serve_read, "DATA: registered words that are wanted or adjacent, never valid ones")
-SKETCH_ACTION(act_grant, "REGISTERED to the new owner, with values if for synchronisation")
-SKETCH_ACTION(act_give_back, "RECALLED with the words")
-SKETCH_ACTION(act_serve_leaving, "DATA from the write-back buffer")
-SKETCH_ACTION(act_grant_leaving, "REGISTERED from the write-back buffer")
-SKETCH_ACTION(act_give_back_none, "RECALLED_NONE: the write-back is on its way")
+STUB_ACTION(act_reserve_way, "a way for the words, or hold")
+STUB_ACTION(act_hit, "the load's words from the line")
+STUB_ACTION(act_serve_buffer, "the load's words from the store buffer")
+STUB_ACTION(act_read, "READ of the masked words; own buffered words are skipped")
+STUB_ACTION(act_join, "the load waits for the answer too")
+STUB_ACTION(act_buffer_store, "into the store buffer's entry, or hold when it is full")
+STUB_ACTION(act_write, "the words, in the line")
+STUB_ACTION(act_register, "REGISTER of the masked words; the entry counts as sent")
+STUB_ACTION(act_register_sync, "REGISTER_SYNC of the masked words; the access queues")
+STUB_ACTION(act_drain_word, "the entry's turn comes now; the access waits")
+STUB_ACTION(act_join_syncs, "the access queues behind the others of this core")
+STUB_ACTION(act_perform, "the synchronisation access, on the line")
+STUB_ACTION(act_write_back, "the words into the write-back buffer; WRITE_BACK")
+STUB_ACTION(act_install, "the words into the line")
+STUB_ACTION(act_wake, "loads that wait for these words")
+STUB_ACTION(act_take_buffered, "the store buffer's words into the line; its entry loses them")
+STUB_ACTION(act_run_syncs, "the queued synchronisation accesses in order, each with its acquire part")
+STUB_ACTION(act_serve_queued_reads, "DATA for the queued forwarded reads")
+STUB_ACTION(act_serve_taking, "REGISTERED, or RECALLED, for the queued forward that takes the words")
+STUB_ACTION(act_bounce, "READ back to the L2 on behalf of the reader: we are not the owner any more")
+STUB_ACTION(act_serve_read, "DATA: registered words that are wanted or adjacent, never valid ones")
+STUB_ACTION(act_grant, "REGISTERED to the new owner, with values if for synchronisation")
+STUB_ACTION(act_give_back, "RECALLED with the words")
+STUB_ACTION(act_serve_leaving, "DATA from the write-back buffer")
+STUB_ACTION(act_grant_leaving, "REGISTERED from the write-back buffer")
+STUB_ACTION(act_give_back_none, "RECALLED_NONE: the write-back is on its way")
 
 GPC_ACTION(act_skip, "the fill leaves these words alone")
 {
@@ -207,7 +207,7 @@ GPC_ACTION(act_queue_taking, "the taker waits for the words")
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
-/* What a core asks of a word that is being written back waits for the answer, which comes. */
+/* A core's request for a word that is being written back waits for the acknowledgement, which always arrives. */
 #define WORD_LEAVING_WAITS                                                                                           \
     [WORD_LOAD] = HOLD_LINE, [WORD_LOAD_BUFFERED] = HOLD_LINE, [WORD_SYNC] = HOLD_LINE, [WORD_SYNC_BUFFERED] = HOLD_LINE, \
     [WORD_DRAIN] = HOLD_LINE, [WORD_EVICT] = NOT_A_VICTIM
@@ -240,7 +240,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         [WORD_EXTRA_BARRED]     = GO(WORD_V),
         [WORD_FORWARD_READ]     = GO(WORD_V, act_bounce),
     },
-    [WORD_R] = { /* the store buffer never has a registered word */
+    [WORD_R] = { /* the store buffer never holds a registered word */
         [WORD_LOAD]             = GO(WORD_R, act_hit),
         [WORD_STORE]            = GO(WORD_R, act_write),
         [WORD_SYNC]             = GO(WORD_R, act_perform),
@@ -256,19 +256,19 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
         [WORD_LOAD]             = GO(WORD_RDP, act_join),
         [WORD_LOAD_BUFFERED]    = GO(WORD_RDP, act_serve_buffer),
         [WORD_STORE]            = GO(WORD_RDP, act_buffer_store, act_skip),
-        [WORD_SYNC]             = HOLD_LINE, /* the fill comes */
+        [WORD_SYNC]             = HOLD_LINE, /* the fill ends it */
         [WORD_SYNC_BUFFERED]    = HOLD_LINE,
         [WORD_DRAIN]            = HOLD_LINE,
         [WORD_ACQUIRE]          = GO(WORD_RDX, act_poison),
         [WORD_EVICT]            = NOT_A_VICTIM,
         [WORD_DATA]             = GO(WORD_V, act_install, act_wake),
         [WORD_DATA_SKIPPED]     = GO(WORD_I, act_wake),
-        [WORD_EXTRA]            = GO(WORD_RDP), /* its own answer is on the way */
+        [WORD_EXTRA]            = GO(WORD_RDP), /* its own answer is in flight */
         [WORD_EXTRA_BARRED]     = GO(WORD_RDP),
         [WORD_FORWARD_READ]     = GO(WORD_RDP, act_bounce),
     },
     [WORD_RDX] = {
-        [WORD_LOAD]             = HOLD_LINE, /* must not see what is older than the acquire; the fill comes */
+        [WORD_LOAD]             = HOLD_LINE, /* must not read values older than the acquire; the fill ends the wait */
         [WORD_LOAD_BUFFERED]    = HOLD_LINE,
         [WORD_STORE]            = GO(WORD_RDX, act_buffer_store, act_skip),
         [WORD_SYNC]             = HOLD_LINE,
@@ -284,7 +284,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
     [WORD_WRP] = {
         [WORD_LOAD_BUFFERED]    = GO(WORD_WRP, act_serve_buffer),
         [WORD_STORE]            = GO(WORD_WRP, act_buffer_store),
-        [WORD_SYNC_BUFFERED]    = HOLD_LINE, /* the grant comes, and then it hits */
+        [WORD_SYNC_BUFFERED]    = HOLD_LINE, /* hits after the grant */
         [WORD_DRAIN]            = GO(WORD_WRP),
         [WORD_ACQUIRE]          = GO(WORD_WRP),
         [WORD_EVICT]            = NOT_A_VICTIM,
@@ -354,10 +354,10 @@ store_buffer_entries(const gpc_machine_t *machine, const int64_t *options)
     return 256;
 }
 
-const gpc_controller_type_t sketch_denovo_l1 = {
+const gpc_controller_type_t prototype_denovo_l1 = {
     .name = "L1",
     .position = GPC_AT_CORE,
-    .tables = {&word, &sketch_store_buffer},
+    .tables = {&word, &prototype_denovo_store_buffer},
     .arrays = {{.name = "tags", .line = l1_line_described, .has_data = true}},
     .parts = {{.name = "store buffer", .entry = sb_entry_described, .capacity = store_buffer_entries}},
     .object_of = {0, DENOVO_PART_STORE_BUFFER},

@@ -1,19 +1,18 @@
-/* sketch_quickrelease.c: QuickRelease's first level: read cache rL1 and write cache wL1 side by side, and the S-FIFO.
+/* prototype_quickrelease.c: QuickRelease's first level: read cache rL1 and write cache wL1 side by side, and the S-FIFO.
  *
- * Paper    Hechtman et al., HPCA 2014, section 3; the fixed link is: V implies that wL1 has not the block, VW that
- *          it has.
- * Inferred fills in flight over an own eviction or an Inv are not kept (PX); an own atomic flushes its own block
- *          first.
+ * Paper    Hechtman et al., HPCA 2014, section 3; the fixed link is: in V, wL1 does not hold the block; in VW it does.
+ * Inferred fills that are in flight during an own eviction or an Inv are not kept (PX); an atomic first flushes its
+ *          own block.
  * Fits     two tag arrays in one controller, each with its table, and a FIFO of entries whose head may have to wait
  *          (HOLD_QUEUE); atomics of lines without a transaction wait as described lists in their entry; release as a
  *          marker and its answer.
  */
-#include "tests/sketches.h"
+#include "tests/prototypes.h"
 
 enum { READ_CACHE, WRITE_CACHE };                                /* arrays */
 enum { TABLE_READ, TABLE_WRITE, TABLE_FIFO };                    /* tables */
 enum { PART_FIFO };                                              /* parts */
-enum { CAUSE_BLOCK_EVICTED = 200, CAUSE_FLUSH_OWN, CAUSE_PUSH }; /* one table tells another; never on a network */
+enum { CAUSE_BLOCK_EVICTED = 200, CAUSE_FLUSH_OWN, CAUSE_PUSH }; /* one table notifies another; never on a network */
 enum { KIND_RELEASE, KIND_RELEASE_NO_ANSWER };                   /* of markers */
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
@@ -106,12 +105,12 @@ GPC_FSM(FIFO, FIFO_STATES, FIFO_EVENTS)
 #define FIFO_ENTRY(FIELD)                                                                                              \
     FIELD(PLAIN, gpc_address_t, line)                                                                                  \
     FIELD(PLAIN, uint8_t, kind)           /* of a marker */                                                            \
-    FIELD(NODE, gpc_node_t, core)         /* whose marker: beyond the first level */                                   \
+    FIELD(NODE, gpc_node_t, core)         /* the marker's core, above the first level */                                   \
     FIELD(PLAIN, uint16_t, warp)                                                                                       \
     FIELD(REQUEST, gpc_list_t, atomics)   /* the core's request, until its old values come */
 #define QR_UNIT(FIELD) FIELD(PLAIN, uint32_t, markers) /* in the FIFO: it flushes while there are any */
 #define QR_WARP(FIELD)                                                                                                 \
-    FIELD(PLAIN, uint32_t, sent)          /* markers that are to be answered, modulo what its width holds */           \
+    FIELD(PLAIN, uint32_t, sent)          /* outstanding markers, modulo its width */           \
     FIELD(PLAIN, uint32_t, answered)
 
 GPC_DESCRIBE(rl1, line, RL1_LINE)
@@ -123,7 +122,7 @@ GPC_DESCRIBE(qr, warp, QR_WARP)
 
 /* ---- classification ---------------------------------------------------------------------------------------------- */
 
-/* Words of the line that the write cache has; *present: the block is there. */
+/* Words of the line that the write cache holds; *present: it holds the block. */
 static gpc_mask_t
 dirty_words(const gpc_step_t *x, gpc_address_t line, bool *present)
 {
@@ -190,7 +189,7 @@ entry_of(const gpc_step_t *x)
     return gpc_part_fields(&x->unit->parts[PART_FIFO], x->entry);
 }
 
-/* Whether the FIFO gives up its head: full, or flushing. */
+/* Whether the FIFO may release its head: full, or flushing. */
 static bool
 may_pop(const gpc_step_t *x)
 {
@@ -239,27 +238,27 @@ fifo_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way of this table's array, or hold; a block that leaves wL1 for it goes by the table")
-SKETCH_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
-SKETCH_ACTION(act_hit, "the load's words from rL1")
-SKETCH_ACTION(act_serve_written, "the load's words from wL1")
-SKETCH_ACTION(act_read, "READ of the block")
-SKETCH_ACTION(act_join, "the load waits for the fill too")
-SKETCH_ACTION(act_flush_own, "wL1's table: the block goes up, before what this event sends")
-SKETCH_ACTION(act_write, "wL1's table takes the words (or hold); the store completes")
-SKETCH_ACTION(act_push_silent_marker, "a marker that nobody waits for: the FIFO flushes up to here")
-SKETCH_ACTION(act_send_atomic, "ATOMIC; an entry in the FIFO keeps the request")
-SKETCH_ACTION(act_complete_atomic, "the FIFO's entry has its answer; the request completes")
-SKETCH_ACTION(act_install, "the block into the way")
-SKETCH_ACTION(act_wake, "loads that wait for the fill")
-SKETCH_ACTION(act_push_block, "an entry in the FIFO, unless the block has one; a full FIFO pops its head first")
-SKETCH_ACTION(act_send_block, "BLOCK: mask and dirty words, up")
-SKETCH_ACTION(act_tell_read_cache, "rL1's table: BLOCK_EVICTED")
-SKETCH_ACTION(act_evict_block, "the write cache's table: POP")
-SKETCH_ACTION(act_pass_on, "the marker to the next level, behind the blocks")
-SKETCH_ACTION(act_answer_marker, "RELEASED to the marker's core and warp")
-SKETCH_ACTION(act_next_turn, "the new head's turn, next cycle")
-SKETCH_ACTION(act_note_entry, "the entry's fields")
+STUB_ACTION(act_reserve_way, "a way of this table's array, or hold; a block that leaves wL1 for it goes by the table")
+STUB_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
+STUB_ACTION(act_hit, "the load's words from rL1")
+STUB_ACTION(act_serve_written, "the load's words from wL1")
+STUB_ACTION(act_read, "READ of the block")
+STUB_ACTION(act_join, "the load waits for the fill too")
+STUB_ACTION(act_flush_own, "wL1's table: the block goes up, before what this event sends")
+STUB_ACTION(act_write, "wL1's table takes the words (or hold); the store completes")
+STUB_ACTION(act_push_silent_marker, "a marker without a waiting release: the FIFO flushes up to here")
+STUB_ACTION(act_send_atomic, "ATOMIC; an entry in the FIFO keeps the request")
+STUB_ACTION(act_complete_atomic, "the FIFO's entry has its answer; the request completes")
+STUB_ACTION(act_install, "the block into the way")
+STUB_ACTION(act_wake, "loads that wait for the fill")
+STUB_ACTION(act_push_block, "an entry in the FIFO, unless the block has one; a full FIFO pops its head first")
+STUB_ACTION(act_send_block, "BLOCK: mask and dirty words, up")
+STUB_ACTION(act_tell_read_cache, "rL1's table: BLOCK_EVICTED")
+STUB_ACTION(act_evict_block, "the write cache's table: POP")
+STUB_ACTION(act_pass_on, "the marker to the next level, behind the blocks")
+STUB_ACTION(act_answer_marker, "RELEASED to the marker's core and warp")
+STUB_ACTION(act_next_turn, "the new head's turn, next cycle")
+STUB_ACTION(act_note_entry, "the entry's fields")
 
 GPC_ACTION(act_merge_words, "the words into the block")
 {
@@ -297,7 +296,7 @@ static const gpc_cell_t rl1_table[RL1_NUM_STATES][RL1_NUM_EVENTS] = {
         [RL1_INVALIDATE]    = GO(RL1_I),
         [RL1_OLD_VALUES]    = GO(RL1_I, act_complete_atomic),
     },
-    [RL1_V] = { /* wL1 has not the block: its tags are not read */
+    [RL1_V] = { /* wL1 does not hold the block: its tags are not read */
         [RL1_LOAD]          = GO(RL1_V, act_hit),
         [RL1_STORE]         = GO(RL1_VW, act_write),
         [RL1_STORE_RELEASE] = GO(RL1_VW, act_write, act_push_silent_marker),
@@ -335,7 +334,7 @@ static const gpc_cell_t rl1_table[RL1_NUM_STATES][RL1_NUM_EVENTS] = {
         [RL1_EVICT]         = NOT_A_VICTIM,
     },
     [RL1_PX] = {
-        [RL1_LOAD]          = HOLD_LINE, /* the fill comes, and then it reads anew */
+        [RL1_LOAD]          = HOLD_LINE, /* reads again after the fill */
         [RL1_LOAD_NONE]     = HOLD_LINE,
         [RL1_LOAD_SOME]     = REDO(RL1_PX, act_flush_own),
         [RL1_LOAD_COVERED]  = GO(RL1_PX, act_serve_written),
@@ -362,7 +361,7 @@ static const gpc_cell_t wl1_table[WL1_NUM_STATES][WL1_NUM_EVENTS] = {
         [WL1_WRITE]         = GO(WL1_DIRTY, act_merge_words),
         [WL1_EVICT]         = GO(WL1_ABSENT, act_send_block, act_tell_read_cache), /* its entry stays in the FIFO */
         [WL1_POP]           = GO(WL1_ABSENT, act_send_block, act_tell_read_cache),
-        [WL1_FLUSH]         = GO(WL1_ABSENT, act_send_block), /* who asks moves rL1 itself */
+        [WL1_FLUSH]         = GO(WL1_ABSENT, act_send_block), /* the calling table moves rL1 */
     },
 };
 /* clang-format on */
@@ -377,7 +376,7 @@ static const gpc_cell_t fifo_table[FIFO_NUM_STATES][FIFO_NUM_EVENTS] = {
     [FIFO_BLOCK] = {
         [FIFO_POP]             = GO(FIFO_FREE, act_next_turn),
         [FIFO_POP_DIRTY]       = GO(FIFO_FREE, act_evict_block, act_next_turn),
-        [FIFO_POP_EARLY]       = HOLD_QUEUE, /* a marker, or a full FIFO, gives it its turn */
+        [FIFO_POP_EARLY]       = HOLD_QUEUE, /* until a marker or a full FIFO flushes it */
     },
     [FIFO_MARKER] = {
         [FIFO_POP]             = GO(FIFO_FREE, act_pass_on, act_marker_left, act_next_turn),
@@ -440,18 +439,18 @@ static const gpc_controller_type_t qr_l1 = {
 
 /* ---- memory order ------------------------------------------------------------------------------------------------ */
 
-/* The marker goes in at the first call; the answer comes behind the Invs of everything before it. */
+/* The first call enters the marker; its answer arrives after the Invs of all blocks before it. */
 static int
 release_waits_for_marker(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
     const qr_warp_t *fields =
         (const qr_warp_t *) (const void *) (unit->warp_fields + (size_t) warp * unit->warp_fields_size);
     (void) scope;
-    *until = GPC_NEVER; /* told by wake_warp */
+    *until = GPC_NEVER; /* wake_warp ends the wait */
     return fields->sent == fields->answered ? GPC_OK : GPC_HOLD;
 }
 
-const gpc_protocol_t sketch_quickrelease = {
+const gpc_protocol_t prototype_quickrelease = {
     .id = "qr",
     .name = "QuickRelease",
     .family = "quickrelease",

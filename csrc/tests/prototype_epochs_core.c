@@ -1,16 +1,16 @@
-/* sketch_epochs_core.c: a compute unit of STC: its L1, its blocked stores, its epoch machine.
+/* prototype_epochs_core.c: a compute unit of STC: its L1, its blocked stores, its epoch state machine.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.1 to 4.5, table 1: one transient state over SRC.
- * Inferred a line whose band's epoch begins while its load is out is not kept (late fills); the next epochs count
- *          for loads from ReadyAck on (skew of ChangeEpoch).
+ * Inferred a line whose band's epoch begins while its load is outstanding is not kept (late fills); from ReadyAck on,
+ *          loads use the next epochs (skew of ChangeEpoch).
  * Fits     a table over the unit beside those over lines and entries; its guards read unit metadata from the other
  *          tables' classify; requests to a line without a transaction wait in a part (the coalescing buffer).
  */
-#include "tests/sketch_epochs.h"
+#include "tests/prototype_epochs.h"
 
 enum { TABLE_LINES, TABLE_EPOCH, TABLE_BLOCKED }; /* tables */
 enum { PART_BLOCKED, PART_COALESCER };            /* parts */
-enum { CAUSE_EPOCH = 200, CAUSE_PUSH };           /* one table tells another; never on a network */
+enum { CAUSE_EPOCH = 200, CAUSE_PUSH };           /* one table notifies another; never on a network */
 
 /* ---- states and events: the L1's lines --------------------------------------------------------------------------- */
 
@@ -79,15 +79,15 @@ GPC_FSM(BSQ, BSQ_STATES, BSQ_EVENTS)
 #define BSQ_ENTRY(FIELD) FIELD(PLAIN, gpc_address_t, address) FIELD(REQUEST, gpc_list_t, stores)
 #define COALESCER_ENTRY(FIELD)                                                                                         \
     FIELD(PLAIN, gpc_address_t, line)                                                                                  \
-    FIELD(PLAIN, uint8_t, outstanding)  /* stores and atomics issued and not done, or blocked */                       \
-    FIELD(REQUEST, gpc_list_t, waiting) /* requests of the core to the line, behind them */
+    FIELD(PLAIN, uint8_t, outstanding)  /* stores and atomics outstanding or blocked */                       \
+    FIELD(REQUEST, gpc_list_t, waiting) /* later requests of the core to the line */
 #define CU_UNIT(FIELD)                                                                                                 \
     FIELD(PLAIN, uint16_t, current)     /* epochs, one bit each */                                                     \
     FIELD(PLAIN, uint16_t, next)        /* from PREPARE on */                                                          \
     FIELD(PLAIN, uint8_t, seb)                                                                                         \
     FIELD(PLAIN, uint8_t, next_seb)                                                                                    \
-    FIELD(PLAIN, uint16_t, demanded)    /* bands that were demanded and not granted since */                           \
-    FIELD(PLAIN, uint16_t, conflicts)   /* bands whose conflict was told */                                            \
+    FIELD(PLAIN, uint16_t, demanded)    /* bands demanded and not granted since */                           \
+    FIELD(PLAIN, uint16_t, conflicts)   /* bands whose conflict was sent      */                                            \
     FIELD(PLAIN, uint32_t, writes)      /* outstanding stores and atomics */
 
 GPC_DESCRIBE(l1, line, L1_LINE)
@@ -111,7 +111,7 @@ is_current(const gpc_step_t *x, gpc_address_t address)
     return (unit->current >> stc_band(address, unit->seb) & 1) != 0;
 }
 
-/* Not to be cached: its band is written now, or may be by a core that has changed epochs before this one. */
+/* Uncacheable: its band is writable now, or may be at a core that has changed epochs before this one. */
 static bool
 is_uncached(const gpc_step_t *x, gpc_address_t address)
 {
@@ -124,7 +124,7 @@ static bool
 is_behind_older(const gpc_step_t *x)
 {
     const gpc_part_t *part = &x->unit->parts[PART_COALESCER];
-    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* the product looks up by line */
+    for (gpc_index_t i = 0; i < part->pool.capacity; i++) { /* a complete protocol would use gpc_part_find */
         const coalescer_entry_t *entry = (const void *) (part->fields + (size_t) i * part->fields_size);
         if (entry->outstanding && entry->line == x->line) {
             return true;
@@ -141,7 +141,7 @@ l1_classify(const gpc_step_t *x)
     if (x->cause == CAUSE_EPOCH) {
         return L1_EPOCH;
     }
-    if (x->cause == GPC_MSG_EVICT) { /* the pre-event would leave nothing to evict */
+    if (x->cause == GPC_MSG_EVICT) { /* an eviction expires no lines: the pre-event would empty the way */
         return L1_EVICT;
     }
     if (x->state == L1_V && uncached) {
@@ -213,28 +213,28 @@ bsq_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_reserve_way, "a way for the fill, or hold")
-SKETCH_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
-SKETCH_ACTION(act_hit, "the load completes with the line's words")
-SKETCH_ACTION(act_read, "READ")
-SKETCH_ACTION(act_write_through, "WRITE; one more outstanding, in the coalescing buffer too")
-SKETCH_ACTION(act_send_atomic, "ATOMIC; one more outstanding, in the coalescing buffer too")
-SKETCH_ACTION(act_wait_in_coalescer, "the request joins the line's entry there")
-SKETCH_ACTION(act_install, "the line into the way")
-SKETCH_ACTION(act_complete_load, "the loads that wait for the line")
-SKETCH_ACTION(act_complete_write, "the store or atomic; what waits in the coalescing buffer is replayed")
-SKETCH_ACTION(act_to_lines, "the request goes on to the L1's table")
-SKETCH_ACTION(act_tell_conflict, "CONFLICT, once a band, when a blocked store has the load's band")
-SKETCH_ACTION(act_block_store, "an entry of the queue (or hold): PUSH")
-SKETCH_ACTION(act_stop_stores, "every entry of the queue: STOP")
-SKETCH_ACTION(act_protect_next, "outstanding loads of the next bands: EPOCH")
-SKETCH_ACTION(act_sweep, "copies of the old bands in sets not touched since: EPOCH")
-SKETCH_ACTION(act_reanalyse, "every entry of the queue: GRANTED or NOT_GRANTED; outstanding loads: EPOCH")
-SKETCH_ACTION(act_send_ready, "READY")
-SKETCH_ACTION(act_send_done, "DONE")
-SKETCH_ACTION(act_take_store, "the entry has the address")
-SKETCH_ACTION(act_demand, "DEMAND, unless the band's bit is set")
-SKETCH_ACTION(act_issue, "the store goes on to the L1's table")
+STUB_ACTION(act_reserve_way, "a way for the fill, or hold")
+STUB_ACTION(act_release_way, "the copy is dropped, or the reserved way given back")
+STUB_ACTION(act_hit, "the load completes with the line's words")
+STUB_ACTION(act_read, "READ")
+STUB_ACTION(act_write_through, "WRITE; one more outstanding, in the coalescing buffer too")
+STUB_ACTION(act_send_atomic, "ATOMIC; one more outstanding, in the coalescing buffer too")
+STUB_ACTION(act_wait_in_coalescer, "the request joins the line's entry there")
+STUB_ACTION(act_install, "the line into the way")
+STUB_ACTION(act_complete_load, "the loads that wait for the line")
+STUB_ACTION(act_complete_write, "the store or atomic; what waits in the coalescing buffer is replayed")
+STUB_ACTION(act_to_lines, "the request goes on to the L1's table")
+STUB_ACTION(act_tell_conflict, "CONFLICT, once a band, when a blocked store has the load's band")
+STUB_ACTION(act_block_store, "an entry of the queue (or hold): PUSH")
+STUB_ACTION(act_stop_stores, "every entry of the queue: STOP")
+STUB_ACTION(act_protect_next, "outstanding loads of the next bands: EPOCH")
+STUB_ACTION(act_sweep, "copies of the old bands in sets not touched since: EPOCH")
+STUB_ACTION(act_reanalyse, "every entry of the queue: GRANTED or NOT_GRANTED; outstanding loads: EPOCH")
+STUB_ACTION(act_send_ready, "READY")
+STUB_ACTION(act_send_done, "DONE")
+STUB_ACTION(act_take_store, "the entry has the address")
+STUB_ACTION(act_demand, "DEMAND, unless the band's bit is set")
+STUB_ACTION(act_issue, "the store goes on to the L1's table")
 
 GPC_ACTION(act_one_write_less, "one store less is outstanding")
 {
@@ -286,7 +286,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_WRITE_ACK]     = GO(L1_V, act_complete_write),
         [L1_OLD_VALUES]    = GO(L1_V, act_complete_write),
     },
-    [L1_IV] = { /* the load's answer comes */
+    [L1_IV] = { /* the load's answer ends it */
         [L1_LOAD]          = HOLD_LINE,
         [L1_LOAD_UNCACHED] = HOLD_LINE,
         [L1_STORE]         = HOLD_LINE,
@@ -372,7 +372,7 @@ store_entries(const gpc_machine_t *machine, const int64_t *options)
     return 256;
 }
 
-/* Everything goes by the epoch machine first, but the answers of loads. */
+/* The epoch table handles every message except the answers of loads. */
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
@@ -380,7 +380,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == STC_DATA ? TABLE_LINES : TABLE_EPOCH;
 }
 
-const gpc_controller_type_t sketch_stc_core = {
+const gpc_controller_type_t prototype_stc_core = {
     .name = "L1",
     .position = GPC_AT_CORE,
     .tables = {&l1, &cu, &bsq},

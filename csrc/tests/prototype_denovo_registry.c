@@ -1,12 +1,11 @@
-/* sketch_denovo_registry.c: DeNovo's L2, whose data banks are the registry, a table over words; and the protocol.
+/* prototype_denovo_registry.c: DeNovo's L2, whose data banks are the registry, a table over words; and the protocol.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: a word's slot holds its data or its owner.
- * Inferred L2 eviction of registered words (recall), stale write-backs, and that the owner's answer comes from the
- *          owner.
- * Fits     an owner a word, described as NODES so that it is renamed under symmetry; guards by word (who owns it,
- *          who asks).
+ * Inferred the L2 evicts registered words (recall); stale write-backs; the owner answers a forwarded read itself.
+ * Fits     one owner per word, described as NODES so that symmetry reduction renames it; guards per word (its owner, the
+ *          requester).
  */
-#include "tests/sketch_denovo.h"
+#include "tests/prototype_denovo.h"
 
 /* ---- states and events ------------------------------------------------------------------------------------------- */
 
@@ -37,9 +36,9 @@ GPC_FSM(REG, REG_STATES, REG_EVENTS)
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD)                                                                                                 \
-    FIELD(NODES, sketch_word_nodes_t, owner) /* GPC_NO_NODE but in R, RC, RCD, RCN */                                  \
+    FIELD(NODES, prototype_word_nodes_t, owner) /* GPC_NO_NODE except in R, RC, RCD, RCN */                                  \
     FIELD(PLAIN, gpc_mask_t, dirty)
-#define L2_MSHR(FIELD) /* what waits, waits in its lists */
+#define L2_MSHR(FIELD) /* held requests are in its lists */
 
 GPC_DESCRIBE(l2, line, L2_LINE)
 GPC_DESCRIBE(l2, mshr, L2_MSHR)
@@ -69,7 +68,7 @@ reg_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case DENOVO_READ:
-            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_READ; /* an owner hits, or waits */
+            return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_READ; /* the owner hits or waits */
         case DENOVO_REGISTER:
             return x->state == REG_R && is_from_owner(x) ? GPC_NO_EVENT : REG_REGISTER;
         case DENOVO_REGISTER_SYNC:
@@ -91,21 +90,21 @@ reg_classify(const gpc_step_t *x)
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
 
-SKETCH_ACTION(act_fetch, "a way (or hold), and memory is asked; the request is pending")
-SKETCH_ACTION(act_fill_and_replay, "memory's words; what is pending is taken again, in order")
-SKETCH_ACTION(act_send_data, "DATA: the demanded words and every other valid one of the line")
-SKETCH_ACTION(act_grant, "REGISTERED")
-SKETCH_ACTION(act_grant_with_words, "REGISTERED_SYNC with the values")
-SKETCH_ACTION(act_forward_read, "FORWARD_READ to each owner, demanded words only")
-SKETCH_ACTION(act_forward_take, "FORWARD_TAKE to each old owner")
-SKETCH_ACTION(act_forward_take_sync, "FORWARD_TAKE_SYNC to each old owner")
-SKETCH_ACTION(act_store_words, "the words; dirty")
-SKETCH_ACTION(act_answer_ok, "WRITE_BACK_OK")
-SKETCH_ACTION(act_hold_answer, "WRITE_BACK_OK waits, so that the owner cannot register again under the recall")
-SKETCH_ACTION(act_answer_held, "the WRITE_BACK_OK that waited")
-SKETCH_ACTION(act_answer_stale, "WRITE_BACK_STALE")
-SKETCH_ACTION(act_recall, "RECALL to each owner")
-SKETCH_ACTION(act_write_memory, "the dirty words of the line to memory")
+STUB_ACTION(act_fetch, "a way (or hold), and memory is asked; the request is pending")
+STUB_ACTION(act_fill_and_replay, "memory's words; what is pending is taken again, in order")
+STUB_ACTION(act_send_data, "DATA: the demanded words and every other valid one of the line")
+STUB_ACTION(act_grant, "REGISTERED")
+STUB_ACTION(act_grant_with_words, "REGISTERED_SYNC with the values")
+STUB_ACTION(act_forward_read, "FORWARD_READ to each owner, demanded words only")
+STUB_ACTION(act_forward_take, "FORWARD_TAKE to each old owner")
+STUB_ACTION(act_forward_take_sync, "FORWARD_TAKE_SYNC to each old owner")
+STUB_ACTION(act_store_words, "the words; dirty")
+STUB_ACTION(act_answer_ok, "WRITE_BACK_OK")
+STUB_ACTION(act_hold_answer, "WRITE_BACK_OK waits, so that the owner cannot register again under the recall")
+STUB_ACTION(act_answer_held, "the WRITE_BACK_OK that waited")
+STUB_ACTION(act_answer_stale, "WRITE_BACK_STALE")
+STUB_ACTION(act_recall, "RECALL to each owner")
+STUB_ACTION(act_write_memory, "the dirty words of the line to memory")
 
 static int
 set_owner(gpc_step_t *x, gpc_node_t node)
@@ -154,7 +153,7 @@ static const gpc_cell_t reg_table[REG_NUM_STATES][REG_NUM_EVENTS] = {
         [REG_WRITE_BACK_STALE] = GO(REG_V, act_answer_stale),
         [REG_EVICT]            = GO(REG_NP),
         [REG_EVICT_DIRTY]      = GO(REG_NP, act_write_memory),
-        [REG_EVICT_REGISTERED] = GO(REG_V), /* waits for its neighbours */
+        [REG_EVICT_REGISTERED] = GO(REG_V), /* held until the line's other words arrive */
     },
     [REG_R] = {
         [REG_READ]             = GO(REG_R, act_forward_read),
@@ -201,7 +200,7 @@ static const gpc_cell_t reg_table[REG_NUM_STATES][REG_NUM_EVENTS] = {
 
 static const gpc_table_t registry = {GPC_TABLE("L2", OVER_WORDS, REG, reg_table, reg_classify)};
 
-const gpc_controller_type_t sketch_denovo_l2 = {
+const gpc_controller_type_t prototype_denovo_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&registry},
@@ -211,14 +210,14 @@ const gpc_controller_type_t sketch_denovo_l2 = {
 
 /* ---- memory order ------------------------------------------------------------------------------------------------ */
 
-/* Every entry has its turn. Here the part is over when the buffer is empty; the product stamps entries, so that later
- * stores of other warps do not prolong it. */
+/* The release waits until the buffer is empty. A complete protocol would stamp entries, so that later stores of other warps
+ * do not prolong the wait. */
 static int
 release_drains(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
     (void) warp;
     (void) scope;
-    *until = GPC_NEVER; /* told by wake_warp */
+    *until = GPC_NEVER; /* wake_warp ends the wait */
     return unit->parts[DENOVO_PART_STORE_BUFFER].pool.state->in_use ? GPC_HOLD : GPC_OK;
 }
 
@@ -230,13 +229,13 @@ acquire_drops_valid_words(gpc_controller_t *unit, uint16_t warp, uint8_t scope)
     return gpc_controller_walk(unit, 0, GPC_MSG_ACQUIRE);
 }
 
-const gpc_protocol_t sketch_denovo = {
+const gpc_protocol_t prototype_denovo = {
     .id = "denovo-drf",
     .name = "DeNovo",
     .family = "denovo",
     .model = {[GPC_RULE_DRF] = "DRF-SC"},
     .standard_rule = GPC_RULE_DRF,
-    .controllers = {&sketch_denovo_l1, &sketch_denovo_l2},
+    .controllers = {&prototype_denovo_l1, &prototype_denovo_l2},
     .messages = DENOVO_info,
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,

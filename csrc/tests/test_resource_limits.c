@@ -1,127 +1,37 @@
-/* test_sketch_walls.c: tests of resource limits and rare cases of the controller, each on the smallest table (sketch_walls.c). */
-#include "base/arena.h"
-#include "tests/harness.h"
-#include "tests/sketch_walls.h"
+/* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
+#include "tests/controller_bench.h"
+#include "tests/prototype_limits.h"
 
 enum { A = 0x1000, B = 0x2000, C = 0x3000 }; /* lines of the one set */
-
-typedef struct {
-    gpc_arena_t arena;
-    gpc_pool_t messages, lane_lists;
-    gpc_failure_t failure;
-    gpc_machine_t machine;
-    gpc_controller_t unit;
-    int64_t options[GPC_MAX_OPTIONS];
-    walls_world_t world;
-} bench_t;
-
-static gpc_cycle_t
-now_port(const void *world)
-{
-    return ((const walls_world_t *) world)->now;
-}
-
-static int
-wake_at_port(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
-{
-    (void) unit, (void) line, (void) tag, (void) background;
-    ((walls_world_t *) world)->wakes++;
-    ((walls_world_t *) world)->woken_at = at;
-    return 0;
-}
-
-static int
-send_port(void *world, gpc_controller_t *from, gpc_index_t message)
-{
-    walls_world_t *self = world;
-    const gpc_msg_t *msg = gpc_msg_at(from->messages, message);
-    self->sends++;
-    self->sent_type = msg->type;
-    self->sent_mask = msg->mask;
-    self->sent_word[0] = msg->data[0];
-    self->sent_word[1] = msg->data[1];
-    gpc_free_message(from, message);
-    return 0;
-}
-
-static int
-complete_port(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
-{
-    walls_world_t *self = world;
-    const gpc_msg_t *msg = gpc_msg_at(l1->messages, message);
-    (void) words, (void) hit;
-    CHECK_EQUAL_U64(self->completed_mask & msg->mask, 0); /* no word twice */
-    self->completions++;
-    self->completed_mask |= msg->mask;
-    self->lanes_completed += msg->lanes == GPC_NONE ? 0 : gpc_lane_list_at(l1->lane_lists, msg->lanes)->count;
-    gpc_free_message(l1, message);
-    return 0;
-}
-
-static const gpc_ports_t ports = {
-    .now = now_port, .wake_at = wake_at_port, .send = send_port, .complete = complete_port};
 
 static void
 begin_with(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, uint32_t mshrs)
 {
-    memset(self, 0, sizeof(*self));
-    gpc_arena_init(&self->arena, 1 << 16);
-    self->machine = (gpc_machine_t){.cores = 2,
-                                    .warps_per_core = 2,
-                                    .l1_bytes = 128,
-                                    .l1_ways = 2,
-                                    .l1_mshrs = mshrs,
-                                    .line_bytes = 64,
-                                    .flit_bytes = 32,
-                                    .partitions = 1,
-                                    .interleave_bytes = 64};
-    int status = gpc_pool_init(&self->messages, &self->arena, 64, sizeof(gpc_msg_t));
-    status |= gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
-    self->unit = (gpc_controller_t){.protocol = protocol,
-                                    .options = self->options,
-                                    .machine = &self->machine,
-                                    .ports = &ports,
-                                    .world = &self->world,
-                                    .messages = &self->messages,
-                                    .lane_lists = &self->lane_lists,
-                                    .failure = &self->failure};
-    status |= gpc_controller_init(&self->unit, protocol->controllers[controller], &self->arena);
-    CHECK_EQUAL_I64(status, 0);
+    gpc_machine_t machine = bench_small_machine;
+    machine.l1_mshrs = mshrs;
+    bench_begin(self, protocol, controller, &machine);
 }
 
 static void
 begin(bench_t *self, uint32_t controller, uint32_t mshrs)
 {
-    begin_with(self, &sketch_walls, controller, mshrs);
+    begin_with(self, &prototype_limits, controller, mshrs);
 }
 
-/* Nothing may be lost: every message and lane list is back. */
+/* Nothing may be lost or completed twice: every message and lane list is back. */
 static void
 end(bench_t *self)
 {
     CHECK_EQUAL_U64(self->messages.state->in_use, 0);
     CHECK_EQUAL_U64(self->lane_lists.state->in_use, 0);
-    gpc_arena_free(&self->arena);
-}
-
-static gpc_index_t
-message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
-{
-    gpc_index_t i = gpc_pool_take(&self->messages);
-    *gpc_msg_at(&self->messages, i) = (gpc_msg_t){.next = GPC_NONE,
-                                                  .type = type,
-                                                  .network = type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : 1,
-                                                  .mask = mask,
-                                                  .line = line,
-                                                  .lanes = GPC_NONE,
-                                                  .request = i};
-    return i;
+    CHECK_EQUAL_U64(self->world.completed_twice, 0);
+    bench_end(self);
 }
 
 static int
 take(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
 {
-    gpc_index_t i = message(self, type, line, mask);
+    gpc_index_t i = bench_message(self, type, line, mask);
     int status = gpc_controller_take(&self->unit, i);
     if (status == GPC_HELD_QUEUE) {
         gpc_free_message(&self->unit, i);
@@ -129,28 +39,10 @@ take(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
     return status;
 }
 
-static uint8_t
-state_named(const gpc_table_t *table, const char *name)
-{
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        if (strcmp(table->states[s].name, name) == 0) {
-            return s;
-        }
-    }
-    harness_fail(__FILE__, __LINE__, "no such state");
-    return 0;
-}
-
 static gpc_index_t
 place(bench_t *self, uint8_t array, gpc_address_t line, const char *state)
 {
-    gpc_tags_t *tags = &self->unit.arrays[array];
-    gpc_index_t way = 0;
-    while (gpc_tags_present(tags, way)) {
-        way++;
-    }
-    gpc_tags_place(tags, way, line, state ? state_named(self->unit.type->tables[array], state) : 0);
-    return way;
+    return bench_place(self, array, array, line, state);
 }
 
 static bool
@@ -167,7 +59,7 @@ place_words(bench_t *self, const char *states)
     uint8_t *words = gpc_tags_word_states(&self->unit.arrays[0], way);
     for (uint32_t i = 0; states[i]; i++) {
         char name[] = {'W', 'O', 'R', 'D', '_', states[i], 0};
-        words[i] = state_named(self->unit.type->tables[0], name);
+        words[i] = bench_state(self->unit.type->tables[0], name);
     }
     return words;
 }
@@ -177,22 +69,22 @@ place_words(bench_t *self, const char *states)
 static void
 a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
 {
-    for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one entry, the recall has it before the load */
+    for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one MSHR, the recall takes it before the load */
         bench_t bench;
-        begin(&bench, WALLS_LINES, mshrs);
+        begin(&bench, LIMITS_LINES, mshrs);
         (void) place(&bench, 0, A, "LINE_V");
         (void) place(&bench, 0, B, "LINE_V");
         CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
         CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
         CHECK_EQUAL_U64(bench.unit.statistics->evictions, 1);
         CHECK_EQUAL_U64(bench.unit.mshrs.entries.state->in_use, 1);
-        CHECK_EQUAL_I64(take(&bench, WALLS_ACK, A, 0), GPC_OK);
+        CHECK_EQUAL_I64(take(&bench, LIMITS_ACK, A, 0), GPC_OK);
         CHECK(!present(&bench, 0, A));
         CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
         CHECK_EQUAL_U64(bench.unit.statistics->evictions, 1);
         CHECK(present(&bench, 0, B));
         CHECK(present(&bench, 0, C));
-        CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+        CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
         CHECK_EQUAL_U64(bench.world.completions, 1);
         CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_OK);
         end(&bench);
@@ -203,7 +95,7 @@ static void
 an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_LINES, 2);
+    begin(&bench, LIMITS_LINES, 2);
     (void) place(&bench, 0, A, "LINE_V");
     (void) place(&bench, 0, B, "LINE_V");
     bench.world.expired = true;
@@ -211,7 +103,7 @@ an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
     CHECK(!present(&bench, 0, A));
     (void) place(&bench, 0, A, "LINE_V");
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
     end(&bench);
 }
 
@@ -219,16 +111,16 @@ static void
 an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_LINES, 4);
+    begin(&bench, LIMITS_LINES, 4);
     (void) place(&bench, 0, A, "LINE_V"); /* has no cell for an acquire: it must not be walked */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, B, 1), GPC_OK); /* older than the acquire */
+    CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, B, 1), GPC_OK); /* older than the acquire */
     CHECK_EQUAL_U64(bench.world.completions, 0);
     CHECK_EQUAL_U64(bench.unit.replay->count, 1);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 1), GPC_HELD_QUEUE); /* nothing new before it */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 1), GPC_HELD_QUEUE); /* no new request before it */
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, B, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, B, 1), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);
     end(&bench);
 }
@@ -238,15 +130,15 @@ requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
 {
     static const gpc_mask_t in_order[] = {4, 1, 2};
     bench_t bench;
-    begin(&bench, WALLS_LINES, 4);
+    begin(&bench, LIMITS_LINES, 4);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 4), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* wait for the line */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* held: the line is in a transaction */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 2), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK); /* its state changes */
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit),
                     GPC_OK); /* the first waits again, the second is still to come */
-    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, A, 4), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, A, 4), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.replay->count, 3);
     for (uint32_t i = 0; i < 3; i++) {
         gpc_index_t next = gpc_list_pop(bench.unit.replay, &bench.messages);
@@ -260,7 +152,7 @@ static void
 idle_transactions_end_when_entries_run_out(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_LINES, 1);
+    begin(&bench, LIMITS_LINES, 1);
     (void) place(&bench, 0, A, "LINE_V");
     bench.world.now = 50;
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
@@ -269,10 +161,10 @@ idle_transactions_end_when_entries_run_out(void)
     CHECK_EQUAL_U64(bench.world.wakes, 1); /* one timer, for the earliest */
     CHECK_EQUAL_U64(bench.world.woken_at, 91);
     bench.world.now = 91;
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER, 0), GPC_OK); /* only a turn */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER, 0), GPC_OK); /* retries held requests only */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
     CHECK(!present(&bench, 0, A));
-    CHECK_EQUAL_I64(take(&bench, WALLS_DATA, C, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
     end(&bench);
 }
 
@@ -280,15 +172,15 @@ static void
 one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_TWO, 4);
+    begin(&bench, LIMITS_TWO, 4);
     (void) place(&bench, 0, A, "LINE_V");
     (void) place(&bench, 1, A, "LINE_V");
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK);
     CHECK_EQUAL_U64(gpc_mshr_find_for(&bench.unit.mshrs, A, 0), GPC_NONE);
     CHECK(gpc_mshr_find_for(&bench.unit.mshrs, A, 1) != GPC_NONE);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 2), GPC_OK); /* the first table's line is as it was */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 2), GPC_OK); /* the first table's line is unchanged */
     CHECK_EQUAL_U64(bench.world.completions, 2);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table does not let it go again */
+    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table refuses a second eviction */
     CHECK_EQUAL_U64(bench.world.completions, 2);
     end(&bench);
 }
@@ -299,15 +191,15 @@ static void
 words_of_one_request_hit_miss_and_wait_apart(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VID");
-    gpc_index_t load = message(&bench, GPC_MSG_LOAD, A, 7);
+    gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 7);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 1); /* hit */
-    CHECK_EQUAL_U64(bench.world.sent_type, WALLS_GET);
+    CHECK_EQUAL_U64(bench.world.sent_type, LIMITS_GET);
     CHECK_EQUAL_U64(bench.world.sent_mask, 2);    /* miss */
-    CHECK_EQUAL_U64(bench.unit.replay->count, 1); /* waits for the queue's turn */
-    gpc_index_t data = message(&bench, WALLS_DATA, A, 2);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 1); /* held until the queue is replayed */
+    gpc_index_t data = bench_message(&bench, LIMITS_DATA, A, 2);
     gpc_msg_at(&bench.messages, data)->request = load;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 3);
@@ -322,13 +214,13 @@ static void
 words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "IV");
-    gpc_index_t first = message(&bench, GPC_MSG_LOAD, A, 1);
+    gpc_index_t first = bench_message(&bench, GPC_MSG_LOAD, A, 1);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, first), GPC_OK);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 3), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 2);
-    gpc_index_t data = message(&bench, WALLS_DATA, A, 1);
+    gpc_index_t data = bench_message(&bench, LIMITS_DATA, A, 1);
     gpc_msg_at(&bench.messages, data)->request = first;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 3);
@@ -343,9 +235,9 @@ static void
 lanes_go_with_their_words(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "VI");
-    gpc_index_t atomic = message(&bench, GPC_MSG_ATOMIC, A, 3);
+    gpc_index_t atomic = bench_message(&bench, GPC_MSG_ATOMIC, A, 3);
     gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
     *gpc_lane_list_at(&bench.lane_lists, lanes) =
         (gpc_lane_list_t){.count = 3, .lane = {4, 5, 6}, .word = {1, 0, 1}, .operand = {40, 50, 60}};
@@ -360,7 +252,7 @@ lanes_go_with_their_words(void)
     CHECK_EQUAL_U64(rest->lane[0], 4); /* in their order */
     CHECK_EQUAL_U64(rest->lane[1], 6);
     CHECK_EQUAL_U64(rest->operand[1], 60);
-    gpc_index_t data = message(&bench, WALLS_DATA, A, 2);
+    gpc_index_t data = bench_message(&bench, LIMITS_DATA, A, 2);
     gpc_msg_at(&bench.messages, data)->request = atomic;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_U64(bench.world.lanes_completed, 3);
@@ -371,14 +263,14 @@ static void
 sends_alike_of_one_step_leave_as_one_message(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "VI");
-    gpc_index_t store = message(&bench, GPC_MSG_STORE, A, 3);
+    gpc_index_t store = bench_message(&bench, GPC_MSG_STORE, A, 3);
     gpc_msg_at(&bench.messages, store)->data[0] = 70;
     gpc_msg_at(&bench.messages, store)->data[1] = 71;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, store), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 1);
-    CHECK_EQUAL_U64(bench.world.sent_type, WALLS_PUT);
+    CHECK_EQUAL_U64(bench.world.sent_type, LIMITS_PUT);
     CHECK_EQUAL_U64(bench.world.sent_mask, 3);
     CHECK_EQUAL_U64(bench.world.sent_word[0], 70);
     CHECK_EQUAL_U64(bench.world.sent_word[1], 71);
@@ -389,12 +281,12 @@ static void
 a_line_is_evicted_with_all_its_words_or_not_at_all(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VVD");
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_UNFIT_VICTIM);
     CHECK_EQUAL_U64(bench.world.sends, 0);
-    CHECK_EQUAL_U64(words[0], state_named(bench.unit.type->tables[0], "WORD_V"));
-    words[2] = words[3]; /* not there */
+    CHECK_EQUAL_U64(words[0], bench_state(bench.unit.type->tables[0], "WORD_V"));
+    words[2] = words[3]; /* not present */
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(bench.world.sent_mask, 3);
@@ -406,11 +298,11 @@ static void
 a_line_without_words_gives_its_way_back(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_WORDS, 4);
+    begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VD");
     CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 3, GPC_NONE), GPC_OK);
     CHECK(present(&bench, 0, A));
-    words[1] = state_named(bench.unit.type->tables[0], "WORD_V");
+    words[1] = bench_state(bench.unit.type->tables[0], "WORD_V");
     CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 2, GPC_NONE), GPC_OK);
     CHECK(!present(&bench, 0, A));
     end(&bench);
@@ -422,7 +314,7 @@ static void
 load_and_fill(bench_t *bench, gpc_address_t line)
 {
     CHECK_EQUAL_I64(take(bench, GPC_MSG_LOAD, line, 1), GPC_OK);
-    CHECK_EQUAL_I64(take(bench, WALLS_DATA, line, 1), GPC_OK);
+    CHECK_EQUAL_I64(take(bench, LIMITS_DATA, line, 1), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_verify(&bench->unit, true), GPC_OK);
     bench->world.completed_mask = 0;
 }
@@ -431,22 +323,22 @@ static void
 a_state_may_be_in_either_of_two_arrays(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_DIRECTORY, 4); /* data of one line, directory of two */
+    begin(&bench, LIMITS_DIRECTORY, 4); /* data of one line, directory of two */
     const gpc_table_t *table = bench.unit.type->tables[0];
     const gpc_tags_t *entries = &bench.unit.arrays[1];
     load_and_fill(&bench, A);
     CHECK(present(&bench, 0, A) && present(&bench, 1, A));
-    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, state_named(table, "DIR_V"));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, bench_state(table, "DIR_V"));
     load_and_fill(&bench, B);
     CHECK(!present(&bench, 0, A));
     REQUIRE(present(&bench, 1, A));
-    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, state_named(table, "DIR_N"));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, A)].state, bench_state(table, "DIR_N"));
     load_and_fill(&bench, C); /* needs a way of both: B's data and A's entry go */
     CHECK(!present(&bench, 1, A));
     CHECK(present(&bench, 1, B) && !present(&bench, 0, B));
-    load_and_fill(&bench, B); /* from the state that only the directory knows */
+    load_and_fill(&bench, B); /* from DIR_N */
     CHECK(present(&bench, 0, B));
-    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, B)].state, state_named(table, "DIR_V"));
+    CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, B)].state, bench_state(table, "DIR_V"));
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 5);
     end(&bench);
@@ -456,7 +348,7 @@ static void
 entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
 {
     bench_t bench;
-    begin(&bench, WALLS_LINES, 1);
+    begin(&bench, LIMITS_LINES, 1);
     gpc_part_t *part = &bench.unit.parts[0];
     gpc_index_t a = gpc_part_take(part, A), b = gpc_part_take(part, B), c = gpc_part_take(part, C),
                 b2 = gpc_part_take(part, B);
@@ -483,7 +375,7 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
     static const gpc_node_t places[GPC_NUM_POSITIONS] = {
         [GPC_AT_GLOBAL] = 3, [GPC_AT_MEMORY] = GPC_NO_NODE, [GPC_AT_HOST] = 4};
     bench_t bench;
-    begin(&bench, WALLS_LINES, 1);
+    begin(&bench, LIMITS_LINES, 1);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_BANK), 2);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), GPC_NO_NODE);
     bench.unit.places = places;
@@ -495,27 +387,28 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
 
 /* ---- messages ----------------------------------------------------------------------------------------------------------- */
 
-/* Requests on network 1, answers on network 0: what may be held, and has both operands of a compare-and-swap, follows. */
+/* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands of a
+ * compare-and-swap. */
 static void
 requests_are_what_travels_on_a_network_that_is_declared_so(void)
 {
     gpc_message_info_t messages[5];
-    gpc_protocol_t protocol = sketch_walls;
+    gpc_protocol_t protocol = prototype_limits;
     bench_t bench;
 
     for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
-        messages[i] = sketch_walls.messages[i];
+        messages[i] = prototype_limits.messages[i];
         messages[i].network = !messages[i].network;
     }
     protocol.messages = messages;
     protocol.networks[0] = (gpc_network_info_t){.name = "response"};
     protocol.networks[1] = (gpc_network_info_t){.name = "request", .requests = true};
-    begin_with(&bench, &protocol, WALLS_LINES, 4);
+    begin_with(&bench, &protocol, LIMITS_LINES, 4);
 
     gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
     *gpc_lane_list_at(&bench.lane_lists, lanes) = (gpc_lane_list_t){.operation = GPC_ATOMIC_CAS, .count = 3};
-    gpc_msg_t up = {.type = WALLS_PUT, .network = 1, .lanes = lanes};
-    gpc_msg_t down = {.type = WALLS_ACK, .network = 0, .lanes = lanes};
+    gpc_msg_t up = {.type = LIMITS_PUT, .network = 1, .lanes = lanes};
+    gpc_msg_t down = {.type = LIMITS_ACK, .network = 0, .lanes = lanes};
     CHECK(gpc_is_request(&bench.unit, &up));
     CHECK(!gpc_is_request(&bench.unit, &down));
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &up), 8 + 3 * 8);
@@ -530,8 +423,8 @@ a_message_without_room_is_refused_when_it_is_sent(void)
     gpc_index_t taken[64];
     bench_t bench;
 
-    begin(&bench, WALLS_WORDS, 4);
-    gpc_index_t load = message(&bench, GPC_MSG_LOAD, A, 1);
+    begin(&bench, LIMITS_WORDS, 4);
+    gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 1);
     for (uint32_t i = 1; i < 64; i++) {
         taken[i] = gpc_pool_take(&bench.messages);
     }
@@ -550,15 +443,15 @@ a_message_without_room_is_refused_when_it_is_sent(void)
 static void
 an_option_chooses_the_table_that_is_declared_for_its_value(void)
 {
-    gpc_controller_type_t type = *sketch_walls.controllers[WALLS_LINES];
-    gpc_protocol_t protocol = sketch_walls;
+    gpc_controller_type_t type = *prototype_limits.controllers[LIMITS_LINES];
+    gpc_protocol_t protocol = prototype_limits;
     gpc_table_t other = *type.tables[0];
     bench_t bench;
 
     type.variants[0] = (gpc_variant_t){.table = 0, .option = 2, .value = 1, .by = &other};
     protocol.controllers[0] = &type;
     begin_with(&bench, &protocol, 0, 4);
-    CHECK(bench.unit.type->tables[0] == sketch_walls.controllers[WALLS_LINES]->tables[0]);
+    CHECK(bench.unit.type->tables[0] == prototype_limits.controllers[LIMITS_LINES]->tables[0]);
     bench.options[2] = 1;
     CHECK_EQUAL_I64(gpc_controller_init(&bench.unit, &type, &bench.arena), 0);
     CHECK(bench.unit.type->tables[0] == &other);

@@ -1,0 +1,223 @@
+/* controller_bench.h: one controller on its own: ports that count calls and record the last ones, messages, lines and states by name. */
+#ifndef GPC_TESTS_CONTROLLER_BENCH_H
+#define GPC_TESTS_CONTROLLER_BENCH_H
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "controller/protocol.h"
+#include "tests/harness.h"
+
+enum { BENCH_MESSAGES = 64 };
+
+typedef struct {
+    gpc_cycle_t now, woken_at;
+    uint32_t wakes, turns, broadcasts, sends, completions, lanes_completed;
+    gpc_nodeset_t broadcast_to;
+    uint8_t sent_type; /* of the last message */
+    gpc_mask_t sent_mask;
+    uint32_t sent_word[2];
+    gpc_mask_t completed_mask, completed_twice;
+    bool full;           /* the outbox has no room */
+    bool expired;        /* read by prototypes: the lease of every copy is over */
+    gpc_address_t noted; /* written by prototypes: the line of the last step that they note */
+} bench_world_t;
+
+typedef struct {
+    gpc_arena_t arena;
+    gpc_pool_t messages, lane_lists;
+    gpc_failure_t failure;
+    gpc_machine_t machine;
+    gpc_controller_t unit;
+    int64_t options[GPC_MAX_OPTIONS];
+    bench_world_t world;
+} bench_t;
+
+/* Two cores; L1s of one set of two ways. */
+static const gpc_machine_t bench_small_machine = {.cores = 2,
+                                                  .warps_per_core = 2,
+                                                  .l1_bytes = 128,
+                                                  .l1_ways = 2,
+                                                  .l1_mshrs = 2,
+                                                  .line_bytes = 64,
+                                                  .flit_bytes = 32,
+                                                  .partitions = 1,
+                                                  .interleave_bytes = 64};
+
+/* ---- ports ------------------------------------------------------------------------------------------------------------ */
+
+static inline gpc_cycle_t
+bench_now(const void *world)
+{
+    return ((const bench_world_t *) world)->now;
+}
+
+static inline int
+bench_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
+{
+    (void) unit, (void) line, (void) tag, (void) background;
+    ((bench_world_t *) world)->wakes++;
+    ((bench_world_t *) world)->woken_at = at;
+    return GPC_OK;
+}
+
+static inline int
+bench_turn(void *world, gpc_controller_t *unit)
+{
+    (void) unit;
+    ((bench_world_t *) world)->turns++;
+    return GPC_OK;
+}
+
+static inline bool
+bench_room(const void *world, const gpc_controller_t *unit, uint8_t network)
+{
+    (void) unit, (void) network;
+    return !((const bench_world_t *) world)->full;
+}
+
+static inline int
+bench_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    ((bench_world_t *) world)->broadcasts++;
+    ((bench_world_t *) world)->broadcast_to = *to;
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+static inline int
+bench_send(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    bench_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(from->messages, message);
+    self->sends++;
+    self->sent_type = msg->type;
+    self->sent_mask = msg->mask;
+    self->sent_word[0] = msg->data[0];
+    self->sent_word[1] = msg->data[1];
+    gpc_free_message(from, message);
+    return GPC_OK;
+}
+
+static inline int
+bench_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    bench_world_t *self = world;
+    const gpc_msg_t *msg = gpc_msg_at(l1->messages, message);
+    (void) words, (void) hit;
+    self->completions++;
+    self->completed_twice |= self->completed_mask & msg->mask;
+    self->completed_mask |= msg->mask;
+    self->lanes_completed += msg->lanes == GPC_NONE ? 0 : gpc_lane_list_at(l1->lane_lists, msg->lanes)->count;
+    gpc_free_message(l1, message);
+    return GPC_OK;
+}
+
+static const gpc_ports_t bench_ports = {.now = bench_now,
+                                        .wake_at = bench_wake_at,
+                                        .turn = bench_turn,
+                                        .room = bench_room,
+                                        .broadcast = bench_broadcast,
+                                        .send = bench_send,
+                                        .complete = bench_complete};
+
+/* ---- begin and end ---------------------------------------------------------------------------------------------------- */
+
+static inline void
+bench_begin(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, const gpc_machine_t *machine)
+{
+    memset(self, 0, sizeof(*self));
+    gpc_failure_clear(&self->failure);
+    gpc_arena_init(&self->arena, 1 << 16);
+    self->machine = *machine;
+    int status = gpc_pool_init(&self->messages, &self->arena, BENCH_MESSAGES, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
+    self->unit = (gpc_controller_t) {.protocol = protocol,
+                                     .options = self->options,
+                                     .machine = &self->machine,
+                                     .ports = &bench_ports,
+                                     .world = &self->world,
+                                     .messages = &self->messages,
+                                     .lane_lists = &self->lane_lists,
+                                     .failure = &self->failure};
+    status |= gpc_controller_init(&self->unit, protocol->controllers[controller], &self->arena);
+    CHECK_EQUAL_I64(status, GPC_OK);
+}
+
+static inline void
+bench_end(bench_t *self)
+{
+    gpc_arena_free(&self->arena);
+}
+
+/* ---- by name ---------------------------------------------------------------------------------------------------------- */
+
+static inline uint8_t
+bench_state(const gpc_table_t *table, const char *name)
+{
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        if (strcmp(table->states[s].name, name) == 0) {
+            return s;
+        }
+    }
+    harness_fail(__FILE__, __LINE__, "no such state");
+    return 0;
+}
+
+static inline uint8_t
+bench_message_type(const gpc_protocol_t *protocol, const char *name)
+{
+    for (uint32_t i = 0; i < protocol->num_messages; i++) {
+        if (strcmp(protocol->messages[i].name, name) == 0) {
+            return (uint8_t) (GPC_MSG_OWN + i);
+        }
+    }
+    harness_fail(__FILE__, __LINE__, "no such message");
+    return 0;
+}
+
+/* How often the cell was entered. */
+static inline uint64_t
+bench_entered(const bench_t *self, uint8_t table, const char *state, const char *event)
+{
+    const gpc_table_t *t = self->unit.type->tables[table];
+    for (uint8_t e = 0; e < t->num_events; e++) {
+        if (strcmp(t->events[e].name, event) == 0) {
+            return self->unit.counts[table][(size_t) bench_state(t, state) * t->num_events + e];
+        }
+    }
+    harness_fail(__FILE__, __LINE__, "no such event");
+    return 0;
+}
+
+/* ---- messages and lines ----------------------------------------------------------------------------------------------- */
+
+static inline gpc_index_t
+bench_message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_index_t i = gpc_pool_take(&self->messages);
+    uint8_t network = type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : self->unit.protocol->messages[type - GPC_MSG_OWN].network;
+    *gpc_msg_at(&self->messages, i) = (gpc_msg_t) {.next = GPC_NONE,
+                                                   .type = type,
+                                                   .network = network,
+                                                   .mask = mask,
+                                                   .line = line,
+                                                   .lanes = GPC_NONE,
+                                                   .request = i};
+    return i;
+}
+
+/* The line gets the first free way of its set, in the state (NULL: number 0). */
+static inline gpc_index_t
+bench_place(bench_t *self, uint8_t array, uint8_t table, gpc_address_t line, const char *state)
+{
+    gpc_tags_t *tags = &self->unit.arrays[array];
+    gpc_index_t way = gpc_tags_set_of(tags, line) * tags->ways;
+    while (gpc_tags_present(tags, way)) {
+        way++;
+    }
+    gpc_tags_place(tags, way, line, state ? bench_state(self->unit.type->tables[table], state) : 0);
+    return way;
+}
+
+#endif

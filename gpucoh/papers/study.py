@@ -1,0 +1,118 @@
+"""What the fidelity page shows of a paper beyond its claims, read from the package's ``fidelity_<paper>.toml``."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A second reading of protocols, under which claims are measured again.
+
+    Attributes
+    ----------
+    title : str
+    options : dict
+        Protocol id -> options that are added to it.
+    claims : tuple of str
+        The claims' ids; empty for a column of the scorecard.
+    column : bool
+        Whether every claim is measured again, in a second column of the scorecard.
+    """
+
+    title: str
+    options: Mapping[str, Mapping[str, str]]
+    claims: tuple[str, ...] = ()
+    column: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarTable:
+    """Mean bars to tabulate: groups of workloads, measures, protocols."""
+
+    groups: tuple[str, ...]
+    measures: tuple[str, ...]
+    protocols: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """An input of one workload: the label of its size, its parameters, the size of its arrays."""
+
+    size: str
+    workload: str
+    parameters: Mapping[str, object]
+    footprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Inputs of several sizes of a group's workloads, and the protocols whose speedups are tabulated."""
+
+    group: str
+    protocols: tuple[str, ...]
+    inputs: tuple[Input, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """The measured cause of disagreements; without scales it holds at every scale."""
+
+    claims: tuple[str, ...]
+    scales: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Variants, tables of bars, inputs and reasons of one paper."""
+
+    variants: tuple[Variant, ...]
+    bars: tuple[BarTable, ...]
+    sizes: Sizes | None
+    reasons: tuple[Reason, ...]
+
+
+@functools.cache
+def study(paper: str) -> Study:
+    """Read one paper's study; empty if there is none."""
+    path = files("gpucoh.papers").joinpath(f"fidelity_{paper}.toml")
+    return read(path.read_text(encoding="utf-8") if path.is_file() else "")
+
+
+def read(text: str) -> Study:
+    """The study that the text of a file describes."""
+    data = tomllib.loads(text)
+    return Study(
+        variants=tuple(Variant(**_tuples(item)) for item in data.get("variant", ())),
+        bars=tuple(BarTable(**_tuples(item)) for item in data.get("bars", ())),
+        sizes=_sizes(data["sizes"]) if "sizes" in data else None,
+        reasons=tuple(Reason(**_tuples({"scales": (), **item})) for item in data.get("reason", ())),
+    )
+
+
+def _sizes(data: Mapping[str, Any]) -> Sizes:
+    return Sizes(
+        group=data["group"],
+        protocols=tuple(data["protocols"]),
+        inputs=tuple(Input(**item) for item in data.get("input", ())),
+    )
+
+
+def _tuples(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in item.items()
+    }
+
+
+def reason_of(paper: str, claim: str, scale: str) -> str:
+    """The measured cause of a claim's disagreement at a scale; empty if none is recorded."""
+    for reason in study(paper).reasons:
+        if claim in reason.claims and (not reason.scales or scale in reason.scales):
+            return reason.text
+    return ""

@@ -1,0 +1,194 @@
+"""Do the tables of the fidelity page show what was measured?"""
+
+import importlib.util
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpucoh.experiments.runner import Run
+from gpucoh.gpu import GPU
+from gpucoh.papers import load, pages, scorecard, study
+from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.suite import workloads
+
+ROOT = Path(__file__).parents[2]
+STUDY = """
+[[variant]]
+title = "lines of sectors"
+options = { no-l1 = { fill = "sector" } }
+column = true
+[[variant]]
+title = "bank"
+options = { tc-strong = { stall = "bank" } }
+claims = ["tc-10"]
+[[bars]]
+groups = ["inter", "intra"]
+measures = ["speedup"]
+protocols = ["no-l1", "no-coh", "tc-weak"]
+[sizes]
+group = "inter"
+protocols = ["ideal"]
+[[sizes.input]]
+size = "8 KiB"
+workload = "dlb"
+parameters = { leaf = 10 }
+footprint = "7 KiB"
+[[sizes.input]]
+size = "8 KiB"
+workload = "stn"
+parameters = { steps = 1 }
+footprint = "9 KiB"
+[[reason]]
+claims = ["tc-12"]
+scales = ["tiny"]
+text = "measured: one thread polls"
+[[reason]]
+claims = ["tc-10"]
+scales = ["paper"]
+text = "at another scale"
+"""
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return Bench("fermi", "tiny", seeds=(0, 1), jobs=2)
+
+
+@pytest.fixture
+def paper(monkeypatch):
+    """Claims of one workload and of a group, and the study above."""
+    monkeypatch.setattr(study, "study", lambda paper: study.read(STUDY))
+    monkeypatch.setattr(pages, "study", study.study)
+    tc = load("tc")
+    groups = {"inter": ("dlb", "stn"), "intra": ("hsp",), "all": ("dlb", "stn", "hsp")}
+    claims = tuple(
+        replace(claim, workloads=groups.get(claim.group, claim.workloads))
+        for claim in tc.claims
+        if claim.id in ("tc-10", "tc-12", "tc-58")
+    )
+    return replace(tc, groups=groups, claims=claims)
+
+
+def rows_of(table):
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_scorecard_has_the_range_and_a_column_for_a_variant(paper, bench):
+    head, _, *rows = rows_of(pages.scorecard_table(paper, bench))
+    assert head[5:] == ["here", "range", "agrees", "lines of sectors", "agrees"]
+    assert [row[0] for row in rows] == ["tc-10", "tc-12", "tc-58"]
+    claim = scorecard(paper, bench)[1]
+    sectors = scorecard(paper, bench.variant(options={"no-l1": {"fill": "sector"}}))[1]
+    assert claim.measured != sectors.measured
+    assert rows[1][5] == f"{claim.measured:.2f}"
+    assert rows[1][6] == f"{claim.spread[0]:.2f} to {claim.spread[1]:.2f}"
+    assert rows[1][8] == f"{sectors.measured:.2f}"
+    assert rows[2][5:8] == ["-", "-", "not measured"]
+
+
+def test_a_variant_has_its_own_claims_only(paper, bench):
+    _, _, *rows = rows_of(pages.variants_table(paper, bench))
+    assert [row[:2] for row in rows] == [["bank", "tc-10"]]
+    assert rows[0][4] != rows[0][6]
+
+
+def test_disagreements_have_the_reason_of_their_scale(paper, bench):
+    disagreeing = {v.id: v for v in scorecard(paper, bench) if v.agrees == "no"}
+    assert "tc-12" in disagreeing
+    assert disagreeing["tc-12"].reason.endswith("measured: one thread polls")
+    causes = {row[0]: row[3] for row in rows_of(pages.disagreements_table(paper, bench))[2:]}
+    assert causes["tc-12"] == "measured: one thread polls"
+    assert study.reason_of("tc", "tc-10", "tiny") == ""
+    assert study.reason_of("tc", "tc-10", "paper") == "at another scale"
+
+
+def test_mean_bars_name_workloads_with_wrong_results(paper, bench):
+    rows = {row[0]: row[1:] for row in rows_of(pages.bars_table(paper, bench))[2:]}
+    assert rows["`no-l1`"][0].startswith("1.00")
+    assert rows["`no-coh`"][1].startswith("1.00")
+    assert bench.run("stn", "no-coh", 0).correct is False
+    assert rows["`no-coh`"][0] == "-" or "of 2" in rows["`no-coh`"][0]
+
+
+def test_sizes_run_with_their_parameters_and_have_a_mean(paper, bench):
+    _, _, *rows = rows_of(pages.sizes_table(paper, bench))
+    assert [row[:3] for row in rows] == [
+        ["8 KiB", "dlb", "7 KiB"],
+        ["8 KiB", "stn", "9 KiB"],
+        ["8 KiB", "mean of 2", ""],
+    ]
+    speedups = [float(row[3]) for row in rows]
+    assert speedups[2] == pytest.approx(2 / (1 / speedups[0] + 1 / speedups[1]), abs=0.01)
+    assert any(key[0] == "stn" and key[3] == (("steps", "1"),) for key in bench.done)
+
+
+def test_the_shipped_study_names_what_exists():
+    given, tc = study.study("tc"), load("tc")
+    ids = {claim.id for claim in tc.claims}
+    for variant in given.variants:
+        assert variant.claims or variant.column
+        assert set(variant.claims) <= ids
+        for name, options in variant.options.items():
+            text = ",".join(f"{key}={value}" for key, value in options.items())
+            assert not missing_protocol(f"{name}[{text}]")
+    for table in given.bars:
+        assert not [name for name in table.protocols if missing_protocol(name)]
+        assert set(table.groups) <= set(tc.groups)
+    for reason in given.reasons:
+        assert set(reason.claims) <= ids
+        assert reason.text
+    for item in given.sizes.inputs if given.sizes else ():
+        assert present([item.workload])
+        workloads()[item.workload].setting("small", 0, item.parameters)
+
+
+def test_the_declared_footprints_are_those_of_the_arrays(monkeypatch):
+    sizes, allocate = [], GPU._allocate
+
+    class Stop(Exception):
+        """Raised by the first launch."""
+
+    def count(gpu, *given):
+        array = allocate(gpu, *given)
+        sizes.append(array.nbytes)
+        return array
+
+    def stop(*given, **named):
+        raise Stop
+
+    monkeypatch.setattr(GPU, "_allocate", count)
+    monkeypatch.setattr(GPU, "launch", stop)
+    inputs = [item for item in study.study("tc").sizes.inputs if item.size in ("0.5 MiB", "2 MiB")]
+    assert inputs
+    for item in inputs:
+        sizes.clear()
+        with pytest.raises(Stop):
+            Run(workload=item.workload, params=item.parameters).carry_out()
+        assert item.footprint == f"{sum(sizes) / 2**20:.2f} MiB"
+
+
+def test_the_tool_writes_the_blocks_of_one_paper_and_scale(paper, tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("fidelity", ROOT / "tools" / "fidelity.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    monkeypatch.setattr(tool, "load", lambda name: paper)
+    page, store = tmp_path / "page.md", tmp_path / "runs.parquet"
+    page.write_text(
+        "before\n<!-- bars tc tiny -->\nold\n<!-- end -->\nprose\n<!-- bars tc paper -->\nkept\n<!-- end -->\n"
+        "<!-- origin tc tiny -->\n<!-- end -->\nafter\n"
+    )
+    arguments = ["--scale", "tiny", "--seeds", "1", "--page", str(page), "--store", str(store)]
+    monkeypatch.setattr(sys, "argv", ["fidelity.py", *arguments])
+    tool.main()
+    text = page.read_text()
+    assert "old" not in text
+    assert "kept" in text
+    assert text.startswith("before\n<!-- bars tc tiny -->\n| protocol |")
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert re.search(r"Scale tiny, seed 0; machine fermi; gpucoh [\d.]+, code \w+; \d+ runs", text)
+    tool.main()
+    assert page.read_text() == text

@@ -1,0 +1,57 @@
+"""Does no-l1[fill=sector] return the 32-byte sectors with requested words, and only these?"""
+
+import numpy as np
+import pytest
+
+import gpucoh
+
+HEADER, SECTOR, FLIT = 8, 32, 32  # bytes
+
+
+@gpucoh.kernel
+def gather(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32], stride: gpucoh.i32):
+    i = gpucoh.thread_id()
+    out[i] = x[i * stride]
+
+
+def gathered(protocol, lanes, stride):
+    """The traffic of one warp whose lanes load every ``stride``-th word, and what they loaded."""
+    gpu = gpucoh.GPU(protocol=protocol)
+    x = gpu.array(np.arange(1024, dtype=np.int32))
+    out = gpu.zeros(32, np.int32)
+    gpu.launch(gather, grid=1, block=lanes, args=(x, out, stride))
+    assert out.numpy()[:lanes].tolist() == list(range(0, lanes * stride, stride))
+    return gpu.stats()
+
+
+# A line has four sectors of eight words. Lanes, stride, messages, flits of each: ceil((8 + 32 x sectors) / 32).
+@pytest.mark.parametrize(
+    ("lanes", "stride", "answers", "flits"),
+    [
+        (1, 1, 1, 2),  # a word: 40 bytes
+        (8, 1, 1, 2),  # a whole sector: 40
+        (9, 1, 1, 3),  # two: 72
+        (2, 16, 1, 3),  # the first and the third: 72; not the 96 that enclose them
+        (24, 1, 1, 4),  # three: 104
+        (32, 1, 1, 5),  # the line: 136
+        (32, 32, 32, 2),  # a word of each of 32 lines
+    ],
+)
+def test_an_answer_has_the_flits_of_its_sectors(lanes, stride, answers, flits):
+    stats = gathered("no-l1[fill=sector]", lanes, stride)
+    assert stats.traffic["SECTORS"]["messages"] == answers
+    assert stats.traffic["SECTORS"]["flits"] == answers * flits
+    assert stats.traffic["DATA"]["messages"] == 0
+
+
+@pytest.mark.parametrize(("lanes", "stride", "answers"), [(1, 1, 1), (32, 1, 1), (32, 32, 32)])
+def test_by_default_an_answer_is_a_line(lanes, stride, answers):
+    stats = gathered("no-l1", lanes, stride)
+    assert stats.traffic["DATA"]["flits"] == answers * -(-(HEADER + 4 * SECTOR) // FLIT)
+    assert stats.traffic["SECTORS"]["messages"] == 0
+
+
+def test_l2_and_memory_transfer_lines_whatever_the_answer():
+    lines, sectors = (gathered(name, 32, 32) for name in ("no-l1", "no-l1[fill=sector]"))
+    assert lines.l2.fetches == sectors.l2.fetches == 33
+    assert lines.dram.reads == sectors.dram.reads == 33
