@@ -391,21 +391,24 @@ def make_netlist(cells: int, side: int, rng: np.random.Generator) -> Netlist:
     home = rng.permutation(side * side)[:cells]
     cell_at = np.full(side * side, NONE)
     cell_at[home] = np.arange(cells)
-    used = np.zeros(cells, np.int64)
+    used = [0] * cells
     first, pins = [0], []
     sizes = 1 + np.minimum(rng.geometric(0.35, DRIVEN * cells), MOST_CELLS - 1)
-    for number, size in enumerate(sizes):
-        driver, count = number // DRIVEN, int(size)
-        distance = np.minimum(rng.pareto(1.5, 4 * count) + 1, side)
-        angle = rng.uniform(0, 2 * np.pi, 4 * count)
-        x = np.rint(home[driver] % side + distance * np.cos(angle)).astype(np.int64)
-        y = np.rint(home[driver] // side + distance * np.sin(angle)).astype(np.int64)
-        near = cell_at[np.clip(y, 0, side - 1) * side + np.clip(x, 0, side - 1)]
-        net = [driver]
-        for cell in near[near != NONE]:
-            if len(net) < count and cell not in net and used[cell] < INPUTS:
+    tries = 4 * sizes  # drawn sites; some are empty, or their cells have no input left
+    driver_of = np.repeat(np.arange(sizes.size) // DRIVEN, tries)
+    distance = np.minimum(rng.pareto(1.5, driver_of.size) + 1, side)
+    angle = rng.uniform(0, 2 * np.pi, driver_of.size)
+    x = np.rint(home[driver_of] % side + distance * np.cos(angle)).astype(np.int64)
+    y = np.rint(home[driver_of] // side + distance * np.sin(angle)).astype(np.int64)
+    near = cell_at[np.clip(y, 0, side - 1) * side + np.clip(x, 0, side - 1)].tolist()
+    begin = 0
+    for number, size in enumerate(sizes.tolist()):
+        net = [number // DRIVEN]
+        for cell in near[begin : begin + 4 * size]:
+            if cell != NONE and len(net) < size and used[cell] < INPUTS and cell not in net:
                 used[cell] += 1
-                net.append(int(cell))
+                net.append(cell)
+        begin += 4 * size
         pins += net
         first.append(len(pins))
     return Netlist(cells, np.array(first, np.int32), np.array(pins, np.int32))
