@@ -21,7 +21,7 @@ What differs, and why:
   the test for the end the host sets every height to the distance from the sink (global relabelling,
   Hong and He, IPDPS 2011), and the run ends when no excess can reach the sink.
 * The counts of pulls, which the original keeps and never reads, are left out: 9 words a pixel, not 13.
-* The image is the bundled photograph. At ``small`` a run ends after 30 iterations, before the flow
+* The image is the bundled photograph. At ``small`` a run ends after 20 iterations, before the flow
   is maximal.
 
 Only a pixel's own thread decreases its excess and capacities, so values that other blocks have since
@@ -367,7 +367,7 @@ REGISTRY.add(
             _number("columns", 2, 2048, 48, 200, 200, "columns of pixels (assumed)"),
             _number("smoothness", 0, 10000, 30, 30, 30, "capacity between similar pixels"),
             _number("rounds", 1, 10000, 10, 10, 10, "launches between tests for the end"),
-            _number("iterations", 1, 1 << 20, 1 << 20, 30, 1 << 20, "largest number of launches"),
+            _number("iterations", 1, 1 << 20, 1 << 20, 20, 1 << 20, "largest number of launches"),
         ),
         factory=Segmentation.prepare,
     )
