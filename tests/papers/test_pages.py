@@ -162,7 +162,9 @@ def test_the_declared_footprints_are_those_of_the_arrays(monkeypatch):
 
     monkeypatch.setattr(GPU, "_allocate", count)
     monkeypatch.setattr(GPU, "launch", stop)
-    for item in study.study("tc").sizes.inputs:
+    inputs = [item for item in study.study("tc").sizes.inputs if item.size in ("0.5 MiB", "2 MiB")]
+    assert inputs
+    for item in inputs:
         sizes.clear()
         with pytest.raises(Stop):
             Run(workload=item.workload, params=item.parameters).carry_out()
