@@ -1,8 +1,8 @@
 """Check that a missing load walks each file once on its way down and once on its way up, and print the way.
 
-``python tools/load_path.py EXECUTABLE``: the executable is ``csrc/tests/load_path.c``. A file on the stack of calls
-that is entered again from another file would be walked twice. Only callbacks may do that: the machine's ports, the function
-that answers a pending request, and the network's look at an arrived message.
+``python tools/load_path.py EXECUTABLE``: the executable is ``csrc/tests/load_path.c``. A file on the stack of
+calls that is entered again from another file would be walked twice. Only callbacks may do that: the machine's
+ports, the function that answers a pending request, and the network's look at an arrived message.
 """
 
 from __future__ import annotations
