@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpucoh.errors import ConfigError, KernelError, SimulationError
+from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import DEFAULT_BUDGET, GPU, LARGEST_SEED, VERSION, resolve
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.stats import Group, Stats
-from gpucoh.suite import Workload, workload
+from gpucoh.suite import Given, Workload, find
 from gpucoh.units import name_of, natural
 
 # Counters of the run object that come from the core, in order.
@@ -178,7 +178,7 @@ class Run:
         For an unknown name or a bad value.
     """
 
-    workload: str
+    workload: Given
     protocol: str = "no-l1"
     machine: str | Path | Machine = "fermi"
     consistency: str | None = None
@@ -189,6 +189,9 @@ class Run:
     set: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.workload, str) or ":" in self.workload:
+            # Once, so that all uses of the run are of one object.
+            object.__setattr__(self, "workload", find(self.workload))
         for what in ("params", "set"):
             given = getattr(self, what)
             if given is None:
@@ -201,6 +204,11 @@ class Run:
         if not isinstance(self.check, bool | str):
             raise ConfigError(f"check = {self.check!r} is not true, false or a name")
 
+    @property
+    def found(self) -> Workload:
+        """The workload."""
+        return find(self.workload)
+
     def validate(self) -> None:
         """Validate everything except the contents of input files, without running.
 
@@ -209,7 +217,7 @@ class Run:
         ConfigError
             For an unknown name or a bad value.
         """
-        workload(self.workload).setting(self.scale, self.seed, self.params)
+        self.found.setting(self.scale, self.seed, self.params)
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
         natural("seed", self.seed, LARGEST_SEED)
@@ -233,9 +241,8 @@ class Run:
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
-        found = workload(self.workload)
         gpu = GPU(built, self.protocol, self.consistency, self.seed, self.check, budget=budget)
-        return gpu, found
+        return gpu, self.found
 
     def carry_out(
         self,
@@ -271,7 +278,7 @@ class Run:
             outcome = instance.run(gpu)
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
-        except (SimulationError, KernelError) as failure:
+        except (SimulationError, KernelError, WorkloadError) as failure:
             if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
             error, where = type(failure).__name__, str(failure)
@@ -306,7 +313,7 @@ def _fits(
 
 
 def run(
-    workload: str,
+    workload: Given,
     protocol: str = "no-l1",
     machine: str | Path | Machine = "fermi",
     consistency: str | None = None,
@@ -321,8 +328,9 @@ def run(
 
     Parameters
     ----------
-    workload : str
-        Workload id or alias; :func:`gpucoh.workloads` lists them.
+    workload : str, Workload or callable
+        Workload id or alias, which :func:`gpucoh.workloads` lists; ``"my_file.py:name"``; or a function as
+        :func:`gpucoh.workload` describes it.
     protocol : str
         Protocol id, with options in brackets.
     machine : str, Path or Machine
@@ -352,6 +360,8 @@ def run(
         For an unknown name or a bad value.
     KernelError, SimulationError
         If the run ends in an error.
+    WorkloadError
+        If the function of a user's workload raises an exception.
     KeyboardInterrupt
         On Ctrl-C, at once; the run itself ends shortly after.
 
@@ -372,5 +382,5 @@ def run(
         check=check,
         set=set,
     )
-    with blocks_bar(f"{workload} {protocol}", enabled=progress) as report:
+    with blocks_bar(f"{wanted.found.id} {protocol}", enabled=progress) as report:
         return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report))
