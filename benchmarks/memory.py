@@ -3,9 +3,8 @@
 ``python benchmarks/memory.py [--number 200] [--part launch|run|snapshots] [--json]``
 
 ``launch``: make a GPU, launch a kernel, drop it; ``run``: ``gpucoh.run`` of a tiny workload; ``snapshots``: keep
-snapshots of one GPU whose launches change a small part of its 16 MiB. Each part runs in its own process, which
-needs the memory at the start for the interpreter and its modules. A part whose memory is not freed grows with
-``--number``.
+snapshots of one GPU whose launches change a small part of its 16 MiB. Each part runs in its own process, which needs
+the memory at the start for the interpreter and its modules. A part whose memory is not freed grows with ``--number``.
 """
 
 from __future__ import annotations

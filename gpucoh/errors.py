@@ -69,7 +69,10 @@ class ProtocolError(SimulationError):
 
 
 class DeadlockError(SimulationError):
-    """No event is left, but warps are waiting; the message names them and what each waits for."""
+    """A launch makes no progress: no event is left although warps wait, or nothing has changed for a long time.
+
+    The message names the warps, what each waits for or polls, and the blocks that have not started.
+    """
 
 
 class BudgetError(SimulationError):

@@ -28,6 +28,8 @@ from gpucoh.stats import Stats
 from gpucoh.units import natural
 
 DEFAULT_BUDGET = 10**9
+DEFAULT_DEADLOCK_AFTER = 10**7
+_LARGEST_CYCLES = 2**62
 LARGEST_SEED = 2**64 - 1
 # Values of check besides True and False -> the bit in the core.
 CHECKS = {"protocol": 1, "races": 2}
@@ -95,6 +97,10 @@ class GPU:
         Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Largest number of core cycles of a launch.
+    deadlock_after : int, default 10**7
+        A launch ends with DeadlockError after this number of core cycles, and at most twice as many, in which no word
+        of memory has changed, no warp has arrived at a barrier, none has ended, and none is in a ``sleep`` of more than
+        a sixteenth of that time.
 
     Raises
     ------
@@ -119,13 +125,15 @@ class GPU:
         check: bool | str = False,
         *,
         budget: int = DEFAULT_BUDGET,
+        deadlock_after: int = DEFAULT_DEADLOCK_AFTER,
     ) -> None:
         self.machine = find_machine(machine)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
         self.seed = natural("seed", seed, LARGEST_SEED)
-        self.budget = natural("budget", budget, 2**62, smallest=1)
+        self.budget = _cycles("budget", budget)
+        self.deadlock_after = _cycles("deadlock_after", deadlock_after)
         self._core: binding.GPU | None = binding.GPU(
             self.machine.to_core(),
             self.choice.protocol.id,
@@ -176,7 +184,7 @@ class GPU:
     @property
     def model(self) -> str:
         """The memory model that the protocol promises under this GPU's consistency rule."""
-        return self.choice.protocol.model(self.consistency)
+        return self.choice.model(self.consistency)
 
     def __repr__(self) -> str:
         closed = " closed" if self._core is None else ""
@@ -262,6 +270,7 @@ class GPU:
         block: Extent,
         args: Sequence[Any] = (),
         placement: str | None = None,
+        deadlock_after: int | None = None,
     ) -> None:
         """Run a kernel to completion.
 
@@ -278,6 +287,8 @@ class GPU:
             first blocks go to the cores in turn, each later one to the next core with free resources.
             ``"first_free"``: the first blocks fill one core after another. ``"static"``: block b runs on core b mod
             cores in every launch, and waits for free resources there.
+        deadlock_after : int, optional
+            Core cycles without progress that end the launch; by default the GPU's.
 
         Raises
         ------
@@ -285,6 +296,9 @@ class GPU:
             If the arguments do not match the kernel or the machine.
         KernelError
             If the kernel cannot be compiled or performs an illegal operation; with file and line.
+        DeadlockError
+            If the launch makes no progress; the message names the blocks that have not started and their limit, the
+            warps that wait at barriers, and the words that warps poll with their last writers.
         SimulationError
             If the run cannot continue (deadlock, budget, protocol error).
         KeyboardInterrupt
@@ -311,7 +325,7 @@ class GPU:
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
         program = kernel.compile(self.machine.lanes_per_warp)
         self._note_occupancy(program, threads)
-        self.launch_program(program, grid3, block3, args, placement)
+        self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
     def launch_program(
         self,
@@ -320,6 +334,7 @@ class GPU:
         block: tuple[int, int, int],
         args: Sequence[Any],
         placement: str | None = None,
+        deadlock_after: int | None = None,
     ) -> None:
         """Run machine code to completion, as :meth:`launch` does after compiling the kernel.
 
@@ -330,8 +345,12 @@ class GPU:
         """
         constants, buffers = program.bind(args)
         slots = self._slots(program, buffers)
+        cycles = self.deadlock_after
+        if deadlock_after is not None:
+            cycles = _cycles("deadlock_after", deadlock_after)
         self._release_dropped()
         try:
+            self.core.deadlock_after(cycles)
             self.core.launch(
                 program.name,
                 program.code,
@@ -512,6 +531,10 @@ def _checks(check: Any, protocol: str, model: str) -> int:
             "choose a protocol that promises one"
         )
     return CHECKS[check]
+
+
+def _cycles(name: str, value: Any) -> int:
+    return natural(name, value, _LARGEST_CYCLES, smallest=1)
 
 
 def _extent(name: str, value: Any) -> tuple[int, int, int]:

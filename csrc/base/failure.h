@@ -9,7 +9,7 @@
 typedef struct {
     int code;           /* 0 or a negative gpc error */
     gpc_address_t line; /* the line concerned, or GPC_NEVER; the machine adds the line's state in all controllers */
-    char text[1024];
+    char text[3072];
 } gpc_failure_t;
 
 void gpc_failure_clear(gpc_failure_t *self);

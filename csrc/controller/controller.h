@@ -13,6 +13,10 @@ const gpc_controller_type_t *gpc_chosen_type(const gpc_controller_type_t *type, 
 /* Begins a step of the table about the line: looks up its way in the table's array and its transaction. */
 void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
                          gpc_index_t message);
+/* Ends expired transactions when no MSHR is free: the controller's end_idle. */
+GPC_MUST_CHECK int gpc_end_idle(gpc_controller_t *self);
+/* The state of x's object; over words, of x->word. */
+uint8_t gpc_fsm_state(const gpc_step_t *x);
 /* Whether the table accepts the victim of this EVICT, with all of its words. */
 bool gpc_fsm_lets_go(const gpc_step_t *victim);
 /* Frees the MSHR allocated for this cell, before the cell has had any effect. */

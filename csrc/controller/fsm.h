@@ -166,12 +166,20 @@ struct gpc_step {
     bool fresh;        /* the MSHR was allocated for this cell, which has had no effect yet */
 };
 
+/* One look-up for x->state and x->mask: classify, then the cell; repeated after a pre-event or REDO. */
+GPC_MUST_CHECK int gpc_fsm_look_up(gpc_step_t *x);
+GPC_MUST_CHECK int gpc_fsm_step_over_words(gpc_step_t *x);
+
 /* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its way).
  * Over words: one look-up per distinct (state, event) among the masked words. A message that concerns several cells is
  * split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An EVICT checks all
  * words before it moves the first, and a line without words frees its way. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
  * error, reported in the controller's failure with the state of both controllers. */
-GPC_MUST_CHECK int gpc_fsm_step(gpc_step_t *x);
+static inline int
+gpc_fsm_step(gpc_step_t *x)
+{
+    return x->table->object == GPC_OVER_WORDS ? gpc_fsm_step_over_words(x) : gpc_fsm_look_up(x);
+}
 
 static inline const gpc_cell_t *
 gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)

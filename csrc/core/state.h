@@ -12,6 +12,8 @@
 #define GPC_CALENDAR_SLOTS 64u
 #define GPC_SCOREBOARD_NEVER UINT32_MAX
 
+typedef struct gpc_writer gpc_writer_t; /* core/memory/writers.h */
+
 typedef enum {
 #define X(name, text) GPC_STALL_##name,
     GPC_STALLS(X)
@@ -56,6 +58,7 @@ _Static_assert(sizeof(gpc_warp_t) == 64, "a core cycle touches one line per warp
 typedef struct {
     gpc_index_t next; /* in the free list, or in the list of due accesses */
     uint32_t remaining, to_offer;
+    uint32_t pc;
     gpc_cycle_t issued, done_at;
     gpc_address_t line; /* of its first request, for reports */
     gpc_operand_t destination;
@@ -120,6 +123,9 @@ typedef struct {                /* the members that every turn reads come first 
 
 struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
+    gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
+    uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
+    bool writers_lost;         /* an entry of this launch has been replaced */
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */

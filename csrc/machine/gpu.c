@@ -302,6 +302,7 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     gpu->seed = setup->seed;
     gpu->budget = setup->budget;
     gpu->check = setup->check;
+    gpu->hang.after = GPC_DEADLOCK_AFTER;
     int status = build(gpu, setup);
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
@@ -313,6 +314,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
         return;
     }
     gpc_trace_free(gpu->trace);
+    gpc_gpu_hang_free(gpu);
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
     gpc_network_free(&gpu->network);
@@ -327,6 +329,12 @@ const char *
 gpc_gpu_error_text(const gpc_gpu_t *gpu)
 {
     return gpu->failure.text;
+}
+
+void
+gpc_gpu_set_deadlock_after(gpc_gpu_t *gpu, gpc_cycle_t cycles)
+{
+    gpu->hang.after = cycles;
 }
 
 gpc_rule_t

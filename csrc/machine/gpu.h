@@ -52,6 +52,10 @@ GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uin
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;
 
 GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies its argument */
+/* Core cycles without progress (no word of memory changed, no arrival at a barrier, no warp ended) after which a launch
+ * fails with GPC_ERROR_DEADLOCK; at least 1. For the following launches. */
+#define GPC_DEADLOCK_AFTER UINT64_C(10000000)
+void gpc_gpu_set_deadlock_after(gpc_gpu_t *gpu, gpc_cycle_t cycles);
 /* Simulates at most `events` events. GPC_RUN_DONE: the launch has ended; GPC_RUN_MORE: events are left. After a failure
  * the launch is over, as after gpc_gpu_abort. */
 GPC_MUST_CHECK int gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events);

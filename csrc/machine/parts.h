@@ -1,5 +1,5 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
- * host.c (memory and snapshots), queues.c (queues and scheduling of controllers), ports.c (the ports that controllers
+ * hang.c (launches without progress), host.c (memory and snapshots), queues.c (queues and scheduling of controllers), ports.c (the ports that controllers
  * call), checks.c (monitors and race detector), report.c (conservation, printed state), statistics.c, storage.c (sizes
  * and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
@@ -10,6 +10,7 @@
 #include "controller/protocol.h"
 #include "core/core.h"
 #include "core/memory/order.h"
+#include "core/stuck.h"
 #include "fabric/dram.h"
 #include "fabric/network.h"
 #include "machine/gpu.h"
@@ -38,8 +39,9 @@ typedef struct {     /* the members that every turn reads come first */
 
 /* State of the machine as a whole; in the arena. */
 typedef struct {
-    gpc_tick_t launched;     /* start of the current or last launch */
-    gpc_tick_t limit;        /* end of the budget */
+    gpc_tick_t launched; /* start of the current or last launch */
+    gpc_tick_t limit;    /* of the next checkpoint (hang.c) */
+    gpc_tick_t budget_ends;
     gpc_tick_t blocks_ended; /* end of the last block if the launch lasts longer; 0: not yet */
     gpc_cycle_t cycles;      /* of finished launches */
     uint64_t launches;
@@ -64,6 +66,29 @@ typedef struct {
     gpc_monitor_counts_t monitor;
     gpc_race_counts_t race;
 } gpc_gpu_check_counts_t;
+
+/* The last observed store to a word. */
+typedef struct {
+    gpc_address_t word;
+    uint64_t launch; /* an entry of another launch is free */
+    uint32_t value;
+} gpc_stored_t;
+
+#define GPC_HANG_STORED 4096u /* a power of two */
+
+/* Detection of a launch without progress (hang.c). */
+typedef struct {
+    gpc_cycle_t after; /* core cycles without progress that end a launch */
+    bool observing;    /* words are observed, since the launch has made no other progress */
+    bool changed;      /* a word has changed since the last checkpoint */
+    bool unknown;      /* a store since the last checkpoint may have changed its word */
+    uint64_t mark;     /* gpc_cores_progress_mark at the last checkpoint */
+    uint64_t scratchpads;
+    gpc_cycle_t quiet;    /* core cycles observed without progress */
+    gpc_ports_t ports;    /* of L1s while words are observed */
+    gpc_poll_t *polls;    /* owned; NULL before the first need */
+    gpc_stored_t *stored; /* owned, likewise; [GPC_HANG_STORED] */
+} gpc_hang_t;
 
 struct gpc_gpu {
     gpc_machine_t machine;
@@ -100,6 +125,7 @@ struct gpc_gpu {
     void *instant_filter;    /* the protocol's, in the arena, or NULL */
     struct gpc_trace *trace; /* owned; NULL: no trace */
     gpc_gpu_checks_t checks;
+    gpc_hang_t hang;
 };
 
 extern const gpc_ports_t gpc_gpu_ports;
@@ -160,6 +186,13 @@ GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 
 void gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "storage" of the statistics */
 
+/* hang.c. The time limit of a launch is reached: sets the next one; DEADLOCK or BUDGET, without a text, end the launch. */
+GPC_MUST_CHECK int gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick);
+void gpc_gpu_hang_begin(gpc_gpu_t *gpu); /* of a launch */
+void gpc_gpu_hang_end(gpc_gpu_t *gpu);   /* of a launch, also without begin */
+void gpc_gpu_hang_free(gpc_gpu_t *gpu);
+/* What the warps do: in groups if they have been observed, else one after another up to `most`; blocks not started. */
+void gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);

@@ -75,10 +75,11 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpu->state->finished = false;
     gpu->state->launched = start;
     gpu->state->blocks_ended = 0;
-    gpu->state->limit = gpu->budget > (GPC_NEVER - start) / gpu->core_clock.period
-                            ? GPC_NEVER
-                            : start + gpu->budget * gpu->core_clock.period;
+    gpu->state->budget_ends = gpu->budget > (GPC_NEVER - start) / gpu->core_clock.period
+                                  ? GPC_NEVER
+                                  : start + gpu->budget * gpu->core_clock.period;
     gpu->state->launches++;
+    gpc_gpu_hang_begin(gpu);
     status = kernel_begin(gpu);
     if (status) {
         gpc_gpu_abort(gpu);
@@ -134,6 +135,7 @@ deadlock(gpc_gpu_t *gpu)
     gpc_text_t text;
     gpc_text_init(&text);
     int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
+    gpc_cores_explain_blocks(&gpu->cores, &text);
     explain_ends(gpu, &text);
     gpc_failure_clear(&gpu->failure);
     (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
@@ -148,11 +150,38 @@ over_budget(gpc_gpu_t *gpu)
 {
     gpc_text_t text;
     gpc_text_init(&text);
-    (void) gpc_cores_explain_wait(&gpu->cores, &text, 3);
+    gpc_gpu_explain_hang(gpu, 3, &text);
     (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch exceeds its budget of %llu core cycles: %s",
                     (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
     gpc_text_free(&text);
     return GPC_ERROR_BUDGET;
+}
+
+static int
+hangs(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_gpu_explain_hang(gpu, 6, &text);
+    explain_ends(gpu, &text);
+    (void) gpc_fail(
+        &gpu->failure, GPC_ERROR_DEADLOCK,
+        "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has arrived "
+        "at a barrier and none has ended: %s",
+        (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+        (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return GPC_ERROR_DEADLOCK;
+}
+
+static int
+checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
+{
+    int status = gpc_gpu_checkpoint(gpu, tick);
+    if (status == GPC_ERROR_BUDGET) {
+        return over_budget(gpu);
+    }
+    return status == GPC_ERROR_DEADLOCK ? hangs(gpu) : status;
 }
 
 /* All blocks have ended: the launch's time ends; remaining write-backs and events are drained. */
@@ -280,12 +309,13 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
         if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
             return end_of_events(gpu);
         }
-        if (event.tick > gpu->state->limit && !gpu->state->finished) {
-            return over_budget(gpu);
+        int status = event.tick > gpu->state->limit && !gpu->state->finished ? checkpoint(gpu, event.tick) : 0;
+        if (status) {
+            return status;
         }
         gpu->state->events++;
         fetch_ahead(gpu);
-        int status = handle(gpu, &event);
+        status = handle(gpu, &event);
         if (status) {
             return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
         }
@@ -308,6 +338,9 @@ gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
         return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch is running");
     }
     int status = run_events(gpu, events);
+    if (status != GPC_RUN_MORE) {
+        gpc_gpu_hang_end(gpu);
+    }
     if (status < 0) {
         (void) gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
         if (gpu->failure.line != GPC_NEVER) {
@@ -356,6 +389,7 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     for (uint32_t node = 0; node < nodes; node++) {
         gpc_controller_clear(&gpu->controllers[node]);
     }
+    gpc_gpu_hang_end(gpu);
     gpc_wheel_clear(&gpu->wheel);
     gpc_network_clear(&gpu->network);
     gpc_dram_clear(&gpu->dram);

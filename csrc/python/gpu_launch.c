@@ -112,6 +112,29 @@ gpc_method_run(PyObject *object, PyObject *args, PyObject *keywords)
 }
 
 PyObject *
+gpc_method_deadlock_after(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"cycles", NULL};
+    PyObject *cycles_object;
+    uint64_t cycles = 0;
+    gpc_gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:deadlock_after", (char **) (uintptr_t) names, &cycles_object) ||
+        gpc_get_u64(gpc_state_of(object), cycles_object, "cycles", UINT64_MAX / 2, &cycles) != 0) {
+        return NULL;
+    }
+    if (cycles == 0) {
+        return gpc_raise_argument(gpc_state_of(object), "cycles = 0: must be at least 1");
+    }
+    self = gpc_enter(object);
+    if (self == NULL) {
+        return NULL;
+    }
+    gpc_gpu_set_deadlock_after(self->gpu, cycles);
+    return gpc_leave(self, 0, Py_NewRef(Py_None));
+}
+
+PyObject *
 gpc_method_abort(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     gpc_gpu_object_t *self = gpc_enter(object);

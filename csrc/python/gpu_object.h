@@ -36,6 +36,7 @@ PyObject *gpc_method_restore(PyObject *object, PyObject *args, PyObject *keyword
 
 PyObject *gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_run(PyObject *object, PyObject *args, PyObject *keywords);
+PyObject *gpc_method_deadlock_after(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_abort(PyObject *object, PyObject *ignored);
 
 #endif

@@ -251,6 +251,8 @@ static PyMethodDef gpu_methods[] = {
      "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
     {"run", WITH_KEYWORDS(gpc_method_run),
      "run($self, events)\n--\n\nSimulates at most `events` events without the GIL; True when the launch has ended."},
+    {"deadlock_after", WITH_KEYWORDS(gpc_method_deadlock_after),
+     "deadlock_after($self, cycles)\n--\n\nCore cycles without progress that end the following launches."},
     {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},

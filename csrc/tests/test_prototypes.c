@@ -27,6 +27,20 @@ every_table_is_whole(void)
     }
 }
 
+/* Files that expand the same list of states have arrays of their own. */
+static bool
+have_same_rows_and_columns(const gpc_table_t *a, const gpc_table_t *b)
+{
+    bool same = a->num_states == b->num_states && a->num_events == b->num_events;
+    for (uint8_t s = 0; same && s < a->num_states; s++) {
+        same = strcmp(a->states[s].name, b->states[s].name) == 0 && a->states[s].kind == b->states[s].kind;
+    }
+    for (uint8_t e = 0; same && e < a->num_events; e++) {
+        same = strcmp(a->events[e].name, b->events[e].name) == 0;
+    }
+    return same;
+}
+
 static void
 every_registered_table_and_variant_is_whole(void)
 {
@@ -43,7 +57,7 @@ every_registered_table_and_variant_is_whole(void)
                 const gpc_variant_t *variant = &type->variants[v];
                 const gpc_table_t *table = type->tables[variant->table];
                 CHECK_EQUAL_I64(gpc_fsm_check(variant->by, &text), 0);
-                CHECK(variant->by->states == table->states && variant->by->events == table->events);
+                CHECK(have_same_rows_and_columns(variant->by, table));
                 CHECK(variant->by->object == table->object && variant->by->arrays == table->arrays);
                 CHECK(protocol->options[variant->option].name != NULL);
             }

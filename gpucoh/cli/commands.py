@@ -22,7 +22,7 @@ from gpucoh.cli import fuzz, litmus, papers, verify
 from gpucoh.cli.options import App, lists, one_form, pairs
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
@@ -31,7 +31,7 @@ from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar
 from gpucoh.report.explanation import explanation
-from gpucoh.starting import INTERRUPTED, ready
+from gpucoh.starting import INTERRUPTED, TERMINATED, ready
 from gpucoh.suite import find, workloads
 
 OK, WRONG, BAD_INPUT = 0, 1, 2
@@ -84,7 +84,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), or budget (core cycles per launch).",
+        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), budget (core cycles per launch), or "
+        "deadlock_after (core cycles without progress that end a launch).",
     ),
 ]
 ParamOption = Annotated[
@@ -485,6 +486,8 @@ def _carry_out(arguments: list[str]) -> int:
         raise
     except Error as error:
         return _fail(str(error))
+    except Terminated:
+        return TERMINATED
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except MemoryError:
@@ -504,10 +507,11 @@ def main() -> NoReturn:
     """Run the ``gpucoh`` program."""
     try:
         ready()
-        status = call()
+        with terminable():
+            status = call()
     except KeyboardInterrupt:
         status = INTERRUPTED
-    if status == INTERRUPTED:
+    if status in (INTERRUPTED, TERMINATED):
         # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
         sys.stdout.flush()
         os._exit(status)

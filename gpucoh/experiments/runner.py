@@ -13,7 +13,14 @@ from typing import Any
 
 from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.gpu import DEFAULT_BUDGET, GPU, LARGEST_SEED, VERSION, resolve
+from gpucoh.gpu import (
+    DEFAULT_BUDGET,
+    DEFAULT_DEADLOCK_AFTER,
+    GPU,
+    LARGEST_SEED,
+    VERSION,
+    resolve,
+)
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.stats import Group, Stats
@@ -22,6 +29,8 @@ from gpucoh.units import name_of, natural
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
+# Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
+_LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
 _VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
@@ -221,27 +230,44 @@ class Run:
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
         natural("seed", self.seed, LARGEST_SEED)
-        _fits(built, self.protocol, self.consistency, self.check, budget)
+        _fits(built, self.protocol, self.consistency, self.check, budget, self.deadlock_after)
 
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
-        changes = dict(self.set or {})
-        budget = changes.pop("budget", DEFAULT_BUDGET)
-        try:
-            cycles = float(str(budget))
-        except ValueError:
-            cycles = math.nan
-        if not cycles.is_integer():
-            raise ConfigError(f"budget = {budget!r} is not a whole number of core cycles")
+        changes = {name: value for name, value in (self.set or {}).items() if name not in _LIMITS}
         if "name" in changes:
             raise ConfigError("set cannot change a machine's name")
         base = machine(self.machine)
-        return (base.replace(**changes) if changes else base), int(cycles)
+        return (base.replace(**changes) if changes else base), self._cycles_of("budget")
+
+    @property
+    def deadlock_after(self) -> int:
+        """Core cycles without progress that end a launch; ``set`` may contain them."""
+        return self._cycles_of("deadlock_after")
+
+    def _cycles_of(self, name: str) -> int:
+        """A limit of a launch in core cycles, which ``set`` may contain."""
+        value = (self.set or {}).get(name, _LIMITS[name])
+        try:
+            cycles = float(str(value))
+        except ValueError:
+            cycles = math.nan
+        if not cycles.is_integer():
+            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles")
+        return int(cycles)
 
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
-        gpu = GPU(built, self.protocol, self.consistency, self.seed, self.check, budget=budget)
+        gpu = GPU(
+            built,
+            self.protocol,
+            self.consistency,
+            self.seed,
+            self.check,
+            budget=budget,
+            deadlock_after=self.deadlock_after,
+        )
         return gpu, self.found
 
     def carry_out(
@@ -306,10 +332,15 @@ class Run:
 
 @functools.lru_cache(1024)
 def _fits(
-    built: Machine, protocol: str, consistency: str | None, check: bool | str, budget: int
+    built: Machine,
+    protocol: str,
+    consistency: str | None,
+    check: bool | str,
+    budget: int,
+    deadlock_after: int,
 ) -> None:
     """Construct a GPU to validate the configuration; cached, since the runs of a sweep share few of them."""
-    GPU(built, protocol, consistency, check=check, budget=budget)
+    GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
 def run(
@@ -323,6 +354,7 @@ def run(
     check: bool | str = False,
     set: Mapping[str, object] | None = None,
     progress: bool = False,
+    deadlock_after: int | None = None,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -346,7 +378,9 @@ def run(
     check : bool or {"protocol", "races"}
         Check invariants and data races, or one of them, as in :class:`gpucoh.GPU`.
     set : dict, optional
-        Machine fields to change, and ``budget``.
+        Machine fields to change, ``budget`` and ``deadlock_after``.
+    deadlock_after : int, optional
+        Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
     progress : bool
         Show a progress bar when standard error is a terminal.
 
@@ -371,6 +405,8 @@ def run(
     >>> gpucoh.run("vec-cpy", protocol="ideal", scale="tiny").correct
     True
     """
+    if deadlock_after is not None:
+        set = {**(set or {}), "deadlock_after": deadlock_after}
     wanted = Run(
         workload=workload,
         protocol=protocol,

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.errors import ConfigError, Error
-from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
-from gpucoh.gpu import VERSION, resolve
+from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.units import nearest
@@ -64,6 +64,8 @@ def key_of(run: Run) -> str:
     }
     if found.code is not None:
         what["code"] = found.code
+    if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
+        what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -107,7 +109,7 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
         "protocol": choice.text,
         "machine": machine(run.machine).name,
         "consistency": rule,
-        "model": choice.protocol.model(rule),
+        "model": choice.model(rule),
         "scale": run.scale,
         "seed": run.seed,
         "correct": False,
@@ -191,6 +193,8 @@ def sweep(
         If the executor lost runs (a worker was killed); all others run first, and their results are kept.
     KeyboardInterrupt
         On Ctrl-C; finished runs are kept.
+    SystemExit
+        On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{runs!r} is not a list of runs")
@@ -206,7 +210,7 @@ def sweep(
         as_frame,
     )
 
-    with Results(None if out is None else Path(out), resume) as results:
+    with terminable(), Results(None if out is None else Path(out), resume) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
         add_rows(todo, results, jobs=number, progress=progress, work=_carry_out, executor=executor)
         rows = [results.rows[key] for key in wanted]

@@ -58,7 +58,7 @@ def origin(paper: Paper, bench: Bench) -> str:
     seeds = ", ".join(map(str, bench.seeds))
     return (
         f"Scale {bench.scale}, {'seeds' if len(bench.seeds) > 1 else 'seed'} {seeds}; machine {paper.machine}; gpucoh "
-        f"{VERSION}, code {code_digest()}; {len(bench.done)} runs, {minutes:.0f} minutes one after another."
+        f"{VERSION}, code {code_digest()}; {len(bench.done)} runs, whose times sum to {minutes:.0f} minutes."
     )
 
 
@@ -169,7 +169,7 @@ def sizes_table(paper: Paper, bench: Bench) -> str:
     sizes = study(paper.id).sizes
     if sizes is None or not sizes.inputs:
         return "No inputs are declared."
-    head = ["size", "workload", "shared data", *(f"`{name}`" for name in sizes.protocols)]
+    head = ["size", "workload", "arrays", *(f"`{name}`" for name in sizes.protocols)]
     rows = []
     for size in dict.fromkeys(item.size for item in sizes.inputs):
         inputs = [item for item in sizes.inputs if item.size == size]

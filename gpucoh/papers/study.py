@@ -42,7 +42,7 @@ class BarTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """An input of one workload: the label of its size, its parameters, the size of the data that blocks share."""
+    """An input of one workload: the label of its size, its parameters, the size of its arrays."""
 
     size: str
     workload: str

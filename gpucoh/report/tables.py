@@ -212,6 +212,10 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
             for o in protocol.options.values()
         ]
         console.print(plain_table(["option", "default", "allowed", "meaning"], options))
+        for o in protocol.options.values():
+            if o.analysis:
+                warning = f"{o.name}: for analysis only: with another value than {o.show(o.default)}, {protocol.id}"
+                console.print(f"{warning} promises no memory model: {o.analysis}", markup=False)
     if protocol.variations:
         varied = ", ".join(protocol.with_variations()[1:])
         console.print(f"variations that tests run: {varied}", markup=False)

@@ -1,4 +1,16 @@
-"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch per diagonal."""
+"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch per diagonal.
+
+Original: needle of Rodinia (CUDA). As there: a tile of 16 x 16 letters a block of 16 threads, half a
+warp; a launch a diagonal of tiles; gains and scores both have one row and one column more than there
+are letters, so that rows of tiles straddle lines and neighbouring tiles share lines; a thread loads 16
+gains and the scores at the tile's edges (left of it a word of 16 lines), and stores 16 scores; 34
+barriers. The next diagonal, on other cores, reads a tile's last row and column. The original does not
+fill its cores: at most 8 half warps a core. Paper scale is the original's default, 2048 letters or 255
+launches (assumed for TC and RCC, which state no size; DeNovo's 512 letters are ``tiles=32``).
+
+Differences: one kernel with the first tile's row as an argument in place of two kernels, for the
+diagonals before and after the longest; gains are random numbers of a symmetric matrix, not BLOSUM62.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +37,7 @@ def align_diagonal(
     first_row: lang.i32,
     penalty: lang.i32,
 ) -> None:
-    """Fill the tiles of one diagonal; ``score`` has ``side + 1`` rows and columns."""
+    """Fill the tiles of one diagonal; both arrays have ``side + 1`` rows and columns."""
     tile = lang.shared(lang.i32, (TILE + 1, TILE + 1))
     gains = lang.shared(lang.i32, (TILE, TILE))
     t = lang.thread_id()
@@ -33,12 +45,14 @@ def align_diagonal(
     top = tile_row * TILE
     left = (diagonal - tile_row) * TILE
     width = side + 1
-    for row in range(TILE):
-        gains[row, t] = similarity[(top + row) * side + left + t]
     if t == 0:
         tile[0, 0] = score[top * width + left]
-    tile[0, t + 1] = score[top * width + left + t + 1]
+    for row in range(TILE):
+        gains[row, t] = similarity[(top + row + 1) * width + left + t + 1]
+    lang.barrier()
     tile[t + 1, 0] = score[(top + t + 1) * width + left]
+    lang.barrier()
+    tile[0, t + 1] = score[top * width + left + t + 1]
     lang.barrier()
     for step in range(2 * TILE - 1):
         row = step - t
@@ -89,7 +103,7 @@ class Alignment:
         tiles = side // TILE
         start = np.zeros((side + 1, side + 1), np.int32)
         start[0] = start[:, 0] = -self.penalty * np.arange(side + 1)
-        similarity = gpu.array(self.similarity.ravel())
+        similarity = gpu.array(np.pad(self.similarity, ((1, 0), (1, 0))).ravel())
         score = gpu.array(start.ravel())
         for diagonal in range(2 * tiles - 1):
             first_row = max(0, diagonal - tiles + 1)
@@ -120,7 +134,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=1,
                 maximum=1024,
-                defaults={"tiny": 4, "small": 28, "paper": 32},
+                defaults={"tiny": 4, "small": 28, "paper": 128},
                 text=f"tiles of {TILE} letters per side",
             ),
             Parameter(

@@ -328,7 +328,7 @@ REGISTRY.add(
         papers=("T", "R"),
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
-        parameters=(*_grid((33, 30, 10), (100, 100, 34), (100, 100, 100)), _steps(1, 1, 1)),
+        parameters=(*_grid((33, 30, 10), (100, 100, 100), (100, 100, 100)), _steps(1, 1, 1)),
         factory=Laplace.prepare,
     )
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gpucoh.experiments.runner import Run
+from gpucoh.gpu import GPU
 from gpucoh.papers import load, pages, scorecard, study
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.suite import workloads
@@ -142,6 +144,31 @@ def test_the_shipped_study_names_what_exists():
     for item in given.sizes.inputs if given.sizes else ():
         assert present([item.workload])
         workloads()[item.workload].setting("small", 0, item.parameters)
+
+
+def test_the_declared_footprints_are_those_of_the_arrays(monkeypatch):
+    sizes, allocate = [], GPU._allocate
+
+    class Stop(Exception):
+        """Raised by the first launch."""
+
+    def count(gpu, *given):
+        array = allocate(gpu, *given)
+        sizes.append(array.nbytes)
+        return array
+
+    def stop(*given, **named):
+        raise Stop
+
+    monkeypatch.setattr(GPU, "_allocate", count)
+    monkeypatch.setattr(GPU, "launch", stop)
+    inputs = [item for item in study.study("tc").sizes.inputs if item.size in ("0.5 MiB", "2 MiB")]
+    assert inputs
+    for item in inputs:
+        sizes.clear()
+        with pytest.raises(Stop):
+            Run(workload=item.workload, params=item.parameters).carry_out()
+        assert item.footprint == f"{sum(sizes) / 2**20:.2f} MiB"
 
 
 def test_the_tool_writes_the_blocks_of_one_paper_and_scale(paper, tmp_path, monkeypatch):

@@ -255,7 +255,7 @@ def test_an_endless_kernel_ends_with_its_budget():
         gpu.launch(endless, grid=64, block=256, args=(gpu.zeros(1, np.int32),))
     assert "'endless'" in str(error.value)
     assert f"{__file__}:" in str(error.value)
-    assert "more warps" in str(error.value)
+    assert "512 warps (first: warp 0 of block (0,0,0) on core 0) poll x[0] = 0" in str(error.value)
     assert "\n" not in str(error.value)
 
 

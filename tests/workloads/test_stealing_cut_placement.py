@@ -10,7 +10,7 @@ import pytest
 from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
-from gpucoh.suite.maxflow import Cut, distances
+from gpucoh.suite.maxflow import Cut, Segmentation, distances
 from gpucoh.suite.placement import NONE, Netlist, make_netlist
 from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
 from registered import COHERENT, INCOHERENT
@@ -139,22 +139,51 @@ def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
     assert outcome.correct, outcome.where
 
 
+def settled_cut() -> tuple[Any, dict[str, Any]]:
+    """An instance of cc of two pixels, and arguments of its check that are right."""
+    sides = np.zeros((4, 1, 2), np.int32)
+    sides[0, 0, 0] = sides[1, 0, 1] = 3
+    cut = Cut(np.array([[7, 0]], np.int32), np.array([[0, 5]], np.int32), sides)
+    residual = sides.copy()
+    residual[0, 0, 0], residual[1, 0, 1] = 0, 6
+    state = {"excess": np.array([[[4, 0]]]), "sink": np.array([[[0, 2]]]), "residual": residual}
+    return Segmentation(cut, 10, 10), state | {"launches": 1, "settled": True, "still": False}
+
+
 def test_flow_that_is_lost_is_found() -> None:
-    instance = workload("cc").prepare("tiny", 0)
-    cut = instance.cut
-    flow = cut.flow()
-    sink = cut.sink.ravel().copy()
-    left = flow
-    for pixel in np.flatnonzero(sink):
-        taken = min(left, sink[pixel])
-        sink[pixel] -= taken
-        left -= taken
-    excess = np.zeros_like(sink)
-    excess[0] = cut.source.sum() - flow
-    assert instance.check(excess, sink, True, 1).correct
-    excess[0] -= 1
-    assert instance.check(excess, sink, True, 1).where.startswith("flow and excess")
-    assert not instance.check(excess + 1, sink, False, 1).correct
+    instance, state = settled_cut()
+    assert instance.check(**state).correct
+    lost = state | {"excess": state["excess"] - 1}
+    assert instance.check(**lost).where.startswith("flow of pixel[0, 0] is 6, expected 7")
+    residual = state["residual"].copy()
+    residual[1, 0, 1] = 5
+    assert "flow to the right[0, 0]" in instance.check(**(state | {"residual": residual})).where
+    assert (
+        "launches changed nothing"
+        in instance.check(**(state | {"settled": False, "still": True})).where
+    )
+
+
+def test_flow_that_is_not_maximal_is_found_where_it_has_settled() -> None:
+    instance, state = settled_cut()
+    state["excess"], state["sink"] = np.array([[[7, 0]]]), np.array([[[0, 5]]])
+    state["residual"] = instance.cut.sides
+    assert instance.check(**state).where.startswith("flow[0] is 0, expected 3")
+    assert instance.check(**(state | {"settled": False})).correct
+
+
+def test_flow_beyond_a_capacity_is_found() -> None:
+    instance, state = settled_cut()
+    state["excess"], state["sink"] = np.array([[[3, 0]]]), np.array([[[0, 1]]])
+    state["residual"][0, 0, 0], state["residual"][1, 0, 1] = -1, 7
+    assert "smallest excess or capacity" in instance.check(**(state | {"settled": False})).where
+
+
+def test_cut_ends_where_its_iterations_end() -> None:
+    params = {"iterations": 3, "rounds": 2}
+    outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+    assert (outcome.details["launches"], outcome.details["settled"]) == (3, False)
 
 
 def test_costs_of_nets_are_half_perimeters_with_their_factors() -> None:
@@ -230,7 +259,7 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 
 @pytest.mark.core
 @pytest.mark.parametrize("protocol", INCOHERENT)
-@pytest.mark.parametrize("name", COMMUNICATING)
+@pytest.mark.parametrize("name", [name for name in COMMUNICATING if name != "cc"])
 def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
     name: str, protocol: str
 ) -> None:

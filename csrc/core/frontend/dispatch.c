@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "core/frontend/frontend.h"
 #include "core/memory/order.h"
+#include "core/memory/writers.h"
 #include "core/waking.h"
 
 /* ---- storage ----------------------------------------------------------------------------------------------------- */
@@ -49,7 +51,8 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
     parts->accesses = calloc(cores, sizeof *parts->accesses);
     parts->requests = calloc(cores, sizeof *parts->requests);
-    if (arena->failed || parts->accesses == NULL || parts->requests == NULL) {
+    parts->writers = gpc_block_take(GPC_WRITERS * sizeof *parts->writers);
+    if (arena->failed || parts->accesses == NULL || parts->requests == NULL || parts->writers == NULL) {
         return GPC_ERROR_MEMORY;
     }
     for (uint32_t i = 0; i < cores; i++) {
@@ -93,6 +96,7 @@ gpc_cores_free(gpc_cores_t *self)
         gpc_core_launch_free(self->parts->launch);
         free(self->parts->accesses);
         free(self->parts->requests);
+        gpc_block_give(self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
         free(self->parts);
     }
     self->parts = NULL;
@@ -344,6 +348,8 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     }
     gpc_cores_clear(self);
     self->parts->launch = launch;
+    self->parts->launches++;
+    self->parts->writers_lost = false;
     launch->blocks_per_core = blocks;
     launch->begin = at;
     gpc_cycle_t latency = self->machine->launch_latency;

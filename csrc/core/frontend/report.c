@@ -23,12 +23,12 @@ oldest_access(const gpc_cores_t *self, uint32_t core, uint32_t w)
 static void
 explain_access(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out)
 {
-    static const char *const kinds[] = {"load", "store", "atomic"};
+    static const char *const kinds[] = {"a load", "a store", "an atomic"};
     const gpc_core_access_t *access = oldest_access(self, core, w);
     if (access == NULL) {
         return;
     }
-    gpc_text_add(out, " (oldest outstanding access: a %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64 ")",
+    gpc_text_add(out, " (oldest outstanding access: %s of line 0x%" PRIx64 ", issued at cycle %" PRIu64 ")",
                  access->access.kind < 3 ? kinds[access->access.kind] : "?", access->line, access->issued);
 }
 

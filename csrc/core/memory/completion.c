@@ -3,6 +3,7 @@
 
 #include "core/memory/load_store.h"
 #include "core/memory/order.h"
+#include "core/memory/writers.h"
 #include "core/registers.h"
 
 gpc_index_t
@@ -190,6 +191,9 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
         deliver_words(x, access, request->lanes, msg->mask, words);
     } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
         deliver_atomic(x, access, gpc_lane_list_at(x->cores->lane_lists, msg->lanes));
+    }
+    if (access->access.kind != GPC_ACCESS_LOAD) {
+        gpc_writers_note(x, access, request->lanes, msg);
     }
     return request->missing == 0;
 }

@@ -53,6 +53,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
     access->next = GPC_NONE;
     access->issued = access->done_at = x->now;
+    access->pc = x->warp->top.pc;
     access->destination = d->destination;
     access->access = d->access;
     access->width = d->width;

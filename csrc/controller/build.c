@@ -1,0 +1,145 @@
+/* build.c: builds a controller in the arena, and clears it. */
+#include <string.h>
+
+#include "controller/controller.h"
+
+static void
+standard_geometry(const gpc_controller_t *self, uint32_t *sets, uint32_t *ways)
+{
+    const gpc_machine_t *m = self->machine;
+    bool bank = self->type->position == GPC_AT_BANK;
+    *ways = bank ? m->l2_ways : m->l1_ways;
+    *sets = (bank ? m->l2_bytes : m->l1_bytes) / m->line_bytes / *ways;
+}
+
+static uint16_t
+described_size(gpc_describe_t describe)
+{
+    return describe ? describe()->size : 1;
+}
+
+static bool
+over_words(const gpc_controller_type_t *type)
+{
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        if (type->tables[i]->object == GPC_OVER_WORDS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* l1_kib = 0, a machine without L1s, is valid for some protocols; the error names the user's field. */
+static int
+refuse_array(const gpc_controller_t *self, const gpc_array_info_t *info, uint32_t sets, uint32_t ways)
+{
+    const gpc_machine_t *m = self->machine;
+
+    if (self->type->position == GPC_AT_CORE && m->l1_bytes == 0) {
+        return gpc_fail(self->failure, GPC_ERROR_MACHINE,
+                        "l1_kib = 0: protocol %s needs an L1 of at least %u bytes (one set); no-l1 runs without an L1",
+                        self->protocol->id, m->line_bytes * m->l1_ways);
+    }
+    return gpc_fail(self->failure, GPC_ERROR_MACHINE, "%s: array %s has %u sets of %u ways (at least one of each)",
+                    self->type->name, info->name, sets, ways);
+}
+
+static int
+init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    gpc_index_map_t map = {m->line_bytes, m->interleave_bytes, self->type->position == GPC_AT_BANK ? m->partitions : 1};
+
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        const gpc_array_info_t *info = &self->type->arrays[i];
+        uint32_t sets, ways;
+        standard_geometry(self, &sets, &ways);
+        if (info->geometry) {
+            info->geometry(m, self->options, &sets, &ways);
+        }
+        if (sets == 0 || ways == 0) {
+            return refuse_array(self, info, sets, ways);
+        }
+        int status =
+            gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+int
+gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
+{
+    const gpc_machine_t *m = self->machine;
+    gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
+
+    type = self->type = gpc_chosen_type(type, self->options, counts);
+    if (!type) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->end_idle = gpc_end_idle;
+    self->request_networks = 0;
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
+        self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
+    }
+    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
+    self->first_bank = m->cores;
+    self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    int status = init_arrays(self, arena);
+    self->ready = GPC_ARENA_TAKE(arena, 1, uint32_t);
+    if (status == 0) {
+        status = gpc_parts_init(self, arena);
+    }
+    if (status == 0) {
+        status = gpc_mshr_init(&self->mshrs, arena, type->mshrs ? type->mshrs(m, self->options) : mshrs,
+                               described_size(type->mshr), m->line_bytes / 4, m->line_bytes, over_words(type));
+    }
+    if (status) {
+        return status;
+    }
+    self->warp_fields_size = (described_size(type->warp) + 7u) / 8u * 8u;
+    self->unit_fields = gpc_arena_take(arena, 1, described_size(type->unit));
+    self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
+    self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
+    self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
+    self->untold = gpc_arena_take(arena, 1, 1);
+    self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
+    self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
+    self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
+    self->own_counters = GPC_ARENA_TAKE(counts, gpc_num_counts(type->counters), uint64_t);
+    self->own_histograms = GPC_ARENA_TAKE(counts, gpc_num_counts(type->histograms), gpc_histogram_t);
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        self->counts[i] = gpc_arena_take(counts, (size_t) type->tables[i]->num_states * type->tables[i]->num_events,
+                                         sizeof(uint64_t));
+    }
+    if (arena->failed || counts->failed) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
+    return 0;
+}
+
+void
+gpc_controller_clear(gpc_controller_t *self)
+{
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
+        gpc_tags_clear(&self->arrays[i]);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_PARTS && self->type->parts[i].name; i++) {
+        gpc_part_clear(&self->parts[i]);
+    }
+    gpc_mshr_clear(&self->mshrs);
+    *self->ready = 0;
+    gpc_list_clear(self->replay);
+    gpc_list_clear(&self->sent);
+    self->collects = false;
+    *self->idle_timer = 0;
+    memset(self->unit_fields, 0, described_size(self->type->unit));
+    memset(self->core_fields, 0, described_size(self->type->core));
+    memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
+    memset(self->unit_states, 0, GPC_MAX_TABLES);
+    *self->untold = 0;
+}

@@ -1,0 +1,345 @@
+/* declare.h: what a protocol declares, and the ports between a protocol and the world that runs it.
+ *
+ * A protocol is a set of controllers. A controller has tables (fsm.h) over lines, words, entries or itself, and parts: tag arrays,
+ * MSHRs, pools of entries (store buffers, FIFOs). Two worlds run controllers: the machine (machine/) and the explorer
+ * (check/world.h). Both implement gpc_ports_t; a protocol file cannot tell which one runs it.
+ */
+#ifndef GPC_CONTROLLER_DECLARE_H
+#define GPC_CONTROLLER_DECLARE_H
+
+#include "base/access.h"
+#include "base/failure.h"
+#include "base/histogram.h"
+#include "base/machine.h"
+#include "base/rules.h"
+#include "cache/mshr.h"
+#include "cache/rmw.h"
+#include "cache/tags.h"
+#include "controller/fsm.h"
+
+typedef struct gpc_controller gpc_controller_t;
+typedef struct gpc_protocol gpc_protocol_t;
+
+/* ---- the ports --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gpc_cycle_t (*now)(const void *world); /* core cycles, the unit of leases and GWCTs */
+    /* Sends the message to message->destination (a controller) on its type's virtual network. */
+    int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
+    /* Sends one copy to every controller of the set, on its type's virtual network, in order of node. */
+    int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
+    /* Causes INSTANT for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message (ideal). */
+    int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except);
+    /* Sets a TIMER for the line (with line GPC_NEVER: for the unit, and fields[0] returns `tag`) at a core cycle. A lease has no
+     * timer; a request that waits for one has. A background timer keeps no launch running: a launch ends, or is a deadlock, when only
+     * background timers are left, and these are dropped. A periodic timer sets itself again; KERNEL_BEGIN sets the first. */
+    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
+                   bool background);
+    /* Schedules the unit for the next edge of its clock: ready entries act, held requests are retried. */
+    int (*turn)(void *world, gpc_controller_t *unit);
+    /* Whether the unit's outbox has room for another message on the network; a drain queries it before it sends. The unit is
+     * scheduled when messages leave a full outbox. */
+    bool (*room)(const void *world, const gpc_controller_t *unit, uint8_t network);
+    /* The warp's access may be retried at that core cycle (0: now). */
+    int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
+    /* Completes the words of message->mask of the core's request; the request is complete when all of its words are.
+     * words: the line, for a load; atomics have their old values in the lane list. Takes ownership of the message. `hit`: with the
+     * L1's hit latency, else with the latency of an arrived answer. */
+    int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
+    /* Fetches the line from memory, which answers with a FILL. */
+    int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
+    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
+                        const uint32_t *words);
+    /* The line's words at its bank, else in memory, in no time: for options of analysis. The explorer has none (NULL). */
+    int (*newest)(void *world, gpc_address_t line, uint32_t *words);
+} gpc_ports_t;
+
+/* ---- what a file declares ------------------------------------------------------------------------------------------------ */
+
+typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_GLOBAL, GPC_AT_MEMORY, GPC_AT_HOST, GPC_NUM_POSITIONS } gpc_position_t;
+
+#define GPC_TRAFFIC_CLASSES(X)                                                                                         \
+    X(REQ, "requests and other control") X(LD, "data of loads") X(ST, "stores and their answers")                      \
+    X(ATO, "atomics") X(INV, "invalidations") X(RCL, "recalls") X(REG, "registrations") X(WB, "write-backs and -throughs") \
+    X(EPOCH, "epoch changes")
+typedef enum {
+#define X(name, text) GPC_CLASS_##name,
+    GPC_TRAFFIC_CLASSES(X)
+#undef X
+        GPC_NUM_TRAFFIC_CLASSES
+} gpc_traffic_class_t;
+
+/* A message type of a protocol. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask + bytes_per_lane_word * words
+ * of its lane list (operands up, old values down). */
+typedef struct {
+    const char *name;
+    gpc_traffic_class_t traffic_class;
+    uint8_t network;
+    uint8_t fixed_bytes;
+    uint8_t bytes_per_word; /* 0 or 4 */
+    bool whole_line;        /* carries a whole line, whatever its mask */
+    const char *text;
+} gpc_message_info_t;
+
+/* X(NAME, class, network, fixed bytes, bytes per word, whole line, text): GPC_MESSAGES(MSG, LIST) defines MSG_NAME.. from GPC_MSG_OWN on
+ * and the array `MSG_info`. */
+#define GPC_MESSAGE_ENUM_(prefix, name, ...) prefix##_##name,
+#define GPC_MESSAGE_INFO_(prefix, name, class_, network, fixed, word, line, text) {#name, GPC_CLASS_##class_, network, fixed, word, line, text},
+#define GPC_MESSAGES(prefix, LIST)                                                                 \
+    enum { prefix##_BEFORE_ = GPC_MSG_OWN - 1, LIST(GPC_MESSAGE_ENUM_, prefix) prefix##_END };     \
+    static const gpc_message_info_t prefix##_info[] = {LIST(GPC_MESSAGE_INFO_, prefix)};
+
+typedef struct {
+    const char *name; /* "request", "response" */
+    bool ordered;     /* FIFO per source, destination and network; else unordered */
+    bool requests;    /* its messages may be held; messages of other networks never are */
+} gpc_network_info_t;
+
+/* A tag array: of a cache, a directory or a write cache. */
+typedef struct {
+    const char *name;
+    gpc_describe_t line; /* metadata beside a tag */
+    /* Sets and ways, from machine and options; NULL: those of the machine for the position. */
+    void (*geometry)(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
+    bool has_data;
+} gpc_array_info_t;
+
+/* A pool of entries with a state each: a store buffer, a FIFO, a write-back buffer, a queue. */
+typedef struct {
+    const char *name;
+    gpc_describe_t entry;
+    uint32_t (*capacity)(const gpc_machine_t *machine, const int64_t *options);
+    bool ordered;  /* a FIFO: entries leave in order of arrival */
+    bool may_rest; /* entries may remain at the end of a run */
+    uint8_t steps; /* steps of ready entries per cycle of the unit's clock; 0: one */
+} gpc_part_info_t;
+
+/* A counter or histogram that a controller type declares. */
+typedef struct {
+    const char *name, *text;
+} gpc_count_info_t;
+
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) defines PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+#define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
+#define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
+#define GPC_COUNTS(prefix, LIST)                                                                   \
+    enum { LIST(GPC_COUNT_ENUM_, prefix) prefix##_END };                                           \
+    static const gpc_count_info_t prefix##_info[] = {LIST(GPC_COUNT_INFO_, prefix){NULL, NULL}};
+
+/* Where the sharer list of sharers.h is stored. */
+typedef struct {
+    uint8_t array;
+    uint16_t offset; /* within the metadata beside its tags */
+} gpc_sharers_info_t;
+
+/* When the option has that value, `by` replaces the table: equal states and events, other cells. */
+typedef struct {
+    uint8_t table;  /* index */
+    uint8_t option; /* index */
+    int64_t value;
+    const gpc_table_t *by;
+} gpc_variant_t;
+
+#define GPC_MAX_TABLES 4
+#define GPC_MAX_ARRAYS 3
+#define GPC_MAX_PARTS 3
+#define GPC_MAX_VARIANTS 4
+
+typedef struct {
+    const char *name; /* "L1", "L2", "EMU" */
+    gpc_position_t position;
+    const gpc_table_t *tables[GPC_MAX_TABLES]; /* table 0 takes requests and messages about lines; ends with NULL */
+    gpc_variant_t variants[GPC_MAX_VARIANTS];  /* ends with a null table */
+    gpc_array_info_t arrays[GPC_MAX_ARRAYS];   /* ends with a null name */
+    gpc_part_info_t parts[GPC_MAX_PARTS];      /* ends with a null name */
+    /* For each table, the index of its array (over lines or words) or part (over entries). */
+    uint8_t object_of[GPC_MAX_TABLES];
+    gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
+    const gpc_count_info_t *counters, *histograms; /* declared with GPC_COUNTS; NULL: none */
+    gpc_sharers_info_t sharers;
+    /* Messages per network that may wait in the outbox before `room` refuses; 0: GPC_OUTBOX_LIMIT. */
+    uint8_t outbox;
+    /* Number of MSHRs, from machine and options; NULL: that of the machine for the position. */
+    uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
+    uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
+    /* The entry that a message routed to a table over entries concerns; NULL: the newest entry for its line.
+     * GPC_NONE: the step starts in the table's initial state, and its first action may take an entry (gpc_take_entry). */
+    gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
+    /* Lower ranks are evicted first, among the victims that the table accepts; NULL: least recently used. */
+    uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+    /* Bit t of `begins`: table t takes KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp has exited, elsewhere
+     * once all cores are done. A table over lines or words takes it for every line and transaction, over entries for every entry,
+     * and may not hold it; a table over the unit takes it once, and may hold a KERNEL_END until it is retried. With any `ends` the
+     * launch lasts until their effects are complete. */
+    uint8_t begins, ends;
+    /* Called before the tables take KERNEL_BEGIN or KERNEL_END; sets unit, core and warp fields. NULL: they keep their values. */
+    void (*launch)(gpc_controller_t *unit, uint8_t cause);
+    /* Transactions may remain at the end of a run (TC's evicted leases). Other controllers must have none. */
+    bool may_idle_in_transaction;
+    /* For those: the core cycle from which an EXPIRE ends the transaction; GPC_NEVER: in use by an outstanding miss. When no MSHR is
+     * free, expired transactions end; if there is none, the held request sets a TIMER for the first such cycle. */
+    gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
+} gpc_controller_type_t;
+
+/* A protocol's additions to the ordering rules of order.c. NULL members add nothing. Only `before` and `release` may return GPC_HOLD. */
+typedef struct {
+    /* Whether a load, store or atomic of the warp may issue, once consistency and older accesses permit it. GPC_OK; GPC_HOLD: retry when
+     * the warp is woken, or at *until (preset: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
+    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
+    /* The release part, once all older accesses of the warp are complete. GPC_OK: done; GPC_HOLD: not yet, retry when woken, or at
+     * *until. It sends messages with gpc_controller_order, and the answer wakes the warp with wake_warp. */
+    int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+    /* The acquire part, once the access has its value. */
+    int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* A fence's addition to both parts (rcc-wo joins its views). */
+    int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* At a barrier: joins warp metadata of `from` into `into` (maximum of GWCTs). */
+    void (*join)(gpc_controller_t *l1, void *into, const void *from);
+    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
+    bool barrier_releases; /* the last warp to arrive at a barrier performs the release part, before any warp leaves */
+    bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
+} gpc_order_traits_t;
+
+/* ---- for monitors (check=True) ---------------------------------------------------------------------------------------------- */
+
+/* What a load may return. */
+#define GPC_PROMISES(X)                                                                                                  \
+    X(NOTHING, "any value that the word ever held")                                                                      \
+    X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
+    X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")
+typedef enum {
+#define X(name, text) GPC_PROMISE_##name,
+    GPC_PROMISES(X)
+#undef X
+} gpc_promise_t;
+
+/* The invariants that the generic monitors (check/monitor.c) check; states are those of L1 table 0. Over words
+ * each word has its own state. */
+typedef struct {
+    gpc_promise_t promise;
+    uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;     /* bit s: in state s an L1 has a copy that is or may become readable */
+    uint32_t owners;     /* bit s: in state s an L1 may write its copy, which is the only one */
+    bool bank_is_whole;  /* a line at the bank contains every performed write */
+    uint32_t bank_words; /* over words, bit s of the bank's table 0: a word in state s does */
+    /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
+     * NULL: copies do not self-invalidate. */
+    gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
+    gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
+} gpc_watched_t;
+
+/* The controllers that a protocol's own monitor checks. */
+typedef struct {
+    gpc_controller_t *const *cores; /* [num_cores]: those at core position */
+    uint32_t num_cores;
+    gpc_controller_t *bank;            /* the home of the line; NULL: the step concerned no line */
+    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+} gpc_units_t;
+
+/* The monitors' callbacks, called between a controller's steps; each returns 0 or an error. */
+typedef struct {
+    void *watcher;
+    /* A step about the line is complete; GPC_NEVER: about the unit only. */
+    int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
+    /* The store or atomic (its lanes have their old values) is performed: no L1 reads the replaced value after `until`. */
+    int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
+    /* The core's store is accepted: it completes before it is performed. */
+    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
+    /* The core's request completes; arguments as for the port. */
+    int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
+} gpc_watch_t;
+
+typedef struct {
+    const char *name;
+    int64_t standard, smallest, largest;
+    /* "off on", "back through": names of the values from `smallest` on; further values, or all (NULL), are numbers. */
+    const char *choices;
+    const char *text;
+    struct {
+        bool given;
+        int64_t value;
+    } small;                       /* the explorer's value on its small machine; not given: the default */
+    int64_t fuzz_least, fuzz_most; /* range of the random tester; both 0: it keeps the default */
+    /* Any value but the default is for analysis only, for this reason: the protocol then promises no memory model, and the explorer
+     * refuses it. NULL: all values keep the promise. */
+    const char *analysis;
+} gpc_option_info_t;
+
+/* Conservative filter for an `instant` to all L1s: those that may hold the line. It changes
+ * no result. The machine allocates `bytes` for it, zeroed; the explorer has none and queries all L1s. */
+typedef struct {
+    size_t (*bytes)(uint32_t l1s);
+    void (*candidates)(void *filter, gpc_controller_t *const *l1s, uint32_t num_l1s, gpc_address_t line,
+                       gpc_nodeset_t *out);
+} gpc_instant_filter_t;
+
+/* ---- declarations for tests, figures and tools ---------------------------------------------------------------------------------- */
+
+/* Cells that no program enters on a machine: all pairs of these states and events, each separated by spaces. */
+typedef struct {
+    const char *table, *states, *events;
+    const char *rules; /* NULL: under every rule */
+    const char *reason;
+} gpc_uncovered_t;
+
+#define GPC_MAX_UNCOVERED 8
+
+typedef struct {
+    uint8_t figure_slot; /* index into colours and hatches, unique */
+    /* Litmus tests, separated by spaces, whose weak outcome the protocol allows and runs must show. */
+    const char *weak_outcomes;
+    /* Option settings that tests run besides the defaults: "private=literal lifetime=0"; commas combine several. */
+    const char *variations;
+    gpc_uncovered_t uncovered[GPC_MAX_UNCOVERED]; /* ends with a null table */
+} gpc_declared_t;
+
+struct gpc_protocol {
+    const char *id, *name, *paper, *family, *text;
+    const char *model[GPC_NUM_RULES]; /* memory model under each rule; NULL: unsupported */
+    gpc_rule_t standard_rule;
+    const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one per position */
+    const gpc_message_info_t *messages;
+    uint32_t num_messages;
+    /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
+    gpc_describe_t message;
+    gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
+    gpc_order_traits_t order;
+    gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
+    /* Option values derived from the machine, besides or instead of the defaults. */
+    void (*derive)(const gpc_machine_t *machine, int64_t *options);
+    /* Whether machine and options are compatible; NULL: always. GPC_ERROR_OPTION names both. */
+    int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
+    gpc_declared_t declared;
+    /* The protocol handles the wrap-around of timestamps of machine->timestamp_bits bits, which is counted. Required with any field of
+     * kind TIME or LOGICAL: gpc_protocol_check_time. */
+    bool keeps_time;
+    /* Zero-time, uncounted accesses of the host, with nothing in flight. cores: the core-position controllers; bank: the
+     * line's home. They read and write the words of mask in the caches; the caller accesses memory: `words` enters
+     * with memory's content and leaves coherent (read); a write has already reached memory. */
+    int (*host_read)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                     gpc_mask_t mask, uint32_t *words);
+    int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                      gpc_mask_t mask, const uint32_t *words);
+    /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with
+     * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
+    const gpc_watched_t *watched;
+    int (*monitor)(const gpc_units_t *units, gpc_address_t line);
+    /* Whether an answer in flight serves a load of its line and core, if that depends on when the load issued; NULL: it does not.
+     * The explorer, whose states have no times of issue, distinguishes states by it. */
+    bool (*serves)(const gpc_msg_t *answer, const gpc_msg_t *load);
+    const gpc_instant_filter_t *instant_filter; /* optional */
+};
+
+/* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
+GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
+/* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
+GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
+                                                gpc_failure_t *failure);
+/* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
+GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
+                                        const gpc_option_value_t *given, uint32_t num_given, int64_t *options,
+                                        gpc_failure_t *failure);
+
+#endif

@@ -1,0 +1,167 @@
+/* fsm_words.c: one step of a table over words, once per cell, and whether a table accepts a victim. */
+#include "controller/controller.h"
+
+/* Restricts x to the words with the same state and event as the first. */
+static gpc_event_id_t
+next_cell(gpc_step_t *x, gpc_mask_t words)
+{
+    gpc_event_id_t event = GPC_NO_EVENT;
+    uint8_t state = 0;
+    gpc_mask_t same = 0;
+
+    for (gpc_mask_t look = words; look; look &= look - 1) {
+        x->word = (uint8_t) __builtin_ctz(look);
+        x->mask = UINT32_C(1) << x->word;
+        x->state = gpc_fsm_state(x);
+        gpc_event_id_t named = x->table->classify(x);
+        if (!same) {
+            event = named;
+            state = x->state;
+        }
+        if (x->state == state && named == event) {
+            same |= x->mask;
+        }
+    }
+    x->word = (uint8_t) __builtin_ctz(same);
+    x->mask = same;
+    x->state = state;
+    return event;
+}
+
+/* Whether the cell accepts its words as victims; an absent word has no cell. */
+static bool
+lets_go(const gpc_step_t *x, gpc_event_id_t event)
+{
+    if (event & 0x80) {
+        return true; /* a pre-event comes first, and frees the word */
+    }
+    if (event >= x->table->num_events) {
+        return false;
+    }
+    uint8_t kind = gpc_fsm_cell(x->table, x->state, event)->kind;
+    return kind == GPC_CELL_GO || kind == GPC_CELL_REDO ||
+           (x->table->object == GPC_OVER_WORDS && kind == GPC_CELL_IMPOSSIBLE && x->state == x->table->initial);
+}
+
+bool
+gpc_fsm_lets_go(const gpc_step_t *victim)
+{
+    gpc_step_t x = *victim;
+
+    if (x.table->object != GPC_OVER_WORDS) {
+        x.state = gpc_fsm_state(&x);
+        return lets_go(&x, x.table->classify(&x));
+    }
+    for (gpc_mask_t left = victim->mask; left; left &= ~x.mask) {
+        if (!lets_go(&x, next_cell(&x, left))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All or none: checks every word before the first one moves. */
+static int
+evict_words(gpc_step_t *x)
+{
+    gpc_mask_t left = x->mask;
+
+    if (!gpc_fsm_lets_go(x)) {
+        return GPC_UNFIT_VICTIM;
+    }
+    for (; left && x->way != GPC_NONE; left &= ~x->mask) {
+        gpc_event_id_t event = next_cell(x, left);
+        bool is_there = (event & 0x80) || gpc_fsm_cell(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
+        gpc_mask_t same = x->mask;
+        int status = is_there ? gpc_fsm_look_up(x) : GPC_OK;
+        if (status != GPC_OK) {
+            return status;
+        }
+        x->mask = same;
+    }
+    return GPC_OK;
+}
+
+/* Splits the words of this cell into their own message, which can wait or be kept separately. */
+static int
+step_part(gpc_step_t *x)
+{
+    gpc_index_t message = gpc_split_message(x->unit, x->message, x->mask);
+    if (message == GPC_NONE) {
+        return GPC_ERROR_CAPACITY;
+    }
+    gpc_step_t part = *x;
+    part.message = message;
+    part.msg = gpc_msg_at(x->unit->messages, message);
+    int status = gpc_fsm_look_up(&part);
+    x->way = part.way;
+    x->mshr = part.mshr;
+    return gpc_step_finish_part(&part, status);
+}
+
+static int
+take_words(gpc_step_t *x)
+{
+    gpc_mask_t left = x->mask;
+    bool can_split = x->message != GPC_NONE && !x->kept, was_split = false;
+    int held = GPC_OK;
+
+    while (left) {
+        (void) next_cell(x, left);
+        gpc_mask_t same = x->mask;
+        bool is_part = can_split && same != left;
+        int status = is_part ? step_part(x) : gpc_fsm_look_up(x);
+        if (status < 0) {
+            return status;
+        }
+        if (status != GPC_OK) {
+            held = status;
+        }
+        was_split |= is_part;
+        left &= ~same;
+    }
+    if (was_split && held == GPC_HELD_QUEUE) { /* the last part waits for the line too: the others have been accepted */
+        x->kept = true;
+        return gpc_step_finish_part(x, held);
+    }
+    return held;
+}
+
+/* A line without present words and without a transaction frees its way. */
+static void
+drop_empty_line(gpc_step_t *x)
+{
+    gpc_tags_t *tags = &x->unit->arrays[x->array];
+
+    if (x->way == GPC_NONE || x->mshr != GPC_NONE || x->table->keeps_initial) {
+        return;
+    }
+    for (uint32_t word = 0; word < tags->line_words; word++) {
+        if (gpc_tags_word_states(tags, x->way)[word] != x->table->initial) {
+            return;
+        }
+    }
+    gpc_tags_drop(tags, x->way);
+    x->way = GPC_NONE;
+}
+
+int
+gpc_fsm_step_over_words(gpc_step_t *x)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_mask_t all = x->mask;
+    bool outermost = !unit->collects;
+
+    unit->collects = true;
+    int status = x->cause == GPC_MSG_EVICT ? evict_words(x) : take_words(x);
+    x->mask = all;
+    if (outermost) {
+        unit->collects = false;
+        int sent = gpc_send_collected(unit, status < 0);
+        status = sent < 0 ? sent : status;
+    }
+    if (status >= 0) {
+        drop_empty_line(x);
+    }
+    return status;
+}

@@ -1,0 +1,42 @@
+/* stuck.h: progress of a launch, and reports about a launch without progress. */
+#ifndef GPC_CORE_STUCK_H
+#define GPC_CORE_STUCK_H
+
+#include "core/core.h"
+
+#define GPC_POLLS 4u /* words per warp */
+
+/* A word that a warp reads again and again. */
+typedef struct {
+    gpc_address_t word;
+    uint32_t pc;
+    uint32_t value; /* read last */
+    uint32_t count; /* 0: free */
+} gpc_poll_t;
+
+/* What a report needs beside the cores. */
+typedef struct {
+    gpc_poll_t *polls;                                    /* [cores][warps_per_core][GPC_POLLS] */
+    uint32_t (*word)(void *world, gpc_address_t address); /* the coherent value */
+    void *world;
+} gpc_stuck_t;
+
+/* The L1 has completed a load or atomic of a core. words: of the line, for a load. */
+void gpc_cores_note_poll(const gpc_cores_t *self, gpc_poll_t *polls, uint32_t core, const gpc_msg_t *msg,
+                         const uint32_t *words);
+/* Whether the n-th lane of a complete atomic has changed its word. */
+bool gpc_atomic_changes(const gpc_lane_list_t *list, uint32_t n);
+
+/* A number that grows with each arrival at a barrier and each warp that ends. */
+uint64_t gpc_cores_progress_mark(const gpc_cores_t *self);
+/* A checksum of the scratchpads; 0 if the kernel uses none. */
+uint64_t gpc_cores_scratchpad_sum(const gpc_cores_t *self);
+/* Whether a warp sleeps until the cycle or longer. */
+bool gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle);
+
+/* Adds what the resident warps do, in groups: the polled words with their last writers, the barriers. */
+void gpc_cores_explain_stuck(const gpc_cores_t *self, const gpc_stuck_t *stuck, gpc_text_t *out);
+/* Adds "; 24 of 40 blocks have not started: ..." if there are such blocks. */
+void gpc_cores_explain_blocks(const gpc_cores_t *self, gpc_text_t *out);
+
+#endif

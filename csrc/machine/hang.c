@@ -1,0 +1,224 @@
+/* hang.c: ends a launch in which nothing changes.
+ *
+ * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has arrived at a barrier and
+ * none has ended. run.c calls gpc_gpu_checkpoint at a time limit that it compares with every event anyway. Barriers and
+ * ends of warps are counted already; words are observed only in a launch whose counts have not moved for a quarter of the
+ * time: then the cores' offers and completions pass through this file. Loads that complete meanwhile are the polls of the report.
+ *
+ * An atomic's answer shows whether it has changed its word. A store changes its word unless the last store to the word
+ * that was observed in this launch had the same value; the first one observed decides nothing. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/blocks.h"
+#include "machine/parts.h"
+
+enum { STEPS = 16 }; /* checkpoints in the time without progress */
+
+/* ---- observing ----------------------------------------------------------------------------------------------------- */
+
+static int observed_offer(void *world, uint32_t core, gpc_index_t message);
+static int observed_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
+
+static void
+set_observing(gpc_gpu_t *gpu, bool on)
+{
+    gpu->hang.observing = on;
+    gpu->hang.ports = gpc_gpu_ports;
+    gpu->hang.ports.complete = observed_complete;
+    gpu->cores.hooks.offer = on ? observed_offer : gpc_gpu_offer;
+    for (uint32_t node = 0; node < gpu->machine.cores; node++) {
+        gpu->controllers[node].ports = on ? &gpu->hang.ports : &gpc_gpu_ports;
+    }
+}
+
+static void
+note_change(gpc_gpu_t *gpu)
+{
+    gpu->hang.changed = true;
+    set_observing(gpu, false);
+}
+
+/* A store of a value to a word. */
+static void
+note_store(gpc_gpu_t *gpu, gpc_address_t word, uint32_t value)
+{
+    gpc_stored_t *entry =
+        &gpu->hang.stored[(uint32_t) (word / 4 * UINT64_C(0x9E3779B97F4A7C15) >> 40) % GPC_HANG_STORED];
+    if (entry->launch != gpu->state->launches) {
+        *entry = (gpc_stored_t){word, gpu->state->launches, value};
+        gpu->hang.unknown = true;
+    } else if (entry->word != word || entry->value != value) {
+        *entry = (gpc_stored_t){word, gpu->state->launches, value};
+        note_change(gpu);
+    }
+}
+
+static int
+observed_offer(void *world, uint32_t core, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    for (gpc_mask_t left = msg->type == GPC_MSG_STORE ? msg->mask : 0; left != 0; left &= left - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(left);
+        note_store(gpu, msg->line + 4 * i, msg->data[i]);
+    }
+    return gpc_gpu_offer(world, core, message);
+}
+
+static int
+observed_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+{
+    gpc_gpu_t *gpu = world;
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    const gpc_lane_list_t *list = msg->lanes == GPC_NONE ? NULL : gpc_lane_list_at(&gpu->lane_lists, msg->lanes);
+    bool changed = false;
+    gpc_cores_note_poll(&gpu->cores, gpu->hang.polls, l1->index, msg, words);
+    for (uint32_t n = 0; list != NULL && n < list->count && !changed; n++) {
+        changed = gpc_atomic_changes(list, n);
+    }
+    if (changed) {
+        note_change(gpu);
+    }
+    return gpc_gpu_ports.complete(world, l1, message, words, hit);
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------------------------------- */
+
+static size_t
+polls_bytes(const gpc_gpu_t *gpu)
+{
+    return (size_t) gpu->machine.cores * gpu->machine.warps_per_core * GPC_POLLS * sizeof(gpc_poll_t);
+}
+
+/* Allocates what observing needs, once. */
+static int
+start_observing(gpc_gpu_t *gpu)
+{
+    gpc_hang_t *hang = &gpu->hang;
+    hang->polls = hang->polls ? hang->polls : gpc_block_take(polls_bytes(gpu));
+    hang->stored = hang->stored ? hang->stored : gpc_block_take(GPC_HANG_STORED * sizeof(*hang->stored));
+    if (!hang->polls || !hang->stored) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory to observe a launch without progress");
+    }
+    memset(hang->polls, 0, polls_bytes(gpu));
+    hang->scratchpads = gpc_cores_scratchpad_sum(&gpu->cores);
+    hang->quiet = 0;
+    hang->unknown = false;
+    set_observing(gpu, true);
+    return 0;
+}
+
+static void
+set_limit(gpc_gpu_t *gpu, gpc_tick_t from, gpc_cycle_t cycles)
+{
+    gpc_tick_t period = gpu->core_clock.period, budget_ends = gpu->state->budget_ends;
+    gpu->state->limit =
+        from >= budget_ends || cycles > (budget_ends - from) / period ? budget_ends : from + cycles * period;
+}
+
+static gpc_cycle_t
+step_of(const gpc_gpu_t *gpu)
+{
+    return (gpu->hang.after + STEPS - 1) / STEPS;
+}
+
+/* A quarter of the time to the verdict, or of the budget, so that its report has polls too. */
+static gpc_cycle_t
+unobserved_time(const gpc_gpu_t *gpu)
+{
+    gpc_cycle_t least = gpu->hang.after < gpu->budget ? gpu->hang.after : gpu->budget;
+    return (least + 3) / 4;
+}
+
+void
+gpc_gpu_hang_begin(gpc_gpu_t *gpu)
+{
+    set_observing(gpu, false);
+    gpu->hang.changed = false;
+    gpu->hang.mark = gpc_cores_progress_mark(&gpu->cores);
+    set_limit(gpu, gpu->state->launched, gpu->machine.launch_latency + unobserved_time(gpu));
+}
+
+/* Whether nothing has changed since the checkpoint before, as far as it is observed. */
+static bool
+is_quiet(gpc_gpu_t *gpu)
+{
+    gpc_hang_t *hang = &gpu->hang;
+    uint64_t mark = gpc_cores_progress_mark(&gpu->cores);
+    uint64_t scratchpads = hang->observing ? gpc_cores_scratchpad_sum(&gpu->cores) : hang->scratchpads;
+    bool quiet = mark == hang->mark && scratchpads == hang->scratchpads && !hang->changed;
+    hang->mark = mark;
+    hang->scratchpads = scratchpads;
+    hang->changed = false;
+    return quiet;
+}
+
+int
+gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
+{
+    gpc_hang_t *hang = &gpu->hang;
+    gpc_cycle_t step = step_of(gpu), now = tick / gpu->core_clock.period;
+    if (tick > gpu->state->budget_ends) {
+        return GPC_ERROR_BUDGET;
+    }
+    if (!is_quiet(gpu)) {
+        set_observing(gpu, false);
+        set_limit(gpu, tick, unobserved_time(gpu));
+        return 0;
+    }
+    if (!hang->observing) {
+        set_limit(gpu, tick, step);
+        return start_observing(gpu);
+    }
+    if (hang->unknown || gpc_cores_sleep_until(&gpu->cores, now + step)) {
+        hang->unknown = false;
+        hang->quiet = 0;
+    } else {
+        hang->quiet += step;
+    }
+    set_limit(gpu, tick, step);
+    return hang->quiet < hang->after ? 0 : GPC_ERROR_DEADLOCK;
+}
+
+void
+gpc_gpu_hang_end(gpc_gpu_t *gpu)
+{
+    set_observing(gpu, false);
+}
+
+void
+gpc_gpu_hang_free(gpc_gpu_t *gpu)
+{
+    gpc_block_give(gpu->hang.polls, polls_bytes(gpu));
+    gpc_block_give(gpu->hang.stored, GPC_HANG_STORED * sizeof(*gpu->hang.stored));
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------------------- */
+
+/* The word as the host would read it. */
+static uint32_t
+coherent_word(void *world, gpc_address_t address)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_address_t line = address / gpu->machine.line_bytes * gpu->machine.line_bytes;
+    uint32_t data[GPC_MAX_LINE_WORDS], i = (uint32_t) (address - line) / 4;
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
+    int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line,
+                                          UINT32_C(1) << i, data);
+    (void) status; /* the launch has failed already */
+    return data[i];
+}
+
+void
+gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out)
+{
+    gpc_stuck_t stuck = {gpu->hang.polls, coherent_word, gpu};
+    if (gpu->hang.observing) {
+        gpc_cores_explain_stuck(&gpu->cores, &stuck, out);
+    } else {
+        (void) gpc_cores_explain_wait(&gpu->cores, out, most);
+    }
+    gpc_cores_explain_blocks(&gpu->cores, out);
+}

@@ -1,0 +1,46 @@
+/* load_path.c: prints the calls of one load that misses in the L1 and the L2, for tools/load_path.py: `+` and the offset of each
+ * function that is entered, `-` for each return. Core and test are compiled with -finstrument-functions (meson.build). */
+#include "gpu_bench.h"
+
+#define BARE __attribute__((no_instrument_function))
+
+BARE void __cyg_profile_func_enter(void *function, void *caller);
+BARE void __cyg_profile_func_exit(void *function, void *caller);
+
+extern const char __executable_start[]; /* by the linker */
+static bool recording;
+
+void
+__cyg_profile_func_enter(void *function, void *caller)
+{
+    (void) caller;
+    if (recording) {
+        printf("+%" PRIxPTR "\n", (uintptr_t) function - (uintptr_t) __executable_start);
+    }
+}
+
+void
+__cyg_profile_func_exit(void *function, void *caller)
+{
+    (void) function, (void) caller;
+    if (recording) {
+        puts("-");
+    }
+}
+
+BARE int
+main(void)
+{
+    static const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
+    gpc_machine_t machine = test_fermi;
+    machine.cores = machine.partitions = 1;
+    bench_t it = bench(&machine, "gpu-vi", 1024);
+    if (launch_program(&it, program, GPC_COUNT_OF(program), 1024, 1, 1) != 0) {
+        return EXIT_FAILURE;
+    }
+    recording = true;
+    int status = gpc_gpu_run(it.gpu, 100000);
+    recording = false;
+    gpc_gpu_free(it.gpu);
+    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
