@@ -17,7 +17,7 @@ from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.report.bars import runs_bar
-from gpucoh.suite import workload as find_workload
+from gpucoh.suite import Given, Workload, find
 from gpucoh.units import name_of
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
 
 
 def compare(
-    workloads: Sequence[str] = DEFAULT_WORKLOADS,
+    workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,
     machine: str | Path | Machine = "fermi",
     baseline: str | None = None,
@@ -219,8 +219,10 @@ def compare(
 
     Parameters
     ----------
-    workloads, protocols : sequence of str
-        Ids, with options in brackets for protocols.
+    workloads : sequence of str, Workload or callable
+        Ids, ``"my_file.py:name"``, or functions as :func:`gpucoh.workload` describes them.
+    protocols : sequence of str
+        Ids, with options in brackets.
     machine : str, Path or Machine
         A preset, a TOML file or a description.
     baseline : str, optional
@@ -242,7 +244,7 @@ def compare(
     ConfigError
         For an unknown name or a bad value, before any run.
     """
-    ids = list(dict.fromkeys(find_workload(name).id for name in _names("workloads", workloads)))
+    chosen = _workloads(workloads)
     texts = list(dict.fromkeys(_names("protocols", protocols)))
     baseline = texts[0] if baseline is None else baseline
     if baseline not in texts:
@@ -252,7 +254,7 @@ def compare(
         raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
     runs = [
         Run(
-            workload=name,
+            workload=found,
             protocol=text,
             machine=machine,
             consistency=consistency,
@@ -262,12 +264,34 @@ def compare(
             check=check,
             set=set,
         )
-        for name in ids
+        for found in chosen
         for text in texts
     ]
     for run in runs:
         run.validate()
     return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline)
+
+
+def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
+    """The workloads, each once.
+
+    Raises
+    ------
+    ConfigError
+        If one is unknown, or two have one id: the runs of a comparison are identified by it.
+    """
+    if isinstance(given, str | Workload) or callable(given):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"workloads = {given!r} is not a list of names")
+    named: dict[str, Workload] = {}
+    for item in given:
+        found = find(item)
+        if named.setdefault(found.id, found).factory != found.factory:
+            raise ConfigError(f"two workloads are named {found.id!r}: rename one of the functions")
+    if not named:
+        raise ConfigError("no workloads are given")
+    return list(named.values())
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:

@@ -9,9 +9,10 @@ import hashlib
 import itertools
 import json
 import os
+import pickle
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
-from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def key_of(run: Run) -> str:
     That is the configuration with its defaults, the content of the input files, and the version.
     """
     built, budget = run.machine_and_budget()
-    found = find_workload(run.workload)
+    found = run.found
     setting = found.setting(run.scale, run.seed, run.params)
     what = {
         "version": VERSION,
@@ -62,6 +62,8 @@ def key_of(run: Run) -> str:
         "params": {key: _content(value) for key, value in setting.params.items()},
         "check": run.check,
     }
+    if found.code is not None:
+        what["code"] = found.code
     if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
         what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
@@ -103,7 +105,7 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
     choice = resolve(run.protocol)
     rule = choice.rule(run.consistency)
     row = {
-        "workload": find_workload(run.workload).id,
+        "workload": run.found.id,
         "protocol": choice.text,
         "machine": machine(run.machine).name,
         "consistency": rule,
@@ -161,6 +163,7 @@ def sweep(
     ----------
     runs : iterable of Run or dict
         The arguments of :func:`gpucoh.run`, one entry per run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
+        A workload is an id, ``"my_file.py:name"``, or a function as :func:`gpucoh.workload` describes it.
         Defaults are the same: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
         Equal entries run once.
     executor : concurrent.futures.Executor, optional
@@ -198,6 +201,9 @@ def sweep(
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{executor!r} is not an executor: it has no method submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
+    if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
+        for found in {id(run.found): run.found for run in wanted.values()}.values():
+            pickle.dumps(found)  # an error here has its message, in the executor it is a lost run
     number = _jobs(jobs)
     from gpucoh.experiments.results import (  # deferred: pandas is large, and a single run does not need it
         Results,

@@ -331,13 +331,13 @@ def print_workload(console: Console, item: Workload) -> None:
         [
             p.name,
             p.kind,
-            *("-" if p.default(s) is None else p.default(s) for s in ("tiny", "small", "paper")),
+            *("-" if p.default(s) is None else p.default(s) for s in item.scales),
             p.text,
         ]
         for p in item.parameters
     ]
     if rows:
-        console.print(plain_table(["parameter", "kind", "tiny", "small", "paper", "meaning"], rows))
+        console.print(plain_table(["parameter", "kind", *item.scales, "meaning"], rows))
 
 
 def print_explanation(console: Console, given: Mapping[str, Any]) -> None:
