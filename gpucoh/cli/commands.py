@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
-from gpucoh.cli.options import App, lists, one_form, pairs
+from gpucoh.cli.options import App, lists, one_form, pairs, seeds
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
@@ -314,6 +314,10 @@ def compare_command(
     ] = None,
     scale: ScaleOption = "small",
     seed: SeedOption = 0,
+    several: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Number of seeds, from --seed on, or a list of them (0,1,2)."),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
     ] = None,
@@ -344,7 +348,7 @@ def compare_command(
             machine_id,
             baseline=baseline,
             scale=scale,
-            seed=seed,
+            seeds=seeds(several, seed),
             jobs=jobs,
             progress=not as_json,
             consistency=consistency,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import statistics
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,7 @@ class Comparison:
     Attributes
     ----------
     runs : tuple of RunResult
-        In order of workload, then protocol.
+        In order of workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
     """
@@ -55,12 +56,17 @@ class Comparison:
         return list(dict.fromkeys(run.protocol for run in self.runs))
 
     @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return list(dict.fromkeys(run.seed for run in self.runs))
+
+    @property
     def failures(self) -> list[RunResult]:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
-    def run(self, workload: str, protocol: str) -> RunResult:
-        """One run of the matrix.
+    def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
+        """One run of the matrix, by default with the first seed.
 
         Raises
         ------
@@ -68,12 +74,13 @@ class Comparison:
             If the matrix has no such run.
         """
         for item in self.runs:
-            if (item.workload, item.protocol) == (workload, protocol):
+            if (item.workload, item.protocol) == (workload, protocol) and seed in (None, item.seed):
                 return item
-        raise ConfigError(f"no run of {workload!r} under {protocol!r} in this comparison")
+        which = "" if seed is None else f" with seed {seed}"
+        raise ConfigError(f"no run of {workload!r} under {protocol!r}{which} in this comparison")
 
     def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
-        base = self.run(run.workload, self.baseline)
+        base = self.run(run.workload, self.baseline, run.seed)
         energy, base_energy = _total_energy(run), _total_energy(base)
         return {
             "speedup": _ratio(base.cycles, run.cycles),
@@ -83,38 +90,44 @@ class Comparison:
 
     @property
     def summary(self) -> list[dict[str, Any]]:
-        """One entry per run: workload, protocol, and speedup, traffic (flits) and energy relative to the baseline."""
+        """One entry per run: what ran, and speedup, traffic (flits) and energy relative to the baseline."""
         return [
-            {"workload": run.workload, "protocol": run.protocol, **self._against_baseline(run)}
+            {"workload": run.workload, "protocol": run.protocol, "seed": run.seed}
+            | self._against_baseline(run)
             for run in self.runs
         ]
+
+    def right(self, workload: str, *protocols: str) -> bool:
+        """Whether no run of a workload under these protocols, with any seed, is wrong."""
+        return all(
+            run.correct is not False
+            for run in self.runs
+            if run.workload == workload and run.protocol in protocols
+        )
 
     def means(self) -> list[dict[str, Any]]:
         """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
-        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them.
+        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
+        several seeds a mean is the arithmetic mean of the seeds' means, and ``speedup_spread`` .. are the smallest and
+        the largest of them.
         """
-        out = []
-        for protocol in self.protocols:
-            rows = [
-                self._against_baseline(run)
-                for run in self.runs
-                if run.protocol == protocol
-                and run.correct is not False
-                and self.run(run.workload, self.baseline).correct is not False
-            ]
-            speedups = [row["speedup"] for row in rows if row["speedup"]]
-            out.append(
-                {
-                    "protocol": protocol,
-                    "workloads": len(rows),
-                    "speedup_harmonic": harmonic_mean(speedups),
-                    "speedup": geometric_mean(speedups),
-                    "traffic": geometric_mean([row["traffic"] for row in rows if row["traffic"]]),
-                    "energy": geometric_mean([row["energy"] for row in rows if row["energy"]]),
-                }
-            )
-        return out
+        return [self._means_of(protocol) for protocol in self.protocols]
+
+    def _means_of(self, protocol: str) -> dict[str, Any]:
+        names = [name for name in self.workloads if self.right(name, protocol, self.baseline)]
+        by_seed: dict[str, list[float | None]] = {name: [] for name in _MEANS}
+        for seed in self.seeds:
+            rows = [self._against_baseline(self.run(name, protocol, seed)) for name in names]
+            for name, (measure, mean) in _MEANS.items():
+                by_seed[name].append(mean([row[measure] for row in rows]))
+        out: dict[str, Any] = {"protocol": protocol, "workloads": len(names)}
+        spreads: dict[str, Any] = {}
+        for name, means in by_seed.items():
+            values = [value for value in means if value is not None]
+            out[name] = statistics.fmean(values) if values else None
+            spreads[f"{name}_spread"] = [min(values), max(values)] if values else None
+        return out | spreads if len(self.seeds) > 1 else out
 
     @property
     def table(self) -> pd.DataFrame:
@@ -175,6 +188,15 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
     return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
 
 
+# mean -> the ratio whose mean it is, and its kind
+_MEANS: dict[str, tuple[str, Callable[[Iterable[float | None]], float | None]]] = {
+    "speedup_harmonic": ("speedup", harmonic_mean),
+    "speedup": ("speedup", geometric_mean),
+    "traffic": ("traffic", geometric_mean),
+    "energy": ("energy", geometric_mean),
+}
+
+
 def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list[RunResult]:
     """Run runs in threads; the core releases Python's global lock.
 
@@ -214,6 +236,7 @@ def compare(
     set: Mapping[str, object] | None = None,
     params: Mapping[str, object] | None = None,
     check: bool = False,
+    seeds: Sequence[int] | None = None,
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -233,6 +256,8 @@ def compare(
         Parallel runs; by default one per processor.
     progress : bool
         Show a progress bar when standard error is a terminal.
+    seeds : sequence of int, optional
+        Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 
     Returns
     -------
@@ -259,13 +284,14 @@ def compare(
             machine=machine,
             consistency=consistency,
             scale=scale,
-            seed=seed,
+            seed=one,
             params=params,
             check=check,
             set=set,
         )
         for found in chosen
         for text in texts
+        for one in _seeds(seed, seeds)
     ]
     for run in runs:
         run.validate()
@@ -292,6 +318,19 @@ def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
     if not named:
         raise ConfigError("no workloads are given")
     return list(named.values())
+
+
+def _seeds(seed: int, seeds: Sequence[int] | None) -> list[int]:
+    if seeds is None:
+        return [seed]
+    if seed:
+        raise ConfigError(f"seed = {seed} and seeds = {seeds!r} contradict each other")
+    if not isinstance(seeds, Iterable):
+        raise ConfigError(f"seeds = {seeds!r} is not a list of whole numbers")
+    numbers = list(seeds)
+    if not numbers:
+        raise ConfigError("no seeds are given")
+    return [one for place, one in enumerate(numbers) if one not in numbers[:place]]
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
