@@ -86,7 +86,7 @@ PLANTED = [
     ("the bank has every write", "no-l1!fill-over-store", "bh", {}),
     ("an atomic reads the last write", "no-l1!fill-forgotten", "bh", {}),
     ("a write is performed once, before its answer", "no-l1!atomic-not-performed", "bh", {}),
-    ("a load returns a value it may", "gpu-vi!own-store-readable", "bh", {}),
+    ("a load returns a value it may", "gpu-vi!own-store-readable", "stn", {}),
     ("a load returns a value it may", "tc-weak!w3[lifetime=0]", "bh", {}),
     ("no older value after a newer one", "tc-weak!w2", "stn", {}),
     ("every copy is listed", "gpu-vi!readers-of-fill-forgotten", "bh", {}),
