@@ -27,6 +27,7 @@ from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar
@@ -399,7 +400,8 @@ def sweep_command(
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:
     """Draw all figures of a comparison and write its table as CSV."""
-    from gpucoh.report import plots  # deferred: Matplotlib is large, and most commands draw nothing
+    with LATE_IMPORT:
+        from gpucoh.report import plots
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")

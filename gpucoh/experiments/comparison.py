@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.report.bars import runs_bar
@@ -136,7 +137,8 @@ class Comparison:
         for run, relative in zip(self.runs, self.summary, strict=True):
             ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
             rows.append(run.row() | ratios)
-        import pandas as pd  # deferred: it is large, and a single run does not need it
+        with LATE_IMPORT:
+            import pandas as pd
 
         return pd.DataFrame(rows)
 
@@ -151,19 +153,22 @@ class Comparison:
 
     def plot_speedup(self) -> Figure:
         """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.speedup_figure(self)
 
     def plot_traffic(self) -> Figure:
         """Draw stacked bars of flits by message class, relative to the baseline."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.traffic_figure(self)
 
     def plot_energy(self) -> Figure:
         """Draw stacked bars of energy by part, relative to the baseline."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.energy_figure(self)
 

@@ -35,11 +35,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import maximum_flow
 
 from gpucoh import lang
+from gpucoh.late import LATE_IMPORT
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -180,6 +179,9 @@ class Cut:
 
     def flow(self) -> int:
         """The maximum flow, by scipy."""
+        with LATE_IMPORT:
+            import scipy.sparse
+            from scipy.sparse.csgraph import maximum_flow
         pixels = self.source.size
         number = np.arange(pixels).reshape(self.source.shape)
         rows, columns = [np.full(pixels, pixels), number.ravel()], [number.ravel()]
