@@ -105,6 +105,7 @@ PROOF_STATES ?= 1000000
 proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
+	$(BIN)/gpucoh verify -p 'tc-weak[lifetime=0]'
 	$(BIN)/python tools/planted_bugs.py --check
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000

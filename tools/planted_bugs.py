@@ -5,10 +5,11 @@
     python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification.md
     python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
-A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule,
-steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors`` (workload,
-options), ``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a function in
-CHECKERS.
+A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule and
+options, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors``
+(workload, options), ``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a
+function in CHECKERS. ``--find`` explores a planted bug with the options of its row, and keeps a program that catches it
+when no program of `gpucoh verify` does.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     from gpucoh.verify.explorer import explore, small_choice
     from gpucoh.verify.oracle import allowed_outcomes
 
-    choice, program = small_choice(name), program_of(note)
+    choice, program = small_choice(name + note.get("options", "")), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
     found = explore(choice, program, consistency=note["rule"], allowed=allowed)
     return found["violations"][0] if found["violations"] else None
@@ -75,7 +76,7 @@ def check_consequence(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     from gpucoh.verify.explorer import explore, small_choice
     from gpucoh.verify.oracle import allowed_outcomes
 
-    choice, program = small_choice(name), program_of(note)
+    choice, program = small_choice(name + note.get("options", "")), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
     found = explore(choice, program, consistency=note["rule"], allowed=allowed, invariants=False)
     return found["violations"][0] if found["violations"] else None
@@ -117,14 +118,16 @@ CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
 # ---- commands
 
 
-def first_violation(name: str, protocol: Any, invariants: bool) -> dict[str, Any] | None:
+def first_violation(
+    name: str, protocol: Any, invariants: bool, options: str
+) -> dict[str, Any] | None:
     from gpucoh.verify.explorer import verify
 
     for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
-        result = verify(name, consistency=rule, invariants=invariants)
+        result = verify(name + options, consistency=rule, invariants=invariants)
         if result.violations:
             first = result.violations[0]
-            return {
+            return ({"options": options} if options else {}) | {
                 "name": first.program.name,
                 "program": str(first.program),
                 "setting": first.program.setting,
@@ -143,13 +146,16 @@ def find(names: list[str]) -> int:
             continue
         notes = read_notes()
         row = notes.setdefault(name, {})
-        made = {"verify": first_violation(name, protocol, True), "consequence": None}
+        options = row.get("verify", {}).get("options", "")
+        made = {"verify": first_violation(name, protocol, True, options), "consequence": None}
         if protocol.paper != ORDINARY and made["verify"] and made["verify"]["kind"] == "invariant":
-            made["consequence"] = first_violation(name, protocol, False)
+            made["consequence"] = first_violation(name, protocol, False, options)
         for checker, note in made.items():
-            row.pop(checker, None)
+            kept = row.pop(checker, None)
             if note:
                 row[checker] = note
+            elif kept and CHECKERS[checker](name, kept):
+                row[checker] = kept
         print(f"{name:<45} {made}", flush=True)
         NOTES.write_text(tomli_w.dumps(dict(sorted(notes.items()))), encoding="utf-8")
     return 0
@@ -179,8 +185,9 @@ def table() -> str:
         if "verify" in row:
             found = row["verify"]
             setting = f", {found['setting']}" if found["setting"] else ""
+            where = found.get("options", "") + setting
             caught.append(
-                f"verify: {found['kind']} in {found['name']}{setting}, {found['steps']} steps"
+                f"verify: {found['kind']} in {found['name']}{where}, {found['steps']} steps"
             )
         if "monitors" in row:
             caught.append(
@@ -210,7 +217,8 @@ def drawings() -> str:
         assert found is not None
         drawn = draw(program, node_names(protocol, program), found["trace"])
         drawn = re.sub(r"^", "    ", drawn, flags=re.MULTILINE)
-        setting = f" ({note['setting']})" if note["setting"] else ""
+        words = (note.get("options", "").strip("[]"), note["setting"])
+        setting = f" ({', '.join(filter(None, words))})" if any(words) else ""
         parts.append(
             f"### `{name}`: {protocol.json['text']}\n\nThe reading: {protocol.paper}.\n\n"
             f"Program {note['name']}{setting}: `{note['program']}`. "

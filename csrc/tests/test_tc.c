@@ -73,6 +73,11 @@ static const gpc_explore_thread_t reader_writes[] = {/* the writer has a copy, a
                                                      THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t writes_twice[] = {THREAD(0, ST(X, 1), ST(X, 2), F, ST(Y, 1)),
                                                     THREAD(1, LD(Y), F, LD(X))};
+static const gpc_explore_thread_t upgrades_outlive_a_lease[] = {
+    /* the reader's new lease may end when the copies of the writer's did */
+    THREAD(0, ST(X, 1), ST(X, 2), F, ST(Y, 1)), THREAD(1, LD(X), LD(Y), F, LD(X))};
+static const gpc_explore_thread_t upgrades_outlive_by_two[] = {THREAD(0, ST(X, 1), ST(X, 1), ST(X, 2), F, ST(Y, 1)),
+                                                               THREAD(1, LD(X), LD(Y), F, LD(X))};
 static const gpc_explore_thread_t store_beside_a_store[] = {/* one core's store may make another's look private */
                                                             THREAD(2, ST(X, 2)), THREAD(0, ST(X, 1), F, ST(Y, 1)),
                                                             THREAD(1, LD(Y), F, LD(X))};
@@ -178,6 +183,15 @@ a_store_after_another_of_its_core_is_not_private_beside_others_leases(void)
         expect(&asked, "[1, 1, ", false);
         expect(&asked, "[1, 2, ", true);
     }
+}
+
+static void
+an_upgrade_that_outlives_its_lease_is_not_private(void)
+{
+    asked_t asked = {.protocol = "tc-weak", .threads = upgrades_outlive_a_lease, .warm = WARM_ALL, .lifetime = 0};
+    expect(&asked, ", 1, 1, 2, 1]", false);
+    asked = (asked_t){.protocol = "tc-weak", .threads = upgrades_outlive_by_two, .warm = WARM_ALL, .lifetime = 1};
+    expect(&asked, ", 1, 1, 2, 1]", false);
 }
 
 static void
@@ -540,6 +554,7 @@ main(void)
     RUN(merged_loads_do_not_bring_stale_data_past_a_fence);
     RUN(a_line_that_comes_back_beside_a_live_lease_is_not_private);
     RUN(a_store_after_another_of_its_core_is_not_private_beside_others_leases);
+    RUN(an_upgrade_that_outlives_its_lease_is_not_private);
     RUN(table_2_as_printed_keeps_message_passing);
     RUN(tc_weak_lets_a_third_thread_see_an_effect_before_its_cause);
     RUN(tc_strong_is_sequentially_consistent_one_access_at_a_time);

@@ -35,8 +35,8 @@ def test_results_are_right_across_rollovers(workload: str, protocol: str, bits: 
 
 def test_copies_are_used_between_rollovers() -> None:
     run = gpucoh.run("stn", protocol="tc-weak", machine=_machine(10), scale="tiny")
-    assert run.l1["load_hits"] > 1000
-    assert run.l1["expired"] > 1000
+    assert run.l1["load_hits"] > 10 * run.rollovers
+    assert run.l1["expired"] > 10 * run.rollovers
 
 
 def test_wide_timestamps_never_begin_again() -> None:

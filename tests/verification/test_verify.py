@@ -82,6 +82,21 @@ def test_a_protocol_passes_on_one_line(protocol):
     assert found.states > 1000
 
 
+# ---- tc-weak: a lease may end with the number that a late UPGR carries, after more UPGRs than it has cycles
+
+
+@pytest.mark.parametrize("lifetime", [0, 1, 2])
+def test_upgrades_that_outlive_their_lease_pass(lifetime):
+    stores = "st x 1; " * (lifetime + 1) + "st x 2"
+    program = parse(f"{stores}; F; st y 1 | ld x; ld y; F; ld x")
+    program = replace(program, warm=True, evictions=lifetime == 0)  # the L2 may forget a timestamp
+    allowed = allowed_outcomes(program, "RCpc")
+    choice = small_choice(f"tc-weak[lifetime={lifetime}]")
+    result = explore(choice, program, allowed=allowed, max_states=2_000_000)
+    assert result["complete"]
+    assert not result["violations"]
+
+
 @pytest.mark.parametrize("protocol", SEQUENTIAL)
 def test_a_protocol_is_sequentially_consistent_on_a_tight_machine(protocol):
     for shape in shapes():

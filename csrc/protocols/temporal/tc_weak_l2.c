@@ -8,9 +8,11 @@
  *          (6.4): not an atomic, which table 2 tells from a store, and not the private store, whose fence waits for no lease
  *          (6.3.1), while the rule is to shorten that wait. The authors' public simulator does the same (cachelease3-L2cache.sm).
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
- *          store makes no line private (P means: at most one unexpired copy, the one with the L2's timestamp). A line whose leases
- *          have expired is not incremented: its timestamp must not reach now again. A timestamp at the counter's last value cannot
- *          be incremented, so it does not identify the newest copy: no UPGR matches it.
+ *          store makes no line private (P means: at most one unexpired copy, the one with the L2's timestamp). A UPGR whose copy has
+ *          expired raises the line's timestamp to now and leaves it shared: a UPGR carries its copy's timestamp plus the UPGRs
+ *          before it, and a lease given meanwhile to another core must not have the number of the next one, which would
+ *          be taken for a private store beside that core's copy. Other stores do not raise an expired timestamp. A timestamp at
+ *          the counter's last value cannot be incremented, so it does not identify the newest copy: no UPGR matches it.
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -187,8 +189,10 @@ GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not 
     return GPC_OK;
 }
 
-/* The writer's next UPGR carries now at most: one more than its copy's timestamp, which has passed, for each UPGR performed since. */
-GPC_ACTION(act_raise_to_now, "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
+/* The UPGRs of a core arrive in order, each with a timestamp at most one above the previous one's. The line's timestamp reached this one's
+ * and has passed. So the next one's is now at most, and smaller than that of every lease given later. */
+GPC_ACTION(act_raise_to_now,
+           "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
 {
     gpc_raise_time(&tc_l2_line(x)->timestamp, gpc_now(x));
     return GPC_OK;
