@@ -167,22 +167,23 @@ def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str
 def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
+    groups = {measure: _shown(paper, spec, group, measure) for measure in MEASURES}
+    used = {
+        measure: {
+            protocol: usable(shown, (protocol, spec.baseline), runs) for protocol in protocols
+        }
+        for measure, shown in groups.items()
+    }
     means = {
         measure: {
-            protocol: usable(shown, (protocol, spec.baseline), runs).against(
-                protocol, spec.baseline, runs
-            )
-            for protocol in protocols
+            protocol: kept.against(protocol, spec.baseline, runs)
+            for protocol, kept in by_protocol.items()
         }
-        for measure in MEASURES
-        for shown in (_shown(paper, spec, group, measure),)
+        for measure, by_protocol in used.items()
     }
-    shown = _shown(paper, spec, group, "traffic")
     traffic = {
         protocol: _scaled(
-            usable(shown, (protocol, spec.baseline), runs).parts(
-                protocol, runs, lambda run: run.stats.flits_by_class()
-            ),
+            used["traffic"][protocol].parts(protocol, runs, lambda run: run.stats.flits_by_class()),
             means["traffic"][protocol],
         )
         for protocol in protocols
@@ -193,6 +194,14 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
         comparison=bench.comparison(names, protocols, spec.baseline),
         means=means,
         traffic=traffic,
+        counted={
+            measure: {protocol: len(kept.baselines) for protocol, kept in by_protocol.items()}
+            for measure, by_protocol in used.items()
+        },
+        kinds={
+            measure: f"{shown.kind} mean" + (" of times" if shown.times else "")
+            for measure, shown in groups.items()
+        },
     )
 
 
