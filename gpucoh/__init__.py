@@ -29,6 +29,7 @@ from gpucoh.errors import (
     KernelError,
     ProtocolError,
     SimulationError,
+    WorkloadError,
 )
 from gpucoh.experiments.comparison import Comparison, compare
 from gpucoh.experiments.runner import RunResult, run
@@ -62,6 +63,7 @@ __all__ = [
     "Snapshot",
     "Stats",
     "Workload",
+    "WorkloadError",
     "__version__",
     "compare",
     "device",

@@ -10,6 +10,7 @@ __all__ = [
     "KernelError",
     "ProtocolError",
     "SimulationError",
+    "WorkloadError",
 ]
 
 
@@ -19,6 +20,25 @@ class Error(Exception):
 
 class ConfigError(Error, ValueError):
     """Bad input: an unknown name, a number out of range, values that contradict each other."""
+
+
+class WorkloadError(ConfigError):
+    """An exception in a user's workload; ``__cause__`` is the exception itself.
+
+    Parameters
+    ----------
+    message : str
+        One line; starts with ``file:line:``.
+    filename : str, optional
+        The user's file.
+    line : int, optional
+        Line in that file, from 1.
+    """
+
+    def __init__(self, message: str, filename: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.filename = filename
+        self.line = line
 
 
 class KernelError(Error):

@@ -184,7 +184,7 @@ class GPU:
     @property
     def model(self) -> str:
         """The memory model that the protocol promises under this GPU's consistency rule."""
-        return self.choice.protocol.model(self.consistency)
+        return self.choice.model(self.consistency)
 
     def __repr__(self) -> str:
         closed = " closed" if self._core is None else ""

@@ -116,6 +116,9 @@ class Option:
         The value on the explorer's small machine; None: the default.
     fuzz : tuple of (int, int) or None
         The smallest and largest value that the random tester draws; None: it does not vary the option.
+    analysis : str or None
+        Why any value but the default is for analysis only: no memory model is promised then. None: all values keep the
+        protocol's promise.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Option:
     words: Mapping[str, int] = field(default_factory=dict)
     small: int | None = None
     fuzz: tuple[int, int] | None = None
+    analysis: str | None = None
 
     @property
     def is_switch(self) -> bool:
@@ -388,6 +392,7 @@ def _option(item: Mapping[str, Any]) -> Option:
         words={word: int(item["smallest"]) + number for number, word in enumerate(words)},
         small=item.get("small"),
         fuzz=tuple(item["fuzz"]) if "fuzz" in item else None,
+        analysis=item.get("analysis"),
     )
 
 
@@ -445,6 +450,22 @@ class Choice:
         rule = given or self.consistency or self.protocol.default_rule
         self.protocol.model(rule)
         return rule
+
+    def model(self, rule: str) -> str:
+        """The memory model promised under a consistency rule: ``none`` with an option that is for analysis only.
+
+        Raises
+        ------
+        ConfigError
+            If the protocol does not support the rule.
+        """
+        model = self.protocol.model(rule)
+        known = self.protocol.options
+        analysed = any(
+            known[name].analysis and value != known[name].default
+            for name, value in self.options.items()
+        )
+        return "none" if analysed else model
 
 
 def split_list(text: str) -> list[str]:

@@ -14,6 +14,7 @@ import threading
 from types import FrameType
 
 INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 
 
 def _is_the_program() -> bool:

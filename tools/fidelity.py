@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from gpucoh.cli.options import seeds
+from gpucoh.errors import ConfigError
 from gpucoh.papers import load, scorecard
 from gpucoh.papers.pages import TABLES
 from gpucoh.papers.runs import Bench
@@ -63,4 +64,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted: finished runs are kept, the same command continues")
+    except ConfigError as error:
+        sys.exit(str(error))

@@ -50,6 +50,8 @@ typedef struct {
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
     int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
                         const uint32_t *words);
+    /* The line's words at its bank, else in memory, in no time: for options of analysis. The explorer has none (NULL). */
+    int (*newest)(void *world, gpc_address_t line, uint32_t *words);
 } gpc_ports_t;
 
 /* ---- what a file declares ------------------------------------------------------------------------------------------------ */
@@ -260,6 +262,9 @@ typedef struct {
         int64_t value;
     } small;                       /* the explorer's value on its small machine; not given: the default */
     int64_t fuzz_least, fuzz_most; /* range of the random tester; both 0: it keeps the default */
+    /* Any value but the default is for analysis only, for this reason: the protocol then promises no memory model, and the explorer
+     * refuses it. NULL: all values keep the promise. */
+    const char *analysis;
 } gpc_option_info_t;
 
 /* Conservative filter for an `instant` to all L1s: those that may hold the line. It changes
@@ -331,6 +336,9 @@ struct gpc_protocol {
 
 /* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
 GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
+/* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
+GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
+                                                gpc_failure_t *failure);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

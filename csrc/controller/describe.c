@@ -70,6 +70,7 @@ add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_number(out, "largest", option->largest);
         add_text(out, "choices", option->choices);
         add_text(out, "text", option->text);
+        add_text(out, "analysis", option->analysis);
         if (option->small.given) {
             add_number(out, "small", option->small.value);
         }

@@ -41,6 +41,19 @@ gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine, c
     return self->check ? self->check(machine, options, failure) : 0;
 }
 
+int
+gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options, gpc_failure_t *failure)
+{
+    for (uint32_t i = 0; i < GPC_MAX_OPTIONS && self->options[i].name; i++) {
+        const gpc_option_info_t *info = &self->options[i];
+        if (info->analysis && options[i] != info->standard) {
+            return gpc_fail(failure, GPC_ERROR_OPTION, "%s: option %s is for analysis only (%s): it cannot be explored",
+                            self->id, info->name, info->analysis);
+        }
+    }
+    return GPC_OK;
+}
+
 /* The first timestamp of a described struct, or NULL. */
 static const gpc_field_t *
 find_time(gpc_describe_t describe)

@@ -192,6 +192,21 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     return gpc_dram_write(&gpu->dram, unit->index, line, mask, words);
 }
 
+/* A way in a transaction is reserved for a fill: memory has the words. */
+static int
+port_newest(void *world, gpc_address_t line, uint32_t *words)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_controller_t *bank = gpc_gpu_home_of(gpu, line);
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+
+    gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, words);
+    if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE) {
+        return GPC_OK;
+    }
+    return gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, bank, line, gpc_all_words(bank), words);
+}
+
 const gpc_ports_t gpc_gpu_ports = {
     .now = port_now,
     .send = gpc_gpu_send,
@@ -204,4 +219,5 @@ const gpc_ports_t gpc_gpu_ports = {
     .complete = port_complete,
     .fetch = port_fetch,
     .write_memory = port_write_memory,
+    .newest = port_newest,
 };

@@ -20,19 +20,20 @@ from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
 from gpucoh.cli.options import App, lists, one_form, pairs, seeds
-from gpucoh.errors import ConfigError, Error, KernelError
+from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar
 from gpucoh.report.explanation import explanation
-from gpucoh.starting import INTERRUPTED, ready
-from gpucoh.suite import workload, workloads
+from gpucoh.starting import INTERRUPTED, TERMINATED, ready
+from gpucoh.suite import find, workloads
 
 OK, WRONG, BAD_INPUT = 0, 1, 2
 
@@ -200,7 +201,7 @@ def workloads_command(
 
       gpucoh workloads bfs
     """
-    chosen = workloads() if name is None else {name: workload(name)}
+    chosen = workloads() if name is None else {name: find(name)}
     if as_json:
         listed = [item.to_dict() for item in chosen.values()]
         _print_json(listed if name is None else listed[0])
@@ -214,7 +215,10 @@ def workloads_command(
 def run_command(
     workload_id: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help="Workload id; gpucoh workloads lists them."),
+        typer.Argument(
+            metavar="WORKLOAD",
+            help="Workload id (gpucoh workloads lists them), or FILE.py:NAME for one of your own.",
+        ),
     ],
     protocol: Annotated[
         str,
@@ -251,6 +255,8 @@ def run_command(
       gpucoh run hsp -p no-l1 --set l1_kib=16KiB --param image=terrain.npy
 
       gpucoh run fg-share -p no-coh --scale tiny --json
+
+      gpucoh run my_file.py:my_workload -p tc-weak --param n=4096
     """
     wanted = Run(
         workload=workload_id,
@@ -269,12 +275,14 @@ def run_command(
         derived = explanation(built, resolve(protocol), consistency)
     if derived and not as_json:
         tables.print_explanation(_console(), derived)
-    with blocks_bar(f"{workload_id} {protocol}", enabled=not as_json) as report:
+    with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
         )
     if result.error == "KernelError" and not result.cycles:
         raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
+    if result.error == "WorkloadError":
+        raise WorkloadError(result.where)
     if as_json:
         _print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
@@ -287,7 +295,11 @@ def run_command(
 def compare_command(
     names: Annotated[
         list[str] | None,
-        typer.Option("-w", "--workload", help="Workload ids, comma separated or repeated; all."),
+        typer.Option(
+            "-w",
+            "--workload",
+            help="Workload ids or FILE.py:NAME, comma separated or repeated; all.",
+        ),
     ] = None,
     protocol: Annotated[
         list[str] | None,
@@ -388,7 +400,8 @@ def sweep_command(
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:
     """Draw all figures of a comparison and write its table as CSV."""
-    from gpucoh.report import plots  # deferred: Matplotlib is large, and most commands draw nothing
+    with LATE_IMPORT:
+        from gpucoh.report import plots
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")
@@ -479,6 +492,8 @@ def _carry_out(arguments: list[str]) -> int:
         raise
     except Error as error:
         return _fail(str(error))
+    except Terminated:
+        return TERMINATED
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except MemoryError:
@@ -498,10 +513,11 @@ def main() -> NoReturn:
     """Run the ``gpucoh`` program."""
     try:
         ready()
-        status = call()
+        with terminable():
+            status = call()
     except KeyboardInterrupt:
         status = INTERRUPTED
-    if status == INTERRUPTED:
+    if status in (INTERRUPTED, TERMINATED):
         # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
         sys.stdout.flush()
         os._exit(status)

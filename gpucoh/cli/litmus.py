@@ -189,7 +189,7 @@ def _unread_results(
         for protocol in wanted:
             choice = resolve(protocol)
             rule = choice.rule(consistency)
-            out.append(unsupported(name, protocol, rule, choice.protocol.model(rule), reason))
+            out.append(unsupported(name, protocol, rule, choice.model(rule), reason))
     return out
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.report.bars import runs_bar
-from gpucoh.suite import workload as find_workload
+from gpucoh.suite import Given, Workload, find
 from gpucoh.units import name_of
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ class Comparison:
         for run, relative in zip(self.runs, self.summary, strict=True):
             ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
             rows.append(run.row() | ratios)
-        import pandas as pd  # deferred: it is large, and a single run does not need it
+        with LATE_IMPORT:
+            import pandas as pd
 
         return pd.DataFrame(rows)
 
@@ -187,7 +189,8 @@ class Comparison:
         ConfigError
             For a bad width, or a name that is not in the comparison.
         """
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.speedup_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels
@@ -206,7 +209,8 @@ class Comparison:
 
         The arguments are those of :meth:`plot_speedup`.
         """
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.traffic_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels
@@ -226,7 +230,8 @@ class Comparison:
         The upper chart has the total, the lower one network and caches alone. The arguments are those of
         :meth:`plot_speedup`; ``ax`` may be a pair of axes, and one alone takes the total.
         """
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.energy_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels
@@ -289,7 +294,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
 
 
 def compare(
-    workloads: Sequence[str] = DEFAULT_WORKLOADS,
+    workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,
     machine: str | Path | Machine = "fermi",
     baseline: str | None = None,
@@ -307,8 +312,10 @@ def compare(
 
     Parameters
     ----------
-    workloads, protocols : sequence of str
-        Ids, with options in brackets for protocols.
+    workloads : sequence of str, Workload or callable
+        Ids, ``"my_file.py:name"``, or functions as :func:`gpucoh.workload` describes them.
+    protocols : sequence of str
+        Ids, with options in brackets.
     machine : str, Path or Machine
         A preset, a TOML file or a description.
     baseline : str, optional
@@ -332,7 +339,7 @@ def compare(
     ConfigError
         For an unknown name or a bad value, before any run.
     """
-    ids = list(dict.fromkeys(find_workload(name).id for name in _names("workloads", workloads)))
+    chosen = _workloads(workloads)
     texts = list(dict.fromkeys(_names("protocols", protocols)))
     baseline = texts[0] if baseline is None else baseline
     if baseline not in texts:
@@ -342,7 +349,7 @@ def compare(
         raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
     runs = [
         Run(
-            workload=name,
+            workload=found,
             protocol=text,
             machine=machine,
             consistency=consistency,
@@ -352,13 +359,35 @@ def compare(
             check=check,
             set=set,
         )
-        for name in ids
+        for found in chosen
         for text in texts
         for one in _seeds(seed, seeds)
     ]
     for run in runs:
         run.validate()
     return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline)
+
+
+def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
+    """The workloads, each once.
+
+    Raises
+    ------
+    ConfigError
+        If one is unknown, or two have one id: the runs of a comparison are identified by it.
+    """
+    if isinstance(given, str | Workload) or callable(given):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"workloads = {given!r} is not a list of names")
+    named: dict[str, Workload] = {}
+    for item in given:
+        found = find(item)
+        if named.setdefault(found.id, found).factory != found.factory:
+            raise ConfigError(f"two workloads are named {found.id!r}: rename one of the functions")
+    if not named:
+        raise ConfigError("no workloads are given")
+    return list(named.values())
 
 
 def _seeds(seed: int, seeds: Sequence[int] | None) -> list[int]:

@@ -1,15 +1,58 @@
-"""Immediate response to Ctrl-C, even while a library call that does not poll for signals runs."""
+"""Immediate response to Ctrl-C and SIGTERM, even while a library call that does not poll for signals runs."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
 from queue import SimpleQueue
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
+
+from gpucoh.starting import TERMINATED
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which batch systems such as Slurm send before they kill a job."""
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, and then the process with status 143 (128 + 15).
+
+    The block ends by :class:`Terminated`, a KeyboardInterrupt; it leaves the context manager as SystemExit. Without
+    this, SIGTERM kills the process at once: rows are lost, and lock files stay. It does nothing outside the main thread
+    or where SIGTERM is handled already.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    owner = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != owner:  # a forked worker process, which has inherited the handler
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        signal.signal(number, signal.SIG_IGN)  # a second one does not interrupt the clean-up
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except Terminated:
+        raise SystemExit(TERMINATED) from None
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class Workers(Executor):
@@ -94,7 +137,7 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C. The event is set; ``work`` may still be running.
+        On Ctrl-C, or on SIGTERM under :func:`terminable`. The event is set; ``work`` may still be running.
     """
     if (
         threading.current_thread() is not threading.main_thread()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpucoh.errors import ConfigError, KernelError, SimulationError
+from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import (
     DEFAULT_BUDGET,
@@ -24,7 +24,7 @@ from gpucoh.gpu import (
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.stats import Group, Stats
-from gpucoh.suite import Workload, workload
+from gpucoh.suite import Given, Workload, find
 from gpucoh.units import name_of, natural
 
 # Counters of the run object that come from the core, in order.
@@ -187,7 +187,7 @@ class Run:
         For an unknown name or a bad value.
     """
 
-    workload: str
+    workload: Given
     protocol: str = "no-l1"
     machine: str | Path | Machine = "fermi"
     consistency: str | None = None
@@ -198,6 +198,9 @@ class Run:
     set: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.workload, str) or ":" in self.workload:
+            # Once, so that all uses of the run are of one object.
+            object.__setattr__(self, "workload", find(self.workload))
         for what in ("params", "set"):
             given = getattr(self, what)
             if given is None:
@@ -210,6 +213,11 @@ class Run:
         if not isinstance(self.check, bool | str):
             raise ConfigError(f"check = {self.check!r} is not true, false or a name")
 
+    @property
+    def found(self) -> Workload:
+        """The workload."""
+        return find(self.workload)
+
     def validate(self) -> None:
         """Validate everything except the contents of input files, without running.
 
@@ -218,7 +226,7 @@ class Run:
         ConfigError
             For an unknown name or a bad value.
         """
-        workload(self.workload).setting(self.scale, self.seed, self.params)
+        self.found.setting(self.scale, self.seed, self.params)
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
         natural("seed", self.seed, LARGEST_SEED)
@@ -251,7 +259,6 @@ class Run:
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
-        found = workload(self.workload)
         gpu = GPU(
             built,
             self.protocol,
@@ -261,7 +268,7 @@ class Run:
             budget=budget,
             deadlock_after=self.deadlock_after,
         )
-        return gpu, found
+        return gpu, self.found
 
     def carry_out(
         self,
@@ -297,7 +304,7 @@ class Run:
             outcome = instance.run(gpu)
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
-        except (SimulationError, KernelError) as failure:
+        except (SimulationError, KernelError, WorkloadError) as failure:
             if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
             error, where = type(failure).__name__, str(failure)
@@ -337,7 +344,7 @@ def _fits(
 
 
 def run(
-    workload: str,
+    workload: Given,
     protocol: str = "no-l1",
     machine: str | Path | Machine = "fermi",
     consistency: str | None = None,
@@ -353,8 +360,9 @@ def run(
 
     Parameters
     ----------
-    workload : str
-        Workload id or alias; :func:`gpucoh.workloads` lists them.
+    workload : str, Workload or callable
+        Workload id or alias, which :func:`gpucoh.workloads` lists; ``"my_file.py:name"``; or a function as
+        :func:`gpucoh.workload` describes it.
     protocol : str
         Protocol id, with options in brackets.
     machine : str, Path or Machine
@@ -386,6 +394,8 @@ def run(
         For an unknown name or a bad value.
     KernelError, SimulationError
         If the run ends in an error.
+    WorkloadError
+        If the function of a user's workload raises an exception.
     KeyboardInterrupt
         On Ctrl-C, at once; the run itself ends shortly after.
 
@@ -408,5 +418,5 @@ def run(
         check=check,
         set=set,
     )
-    with blocks_bar(f"{workload} {protocol}", enabled=progress) as report:
+    with blocks_bar(f"{wanted.found.id} {protocol}", enabled=progress) as report:
         return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report))

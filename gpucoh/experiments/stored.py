@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import WHOLE_RUN, Results
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.experiments.sweeps import add_rows, key_of, row_of
@@ -66,14 +67,14 @@ def stored_runs(
         For an unknown name or a bad value, before any run; if the file cannot be read or written.
     KeyboardInterrupt
         On Ctrl-C; finished runs are kept.
+    SystemExit
+        On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
     """
     for run in runs:
         run.validate()
-    wanted = {stored_key(run): run for run in runs}
-    with Results(path, resume=path is not None) as results:
+    keys = [stored_key(run) for run in runs]
+    wanted = dict(zip(keys, runs, strict=True))
+    with terminable(), Results(path, resume=path is not None) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
         add_rows(todo, results, jobs=jobs, progress=progress, work=_carry_out_whole)
-        found = {
-            key: RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in wanted
-        }
-    return [found[stored_key(run)] for run in runs]
+        return [RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in keys]

@@ -9,21 +9,22 @@ import hashlib
 import itertools
 import json
 import os
+import pickle
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.errors import ConfigError, Error
-from gpucoh.experiments.interrupts import Workers
+from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
-from gpucoh.suite import workload as find_workload
 from gpucoh.units import nearest
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def key_of(run: Run) -> str:
     That is the configuration with its defaults, the content of the input files, and the version.
     """
     built, budget = run.machine_and_budget()
-    found = find_workload(run.workload)
+    found = run.found
     setting = found.setting(run.scale, run.seed, run.params)
     what = {
         "version": VERSION,
@@ -62,6 +63,8 @@ def key_of(run: Run) -> str:
         "params": {key: _content(value) for key, value in setting.params.items()},
         "check": run.check,
     }
+    if found.code is not None:
+        what["code"] = found.code
     if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
         what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
@@ -103,11 +106,11 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
     choice = resolve(run.protocol)
     rule = choice.rule(run.consistency)
     row = {
-        "workload": find_workload(run.workload).id,
+        "workload": run.found.id,
         "protocol": choice.text,
         "machine": machine(run.machine).name,
         "consistency": rule,
-        "model": choice.protocol.model(rule),
+        "model": choice.model(rule),
         "scale": run.scale,
         "seed": run.seed,
         "correct": False,
@@ -161,6 +164,7 @@ def sweep(
     ----------
     runs : iterable of Run or dict
         The arguments of :func:`gpucoh.run`, one entry per run: ``{"workload": "bfs", "protocol": "ideal", "seed": 1}``.
+        A workload is an id, ``"my_file.py:name"``, or a function as :func:`gpucoh.workload` describes it.
         Defaults are the same: the protocol ``no-l1``, the machine ``fermi``, the scale ``small``, the seed 0.
         Equal entries run once.
     executor : concurrent.futures.Executor, optional
@@ -190,19 +194,22 @@ def sweep(
         If the executor lost runs (a worker was killed); all others run first, and their results are kept.
     KeyboardInterrupt
         On Ctrl-C; finished runs are kept.
+    SystemExit
+        On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{runs!r} is not a list of runs")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{executor!r} is not an executor: it has no method submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
+    if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
+        for found in {id(run.found): run.found for run in wanted.values()}.values():
+            pickle.dumps(found)  # an error here has its message, in the executor it is a lost run
     number = _jobs(jobs)
-    from gpucoh.experiments.results import (  # deferred: pandas is large, and a single run does not need it
-        Results,
-        as_frame,
-    )
+    with LATE_IMPORT:
+        from gpucoh.experiments.results import Results, as_frame
 
-    with Results(None if out is None else Path(out), resume) as results:
+    with terminable(), Results(None if out is None else Path(out), resume) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
         add_rows(todo, results, jobs=number, progress=progress, work=_carry_out, executor=executor)
         rows = [results.rows[key] for key in wanted]

@@ -129,7 +129,7 @@ def tasks_of(names: Sequence[str], consistency: str | None, seed: int, *, every_
         else:
             rules = [choice.rule(consistency)]
         for rule in rules:
-            report = Report(name, rule, choice.protocol.model(rule), seed)
+            report = Report(name, rule, choice.model(rule), seed)
             report.coverage = coverage_of(choice.protocol, rule)
             out.append(Task(choice, rule, report))
     return out

@@ -46,6 +46,9 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<gpucoh.kernel {self.name}>"
 
+    def __reduce__(self) -> tuple[type[Kernel], tuple[Callable[..., Any]]]:
+        return type(self), (self.function,)  # without compiled programs
+
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(

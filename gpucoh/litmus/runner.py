@@ -154,7 +154,7 @@ def run_test(
         raise ConfigError(f"seed = {seed} is out of range: 0 to {2**63 - 1}")
     choice = resolve(protocol)
     rule = choice.rule(consistency)
-    model = choice.protocol.model(rule)
+    model = choice.model(rule)
     built = _machine(machine)
     try:
         found = find(test)

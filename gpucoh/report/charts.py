@@ -199,7 +199,7 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         rows = [_rows(chart, width) for chart in charts]
         pads = [_names_height(chart, options) for chart in charts]
         heights = [1.5 + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart]
-        parts: list[Artist] = []
+        parts: dict[object, Artist] = {}
         marks: dict[object, Artist] = {}
         figure = PrintFigure(layout=ConstrainedLayoutEngine(h_pad=0.03, w_pad=0.07, hspace=0.02))
         grid = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
@@ -208,9 +208,9 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         for chart, wrapped in zip(charts, rows, strict=True):
             _draw_rows(axes[place : place + len(wrapped)], chart, wrapped, options)
             place += len(wrapped)
-            parts += _part_handles(chart)
+            parts |= {handle.get_label(): handle for handle in _part_handles(chart)}
             marks |= {handle.get_label(): handle for handle in _mark_handles(chart)}
-        extra = finish(figure, [*parts, *marks.values()], options.text(title), width)
+        extra = finish(figure, [*parts.values(), *marks.values()], options.text(title), width)
         figure.set_size_inches(width, sum(heights) + extra)
         return figure
 
@@ -219,7 +219,10 @@ def finish(figure: Figure, handles: Sequence[Artist], title: str, width: float) 
     """Add the title above and the legend below; return their height in inches."""
     extra = _legend(figure, handles, width)
     if title:
-        lines = textwrap.fill(title, int(width * 72 / 4.2))
+        fit = int(width * 72 / 4.2)
+        if len(title) > fit:  # what ran goes to a line of its own
+            title = title.replace(" (", "\n(")
+        lines = "\n".join(textwrap.fill(line, fit) for line in title.split("\n"))
         figure.suptitle(lines, fontsize=8)
         extra += 0.16 * (1 + lines.count("\n"))
     return extra

@@ -219,6 +219,10 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
             for o in protocol.options.values()
         ]
         console.print(plain_table(["option", "default", "allowed", "meaning"], options))
+        for o in protocol.options.values():
+            if o.analysis:
+                warning = f"{o.name}: for analysis only: with another value than {o.show(o.default)}, {protocol.id}"
+                console.print(f"{warning} promises no memory model: {o.analysis}", markup=False)
     if protocol.variations:
         varied = ", ".join(protocol.with_variations()[1:])
         console.print(f"variations that tests run: {varied}", markup=False)
@@ -334,13 +338,13 @@ def print_workload(console: Console, item: Workload) -> None:
         [
             p.name,
             p.kind,
-            *("-" if p.default(s) is None else p.default(s) for s in ("tiny", "small", "paper")),
+            *("-" if p.default(s) is None else p.default(s) for s in item.scales),
             p.text,
         ]
         for p in item.parameters
     ]
     if rows:
-        console.print(plain_table(["parameter", "kind", "tiny", "small", "paper", "meaning"], rows))
+        console.print(plain_table(["parameter", "kind", *item.scales, "meaning"], rows))
 
 
 def print_explanation(console: Console, given: Mapping[str, Any]) -> None:

@@ -25,10 +25,11 @@ from gpucoh.errors import ConfigError
 from gpucoh.units import name_of
 
 Value: TypeAlias = int | float | bool | str | None
-Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file"]
+Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file", "text"]
 
 SCALES: tuple[str, ...] = ("tiny", "small", "paper")
 LARGEST_SEED = 2**64 - 1
+LONGEST_REPR = 200
 GROUPS: dict[str, str] = {
     "I": "inter-workgroup communication: needs coherent first-level caches",
     "A": "intra-workgroup communication only",
@@ -83,7 +84,7 @@ class Outcome:
     Parameters
     ----------
     correct
-        Whether every word of the result equals the reference.
+        Whether every word of the result equals the reference; None if nothing was compared.
     mismatches
         Number of wrong words, or wrong records if the check compares records.
     where
@@ -92,7 +93,7 @@ class Outcome:
         Facts about input and run, such as vertices and levels of a graph.
     """
 
-    correct: bool
+    correct: bool | None
     mismatches: int = 0
     where: str = ""
     details: dict[str, Any] = field(default_factory=dict)
@@ -150,6 +151,8 @@ class Parameter:
             return "on or off"
         if self.kind == "file":
             return "a file name"
+        if self.kind == "text":
+            return "a text"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.minimum is not None and self.maximum is not None:
             return f"{noun} from {self.minimum:.12g} to {self.maximum:.12g}"
@@ -203,7 +206,7 @@ def _reader(
             meant = Annotated[bool, BeforeValidator(_switch)]
         case "choice":
             meant = Annotated[Literal[choices], BeforeValidator(str)]
-        case "file":
+        case "file" | "text":
             meant = Annotated[str, Field(min_length=1), BeforeValidator(str)]
     return TypeAdapter(meant)
 
@@ -299,6 +302,8 @@ class Workload:
         Its parameters.
     factory
         Makes an :class:`Instance` from a :class:`Setting`.
+    scales
+        The input sizes that it has.
     """
 
     id: str
@@ -310,6 +315,17 @@ class Workload:
     factory: Callable[[Setting], Instance] = field(repr=False)
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
+    scales: tuple[str, ...] = SCALES
+
+    def __repr__(self) -> str:
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        text = f"<gpucoh.Workload {self.id}({names}) {' '.join(self.scales)}>"
+        return text if len(text) < LONGEST_REPR else f"<gpucoh.Workload {self.id[:100]}>"
+
+    @property
+    def code(self) -> str | None:
+        """A hash of its code; None for a built-in workload, which the version of gpucoh determines."""
+        return None
 
     def prepare(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
@@ -338,9 +354,9 @@ class Workload:
         """The checked parameters with defaults that :meth:`prepare` uses; raises the same
         errors.
         """
-        if name_of("scale", scale) not in SCALES:
+        if name_of("scale", scale) not in self.scales:
             raise ConfigError(
-                f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(SCALES)}"
+                f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(self.scales)}"
             )
         if (
             isinstance(seed, bool)
@@ -375,7 +391,7 @@ class Workload:
                     "name": parameter.name,
                     "kind": parameter.kind,
                     "text": parameter.text,
-                    "defaults": {scale: parameter.default(scale) for scale in SCALES},
+                    "defaults": {scale: parameter.default(scale) for scale in self.scales},
                     "allowed": parameter.allowed(),
                 }
                 for parameter in self.parameters
@@ -436,6 +452,7 @@ def compare(
     want: ArrayLike,
     *,
     tolerance: float = 0.0,
+    floor: float = 1.0,
     details: dict[str, Any] | None = None,
 ) -> Outcome:
     """Compare a result with its reference, word by word.
@@ -447,7 +464,7 @@ def compare(
     got, want
         Result and reference, of one shape.
     tolerance
-        Largest allowed difference relative to ``max(1, |want|)``; 0 requires equality. NaN is always
+        Largest allowed difference relative to ``max(floor, |want|)``; 0 requires equality. NaN is always
         wrong.
     """
     result = np.asarray(got)
@@ -455,8 +472,10 @@ def compare(
     if result.shape != reference.shape:
         raise ValueError(f"{name}: shape {result.shape} is compared with {reference.shape}")
     if tolerance > 0:
-        difference = np.abs(result.astype(np.float64) - reference.astype(np.float64))
-        wrong = ~(difference <= tolerance * np.maximum(1.0, np.abs(reference.astype(np.float64))))
+        scale = np.maximum(floor, np.abs(reference.astype(np.float64)))
+        with np.errstate(invalid="ignore"):  # equal infinities have no difference
+            difference = np.abs(result.astype(np.float64) - reference.astype(np.float64))
+            wrong = ~(difference <= tolerance * scale) & (result != reference)
     else:
         wrong = result != reference
     count = int(np.count_nonzero(wrong))
@@ -477,7 +496,7 @@ def combine(*outcomes: Outcome) -> Outcome:
     for outcome in outcomes:
         details.update(outcome.details)
     return Outcome(
-        correct=all(outcome.correct for outcome in outcomes),
+        correct=all(bool(outcome.correct) for outcome in outcomes),
         mismatches=sum(outcome.mismatches for outcome in outcomes),
         where=next((outcome.where for outcome in outcomes if not outcome.correct), ""),
         details=details,

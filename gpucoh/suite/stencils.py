@@ -1,4 +1,15 @@
-"""Stencils: ``hsp``, the HotSpot 2-D thermal simulation with scratchpad tiles."""
+"""Stencils: ``hsp`` and ``hsp-rcc``, the HotSpot 2-D thermal simulation with scratchpad tiles.
+
+``hsp``: original: hotspot of Rodinia (CUDA). As there: 16 x 16 threads a block, which load a tile with
+its halo from two arrays, compute the steps of a launch in the scratchpad and store the inner 12 x 12
+cells of a third array, so that blocks share the lines that they store; 48 warps a core; pyramid height
+2. Paper scale is the original's default, 512 x 512 and 2 steps, hence one launch (assumed: TC and RCC
+state no size; DeNovo has this size too).
+
+``hsp-rcc``: RCC altered the tile's dimensions to match cache blocks, without numbers. Here (inferred)
+36 x 14 threads, 3 blocks for a core's 48 warps, store 32 x 10 cells: rows of one whole line, which no
+other block stores.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +20,21 @@ from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
 from gpucoh.suite.buffers import ReadOnlyF32
 
-TILE = 16
+TILE = 16, 16  # columns and rows of threads
+LINE_TILE = 36, 14  # of which 32 columns are stored
+WORDS = max(TILE[0] * TILE[1], LINE_TILE[0] * LINE_TILE[1])
 AMBIENT = 80.0
 
 
@@ -33,35 +55,37 @@ def hotspot(
     out: lang.f32,
 ) -> None:
     """``steps`` time steps of the temperature field ``source`` into ``target``."""
-    tile = lang.shared(lang.f32, (TILE, TILE))
+    tile = lang.shared(lang.f32, WORDS)
+    wide = lang.block_dim(0)
+    high = lang.block_dim(1)
     x = lang.thread_id(0)
     y = lang.thread_id(1)
-    inner = TILE - 2 * steps
-    column = lang.block_id(0) * inner + x - steps
-    row = lang.block_id(1) * inner + y - steps
+    at = y * wide + x
+    column = lang.block_id(0) * (wide - 2 * steps) + x - steps
+    row = lang.block_id(1) * (high - 2 * steps) + y - steps
     inside = row >= 0 and row < rows and column >= 0 and column < columns
     temperature = lang.f32(0.0)
     heat = lang.f32(0.0)
     if inside:
         temperature = source[row * columns + column]
         heat = power[row * columns + column]
-    tile[y, x] = temperature
+    tile[at] = temperature
     lang.barrier()
     for step in range(steps):
-        if inside and x > step and x < TILE - 1 - step and y > step and y < TILE - 1 - step:
-            north = tile[y - lang.min(row, 1), x]
-            south = tile[y + lang.min(rows - 1 - row, 1), x]
-            west = tile[y, x - lang.min(column, 1)]
-            east = tile[y, x + lang.min(columns - 1 - column, 1)]
+        if inside and x > step and x < wide - 1 - step and y > step and y < high - 1 - step:
+            north = tile[at - wide * lang.min(row, 1)]
+            south = tile[at + wide * lang.min(rows - 1 - row, 1)]
+            west = tile[at - lang.min(column, 1)]
+            east = tile[at + lang.min(columns - 1 - column, 1)]
             twice = temperature + temperature
             flow = heat + (north + south - twice) * down
             flow = flow + (east + west - twice) * across
             flow = flow + (AMBIENT - temperature) * out
             temperature = temperature + rate * flow
         lang.barrier()
-        tile[y, x] = temperature
+        tile[at] = temperature
         lang.barrier()
-    if inside and x >= steps and x < TILE - steps and y >= steps and y < TILE - steps:
+    if inside and x >= steps and x < wide - steps and y >= steps and y < high - steps:
         target[row * columns + column] = temperature
 
 
@@ -122,6 +146,7 @@ class HotSpot:
     chip: Chip
     steps: int
     steps_per_launch: int
+    tile: tuple[int, int]
 
     @classmethod
     def prepare(cls, setting: Setting) -> HotSpot:
@@ -134,7 +159,12 @@ class HotSpot:
         temperature = np.float32(50.0) + np.float32(20.0) * image
         power = (setting.rng().random((rows, columns)) * 3.0e6 * chip.cell_area).astype(np.float32)
         return cls(
-            temperature, power, chip, setting.integer("steps"), setting.integer("steps_per_launch")
+            temperature,
+            power,
+            chip,
+            setting.integer("steps"),
+            setting.integer("steps_per_launch"),
+            TILE if setting.workload == "hsp" else LINE_TILE,
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
@@ -146,11 +176,11 @@ class HotSpot:
         done = 0
         while done < self.steps:
             steps = min(self.steps_per_launch, self.steps - done)
-            inner = TILE - 2 * steps
+            wide, high = self.tile
             gpu.launch(
                 hotspot,
-                grid=(-(-columns // inner), -(-rows // inner)),
-                block=(TILE, TILE),
+                grid=(blocks_for(columns, wide - 2 * steps), blocks_for(rows, high - 2 * steps)),
+                block=self.tile,
                 args=(
                     power,
                     source,
@@ -171,6 +201,49 @@ class HotSpot:
         return compare("temperature", result, expected, details={"cells": rows * columns})
 
 
+def _parameters(rows_of_tile: int) -> tuple[Parameter, ...]:
+    return (
+        Parameter(
+            name="image",
+            kind="file",
+            defaults=None,
+            text=f"initial temperature: {inputs.IMAGE_KINDS}; default: matplotlib's elevation model",
+        ),
+        Parameter(
+            name="rows",
+            kind="int",
+            minimum=1,
+            maximum=16384,
+            defaults={"tiny": 64, "small": 512, "paper": 512},
+            text="rows of the grid, to which the image is resampled",
+        ),
+        Parameter(
+            name="columns",
+            kind="int",
+            minimum=1,
+            maximum=16384,
+            defaults={"tiny": 64, "small": 512, "paper": 512},
+            text="columns of the grid",
+        ),
+        Parameter(
+            name="steps",
+            kind="int",
+            minimum=1,
+            maximum=10000,
+            defaults=2,
+            text="time steps",
+        ),
+        Parameter(
+            name="steps_per_launch",
+            kind="int",
+            minimum=1,
+            maximum=rows_of_tile // 2 - 1,
+            defaults=2,
+            text="time steps in the scratchpad per launch",
+        ),
+    )
+
+
 REGISTRY.add(
     Workload(
         id="hsp",
@@ -180,46 +253,20 @@ REGISTRY.add(
         papers=("T", "R", "D"),
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
-        parameters=(
-            Parameter(
-                name="image",
-                kind="file",
-                defaults=None,
-                text=f"initial temperature: {inputs.IMAGE_KINDS}; default: matplotlib's elevation model",
-            ),
-            Parameter(
-                name="rows",
-                kind="int",
-                minimum=1,
-                maximum=16384,
-                defaults={"tiny": 64, "small": 384, "paper": 512},
-                text="rows of the grid, to which the image is resampled",
-            ),
-            Parameter(
-                name="columns",
-                kind="int",
-                minimum=1,
-                maximum=16384,
-                defaults={"tiny": 64, "small": 384, "paper": 512},
-                text="columns of the grid",
-            ),
-            Parameter(
-                name="steps",
-                kind="int",
-                minimum=1,
-                maximum=10000,
-                defaults={"tiny": 2, "small": 4, "paper": 8},
-                text="time steps",
-            ),
-            Parameter(
-                name="steps_per_launch",
-                kind="int",
-                minimum=1,
-                maximum=TILE // 2 - 1,
-                defaults=2,
-                text="time steps in the scratchpad per launch",
-            ),
-        ),
+        parameters=_parameters(TILE[1]),
+        factory=HotSpot.prepare,
+    )
+)
+
+REGISTRY.add(
+    Workload(
+        id="hsp-rcc",
+        title="HotSpot with tiles whose stored rows are whole lines",
+        group="A",
+        papers=("R",),
+        needs_coherence=False,
+        check="bitwise equal to NumPy's f32, step by step",
+        parameters=_parameters(LINE_TILE[1]),
         factory=HotSpot.prepare,
     )
 )

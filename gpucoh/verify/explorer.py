@@ -376,7 +376,7 @@ def verify(
     _check_bounds(cores, lines, operations, evictions, max_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
-    result = Verification(protocol=protocol, consistency=rule, model=choice.protocol.model(rule))
+    result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))
     given = _translated(tests or (), result)
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)

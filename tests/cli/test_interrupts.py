@@ -8,10 +8,11 @@ import threading
 import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.interrupts import interruptible, terminable
 from gpucoh.files import results_folder, whole_file
 
 # 0.2 s on a machine that does nothing else; tests may share theirs.
@@ -35,8 +36,8 @@ cli.main()
 """
 
 
-def interrupted(folder, *arguments):
-    """Press Ctrl-C a moment after the first launch: (exit status, output, other words, seconds to the prompt)."""
+def interrupted(folder, *arguments, by=signal.SIGINT):
+    """Send a signal a moment after the first launch: (exit status, output, other words, seconds to the prompt)."""
     command = [sys.executable, "-c", PROGRAM, *arguments]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -44,7 +45,7 @@ def interrupted(folder, *arguments):
         assert process.stderr.readline() == "launched\n"
         time.sleep(0.3)
         start = time.perf_counter()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
         out, message = process.communicate(timeout=20)
         taken = time.perf_counter() - start
     return process.returncode, out, message.replace("launched\n", ""), taken
@@ -67,6 +68,115 @@ def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
     assert (status, out, message) == (130, "", "")
     assert taken < AT_ONCE
     assert list(tmp_path.iterdir()) == []
+
+
+SWEEP = """
+workloads = ["spm_g"]
+protocols = ["no-l1"]
+scale = "paper"
+set = {budget = 1e12}
+params = {iterations = 100000}
+"""
+
+
+def test_sigterm_ends_a_run_at_once(tmp_path):
+    run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
+    status, out, message, taken = interrupted(tmp_path, *run, by=signal.SIGTERM)
+    assert (status, out, message) == (143, "", "")
+    assert taken < AT_ONCE
+
+
+def test_sigterm_ends_the_sweep_command_and_removes_its_lock(tmp_path):
+    (tmp_path / "s.toml").write_text(SWEEP)
+    command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
+    status, _, _, taken = interrupted(tmp_path, *command, by=signal.SIGTERM)
+    assert status == 143
+    assert taken < AT_ONCE
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+SWEEP_PROGRAM = """
+import signal, sys
+import gpucoh
+from gpucoh.experiments import results
+
+results.FLUSH_SECONDS = 1e9  # rows reach the file at the end only
+runs = [{"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(3)]
+runs.append({"workload": "spm_g", "protocol": "no-l1", "scale": "paper", "params": {"iterations": 100000}})
+add = results.Results.add
+
+def report(self, row):
+    add(self, row)
+    sys.stderr.write("row\\n")
+
+results.Results.add = report
+SETUP
+try:
+    gpucoh.sweep(runs, out="rows.parquet", jobs=1)
+finally:
+    print(signal.getsignal(signal.SIGTERM) == before)
+"""
+
+
+def terminated_sweep(folder, setup):
+    """End a sweep by SIGTERM after three rows: exit status, standard output, its rows."""
+    program = [sys.executable, "-c", SWEEP_PROGRAM.replace("SETUP", setup)]
+    with subprocess.Popen(
+        program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for _ in range(3):
+            assert process.stderr.readline() == "row\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20)
+    assert [path.name for path in folder.iterdir()] == ["rows.parquet"]
+    return process.returncode, out, len(pq.read_table(folder / "rows.parquet"))
+
+
+def test_sigterm_ends_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path):
+    setup = "before = signal.getsignal(signal.SIGTERM)"
+    assert terminated_sweep(tmp_path, setup) == (143, "True\n", 3)
+
+
+def test_a_program_keeps_its_own_handler_of_sigterm(tmp_path):
+    setup = "before = lambda *_: sys.exit(7); signal.signal(signal.SIGTERM, before)"
+    assert terminated_sweep(tmp_path, setup) == (7, "True\n", 3)
+
+
+def work_that_cleans_up(steps):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        steps.append("cleaned up")
+
+
+def test_a_second_sigterm_does_not_interrupt_the_clean_up():
+    steps = []
+    with pytest.raises(SystemExit) as caught, terminable():
+        work_that_cleans_up(steps)
+    assert caught.value.code == 143
+    assert steps == ["cleaned up"]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_sigterm_ends_a_forked_worker_as_before():
+    """multiprocessing ends its workers by SIGTERM."""
+    program = """
+import os, signal, time
+from gpucoh.experiments.interrupts import terminable
+
+with terminable():
+    child = os.fork()
+    if child == 0:
+        time.sleep(20)
+        os._exit(0)
+    time.sleep(0.2)
+    os.kill(child, signal.SIGTERM)
+    print(os.waitpid(child, 0)[1])
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == (f"{int(signal.SIGTERM)}\n", "")
 
 
 # As a shell starts it: Ctrl-C is not ignored.

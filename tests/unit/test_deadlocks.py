@@ -95,6 +95,16 @@ def long_sleep(cycles: gpucoh.i32):
 
 
 @gpucoh.kernel
+def sleep_then_set(flag: Words, cycles: gpucoh.i32):
+    if gpucoh.block_id() == 1:
+        gpucoh.sleep(cycles)
+        gpucoh.store(flag, 0, 1, order="release")
+    else:
+        while gpucoh.load(flag, 0, order="acquire") == 0:
+            pass
+
+
+@gpucoh.kernel
 def stream(x: Words, rounds: gpucoh.i32):
     for i in range(rounds):
         gpucoh.store(x, i, 1, order="relaxed")
@@ -244,6 +254,7 @@ def test_a_deadlock_does_not_change_with_the_checks():
         (scratchpad_only, lambda gpu: (gpu.zeros(64, np.int32), 2000)),
         (stream, lambda gpu: (gpu.zeros(2000, np.int32), 2000)),
         (warps_that_end, zeros(1)),
+        (sleep_then_set, lambda gpu: (gpu.zeros(1, np.int32), 200_000)),
         (long_sleep, lambda gpu: (2**31 - 1,)),
     ],
     ids=lambda item: getattr(item, "name", ""),
@@ -251,7 +262,8 @@ def test_a_deadlock_does_not_change_with_the_checks():
 @pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "no-l1"])
 def test_a_launch_with_progress_is_no_deadlock(kernel, args, protocol):
     gpu = gpucoh.GPU(protocol=protocol, deadlock_after=16_000, budget=2**40)
-    gpu.launch(kernel, grid=40 if kernel is warps_that_end else 1, block=32, args=args(gpu))
+    grid = {warps_that_end: 40, sleep_then_set: 2}.get(kernel, 1)
+    gpu.launch(kernel, grid=grid, block=32, args=args(gpu))
     assert gpu.stats().cycles > 5 * 16_000
 
 

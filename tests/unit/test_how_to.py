@@ -27,11 +27,31 @@ def token_ring(tmp_path, monkeypatch):
     """The workload of add-a-workload.md, registered for one test."""
     monkeypatch.setattr(REGISTRY, "_by_id", dict(REGISTRY._by_id))
     path = tmp_path / "tokens.py"
-    path.write_text(blocks("add-a-workload.md", "python")[0])
+    path.write_text(blocks("add-a-workload.md", "python")[2])
     spec = importlib.util.spec_from_file_location("tokens_of_the_page", path)
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
+
+
+def test_the_page_s_own_workload_is_wrong_without_coherence_and_right_with_it(tmp_path):
+    path = tmp_path / "ring.py"
+    path.write_text(blocks("add-a-workload.md", "python")[0])
+    for name, known in gpucoh.protocols().items():
+        right = known.is_coherent
+        result = gpucoh.run(f"{path}:ring", protocol=name, scale="tiny", check=right)
+        assert result.correct is right, name
+
+
+def test_the_page_s_study_of_the_own_workload_runs(tmp_path, monkeypatch):
+    own, study = blocks("add-a-workload.md", "python")[:2]
+    (tmp_path / "ring.py").write_text(own)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = {}
+    exec(study, names)
+    assert names["result"].correct
+    assert names["matrix"].failures == []
+    assert names["table"].correct.all()
 
 
 def test_the_page_s_workload_is_right_under_every_protocol_with_a_model(token_ring):

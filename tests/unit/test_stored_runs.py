@@ -41,8 +41,10 @@ def counted(monkeypatch):
 
 def test_a_stored_run_is_the_run(tmp_path):
     out = tmp_path / "runs.parquet"
-    stored_runs(RUNS, out, jobs=2)
-    for given, found in zip(RUNS, stored_runs(RUNS, out, jobs=2), strict=True):
+    other = Run(workload="vec-cpy", scale="tiny", params={"words": 999}, set={"l1_kib": 16})
+    runs = [*RUNS, other]
+    stored_runs(runs, out, jobs=2)
+    for given, found in zip(runs, stored_runs(runs, out, jobs=2), strict=True):
         direct = given.carry_out()
         assert bare(found) == bare(direct)
         assert found.stats.flits_by_class() == direct.stats.flits_by_class()

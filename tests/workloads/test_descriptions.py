@@ -23,6 +23,8 @@ WANTED = [
     "rg",
     "sgemm",
     "histogram",
+    "hsp-rcc",
+    "lud",
     "synthetic",
 ]
 

@@ -103,7 +103,7 @@ def test_trees_of_any_size_are_right(bodies: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bh", "bfs-mask", "cc", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
+    "name", ["bh", "bfs-mask", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
 )
 def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=16, coherent=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plain_gpu import PlainGPU
+from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
 
 from gpucoh.suite import workload, workloads
 
@@ -30,6 +30,23 @@ def test_workloads_that_need_no_coherence_are_right_on_caches_that_keep_copies(n
     assert outcome.correct, outcome.where
 
 
+@pytest.mark.parametrize(("name", "shared"), [("hsp", True), ("hsp-rcc", False)])
+def test_only_tiles_of_whole_lines_keep_blocks_from_storing_to_one_line(
+    name: str, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers: dict[tuple[int, int], set[int]] = {}
+    write = PlainArray.write
+
+    def recorded(array: PlainArray, index: int, value: object) -> None:
+        key = id(array), int(index) // LINE_WORDS
+        writers.setdefault(key, set()).add(id(array.gpu.block))
+        write(array, index, value)
+
+    monkeypatch.setattr(PlainArray, "write", recorded)
+    assert workload(name).prepare("tiny", 0).run(PlainGPU(cores=4)).correct
+    assert (max(map(len, writers.values())) > 1) is shared
+
+
 def test_an_instance_runs_twice_with_the_same_verdict() -> None:
     instance = workload("bfs").prepare("tiny", 0)
     assert instance.run(PlainGPU(cores=2)) == instance.run(PlainGPU(cores=3))
@@ -44,10 +61,13 @@ def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
     assert outcome.details["levels"] == 6
 
 
+@pytest.mark.parametrize("name", ["hsp", "hsp-rcc"])
 @pytest.mark.parametrize(("rows", "columns", "steps"), [(1, 1, 1), (5, 33, 3), (40, 7, 4)])
-def test_hsp_is_right_on_grids_that_fill_no_tile(rows: int, columns: int, steps: int) -> None:
+def test_hsp_is_right_on_grids_that_fill_no_tile(
+    name: str, rows: int, columns: int, steps: int
+) -> None:
     params = {"rows": rows, "columns": columns, "steps": steps, "steps_per_launch": 3}
-    outcome = workload("hsp").prepare("tiny", 0, params).run(PlainGPU())
+    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 

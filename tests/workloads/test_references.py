@@ -4,6 +4,8 @@ wrong one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -13,6 +15,7 @@ from gpucoh.suite import inputs, workload
 from gpucoh.suite.alignment import reference_alignment
 from gpucoh.suite.clustering import reference_kmeans
 from gpucoh.suite.diffusion import reference_step
+from gpucoh.suite.factorisation import reconstruct, update_internal
 from gpucoh.suite.graphs import reference_distances
 from gpucoh.suite.images import filter_coefficients, reference_filter
 from gpucoh.suite.ledger import LANES, Ledger, replay
@@ -159,6 +162,21 @@ def test_product_in_f32_is_close_to_the_product_in_f64() -> None:
         rng.uniform(-1, 1, (50, 7)).astype(np.float32),
     )
     assert np.allclose(reference_product(a, b), a.astype(float) @ b.astype(float), atol=1e-5)
+
+
+def test_factors_are_multiplied_as_lower_and_upper_triangle() -> None:
+    assert reconstruct(np.array([[2, 4], [3, 5]], np.float32)).tolist() == [[2, 4], [6, 17]]
+
+
+def test_a_decomposition_without_its_updates_is_wrong() -> None:
+    class Skipping(PlainGPU):
+        def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> None:
+            if kernel is not update_internal:
+                super().launch(kernel, grid=grid, block=block, args=args)
+
+    instance = workload("lud").prepare("tiny", 0)
+    assert instance.run(PlainGPU()).correct
+    assert not instance.run(Skipping()).correct
 
 
 def test_alignment_of_a_word_with_itself_is_its_diagonal() -> None:

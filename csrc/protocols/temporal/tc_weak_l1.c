@@ -10,6 +10,11 @@
  *          keeps the words of unanswered stores, and no others.
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store, and
  *          only the first store after each read can be private.
+ *          simulator=authors: for analysis only, two differences of the authors' public simulator (cachelease3-L1cache.sm) from
+ *          the paper. It executes loads at issue and only times them in the caches: here a load takes the value that the L2 or
+ *          memory has at its issue, with the words of own unanswered stores, and no load sees a stale copy (one behind an own
+ *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
+ *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -95,6 +100,53 @@ GPC_ACTION(act_raise_gwct, "raise the warp's GWCT to the answer's")
     return GPC_OK;
 }
 
+/* ---- simulator=authors ----------------------------------------------------------------------------------------------- */
+
+enum { HAS_VALUE = GPC_MSG_FLAG_OWN }; /* a load that took its value at issue */
+
+GPC_ACTION(act_take_value, "give the load its value of now: the L2's or memory's, and that of own unanswered stores")
+{
+    int status = x->unit->ports->newest(x->unit->world, x->line, x->msg->data);
+
+    GPC_FOR_PENDING(x, waiting)
+    {
+        if (waiting->type == GPC_MSG_STORE) {
+            gpc_merge_words(x->msg->data, waiting->data, waiting->mask);
+        }
+    }
+    x->msg->flags |= HAS_VALUE;
+    return status;
+}
+
+GPC_ACTION(act_hit_value, "complete the load with its value of now")
+{
+    int status = gpc_act(act_take_value, x);
+    gpc_count(x, load_hits);
+    return status ? status : gpc_complete(x, x->message, x->msg->data, true);
+}
+
+GPC_ACTION(act_complete_value,
+           "complete the loads that this answer serves, with their values of issue if they have one")
+{
+    gpc_index_t request = x->msg->request, i;
+
+    gpc_requests_mshr(x)->outstanding--;
+    while ((i = gpc_take_pending(x, request)) != GPC_NONE) {
+        const gpc_msg_t *load = gpc_msg_at(x->unit->messages, i);
+        int status = gpc_complete(x, i, load->flags & HAS_VALUE ? load->data : x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_set_gwct, "set the warp's GWCT to the answer's")
+{
+    tcw_l1_warp(x->unit, x->msg->warp)->gwct = tc_message(x->msg)->gwct;
+    return GPC_OK;
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -150,14 +202,70 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LAST_DATA_G] = GO(L1_I, act_raise_gwct, act_complete),
     },
 };
+
+/* simulator=authors. */
+static const gpc_cell_t authors_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_take_value, tc_act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit_value),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
+    },
+    [L1_VM] = {
+        [L1_LOAD] = GO(L1_VM, act_hit_value),
+        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_EXPIRE] = GO(L1_II, act_note_expired_miss, act_release_way),
+        [L1_ACK] = GO_HARDENED(L1_VM, act_upgraded, act_complete),
+        [L1_LAST_ACK] = GO_HARDENED(L1_V, act_upgraded, act_complete),
+        [L1_ACK_G] = GO_HARDENED(L1_VM, act_upgraded, act_set_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO_HARDENED(L1_V, act_upgraded, act_set_gwct, act_complete),
+        [L1_DATA_G] = GO_HARDENED(L1_VM, act_fill_around_stores, act_set_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO_HARDENED(L1_V, act_fill_around_stores, act_set_gwct, act_complete),
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_take_value, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* the merged load may be requested again; data arrives whatever else waits */
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete_value),
+        [L1_READ_EXPIRED] = GO(L1_I, act_complete_value, act_release_way),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete_value),
+    },
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
+        [L1_READ] = GO(L1_II, act_complete_value),
+        [L1_LAST_READ] = GO(L1_I, act_complete_value),
+        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete_value),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+        [L1_ACK_G] = GO(L1_II, act_set_gwct, act_complete),
+        [L1_LAST_ACK_G] = GO(L1_I, act_set_gwct, act_complete),
+        [L1_DATA_G] = GO(L1_II, act_set_gwct, act_complete),
+        [L1_LAST_DATA_G] = GO(L1_I, act_set_gwct, act_complete),
+    },
+};
 /* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t authors = {GPC_TABLE("L1", OVER_LINES, L1, authors_table, l1_classify)};
 
 const gpc_controller_type_t tcw_l1 = {
     .name = "L1",
     .position = GPC_AT_CORE,
     .tables = {&l1},
+    .variants = {{.table = 0, .option = TCW_OPTION_SIMULATOR, .value = TCW_SIMULATOR_AUTHORS, .by = &authors}},
     .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
     .mshr = tcw_l1_mshr_described,
     .warp = tcw_l1_warp_described,
@@ -253,7 +361,16 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
                                           "what predicts shorter at a leased line: stores that others' leases delay, "
                                           "or also private stores and atomics",
                                       .fuzz_least = TCW_PREDICT_DOWN_STORE,
-                                      .fuzz_most = TCW_PREDICT_DOWN_WRITE}},
+                                      .fuzz_most = TCW_PREDICT_DOWN_WRITE},
+         [TCW_OPTION_SIMULATOR] =
+             {.name = "simulator",
+              .standard = TCW_SIMULATOR_OFF,
+              .smallest = TCW_SIMULATOR_OFF,
+              .largest = TCW_SIMULATOR_AUTHORS,
+              .choices = "off authors",
+              .text = "emulate the authors' public simulator: loads take their values at issue, and an "
+                      "answer replaces its warp's GWCT",
+              .analysis = "fences may end before their stores are visible"}},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot =

@@ -1,0 +1,173 @@
+"""``lud``: LU decomposition of a matrix in place, tile by tile, without pivoting.
+
+Original: lud of Rodinia (CUDA). As there: tiles of 16 x 16 words; for each tile of the diagonal three
+launches: one block of 16 threads decomposes the tile; blocks of 32 threads, half of which take the row
+of tiles to its right and half the column of tiles below it, solve against that tile; blocks of 16 x 16
+threads update the other tiles below and to the right (3 loads, 16 multiply-adds and a store of its own
+word a thread). The last diagonal tile is a launch by itself. Rows of a tile are half a line, so that
+two tiles share lines; launches read what other cores wrote before. The original does not fill its
+cores: the number of blocks shrinks with every step, and the diagonal has half a warp. Paper scale is
+256 x 256 (Rodinia's default, and DeNovo's size).
+
+Difference: the matrix is random with a dominant diagonal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+
+TILE = 16
+
+
+@lang.kernel
+def decompose_diagonal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """Decompose the tile at ``offset``, ``offset``; thread t owns row and column t."""
+    tile = lang.shared(lang.f32, (TILE, TILE))
+    t = lang.thread_id()
+    at = offset * side + offset + t
+    for row in range(TILE):
+        tile[row, t] = matrix[at + row * side]
+    lang.barrier()
+    for i in range(TILE - 1):
+        if t > i:
+            for j in range(i):
+                tile[t, i] = tile[t, i] - tile[t, j] * tile[j, i]
+            tile[t, i] = tile[t, i] / tile[i, i]
+        lang.barrier()
+        if t > i:
+            for j in range(i + 1):
+                tile[i + 1, t] = tile[i + 1, t] - tile[i + 1, j] * tile[j, t]
+        lang.barrier()
+    for row in range(1, TILE):
+        matrix[at + row * side] = tile[row, t]
+
+
+@lang.kernel
+def solve_perimeter(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """Solve a tile of the row to the right of the diagonal tile, and one of the column below it."""
+    diagonal = lang.shared(lang.f32, (TILE, TILE))
+    across = lang.shared(lang.f32, (TILE, TILE))
+    down = lang.shared(lang.f32, (TILE, TILE))
+    corner = offset * side + offset
+    distance = (lang.block_id() + 1) * TILE
+    t = lang.thread_id() % TILE
+    # Each half of the warp loads half of the diagonal tile and one of the other tiles.
+    if lang.thread_id() < TILE:
+        for row in range(TILE // 2):
+            diagonal[row, t] = matrix[corner + row * side + t]
+        for row in range(TILE):
+            across[row, t] = matrix[corner + row * side + distance + t]
+    else:
+        for row in range(TILE // 2, TILE):
+            diagonal[row, t] = matrix[corner + row * side + t]
+        for row in range(TILE):
+            down[row, t] = matrix[corner + (distance + row) * side + t]
+    lang.barrier()
+    if lang.thread_id() < TILE:
+        for i in range(1, TILE):
+            for j in range(i):
+                across[i, t] = across[i, t] - diagonal[i, j] * across[j, t]
+    else:
+        for i in range(TILE):
+            for j in range(i):
+                down[t, i] = down[t, i] - down[t, j] * diagonal[j, i]
+            down[t, i] = down[t, i] / diagonal[i, i]
+    lang.barrier()
+    if lang.thread_id() < TILE:
+        for row in range(1, TILE):
+            matrix[corner + row * side + distance + t] = across[row, t]
+    else:
+        for row in range(TILE):
+            matrix[corner + (distance + row) * side + t] = down[row, t]
+
+
+@lang.kernel
+def update_internal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """Subtract the product of a tile of the column and a tile of the row from the tile between."""
+    across = lang.shared(lang.f32, (TILE, TILE))
+    down = lang.shared(lang.f32, (TILE, TILE))
+    x = lang.thread_id(0)
+    y = lang.thread_id(1)
+    row = offset + (lang.block_id(1) + 1) * TILE + y
+    column = offset + (lang.block_id(0) + 1) * TILE + x
+    across[y, x] = matrix[(offset + y) * side + column]
+    down[y, x] = matrix[row * side + offset + x]
+    lang.barrier()
+    total = lang.f32(0.0)
+    for i in range(TILE):
+        total = total + down[y, i] * across[i, x]
+    matrix[row * side + column] = matrix[row * side + column] - total
+
+
+def random_matrix(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
+    """A random matrix whose diagonal dominates, so that the decomposition needs no pivots."""
+    matrix = rng.uniform(-1, 1, (side, side)).astype(np.float32)
+    matrix[np.diag_indices(side)] += np.float32(side)
+    return matrix
+
+
+def reconstruct(factors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The product L U in f64 of factors that share one matrix; the diagonal of L is 1."""
+    wide = factors.astype(np.float64)
+    return np.asarray((np.tril(wide, -1) + np.eye(len(wide))) @ np.triu(wide))
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """``lud`` on one input."""
+
+    matrix: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Decomposition:
+        """A random matrix of whole tiles."""
+        return cls(random_matrix(setting.rng(), setting.integer("tiles") * TILE))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Three launches per tile of the diagonal, one for the last."""
+        side = len(self.matrix)
+        matrix = gpu.array(self.matrix.ravel())
+        for offset in range(0, side, TILE):
+            left = (side - offset) // TILE - 1
+            args = (matrix, side, offset)
+            gpu.launch(decompose_diagonal, grid=1, block=TILE, args=args)
+            if left:
+                gpu.launch(solve_perimeter, grid=left, block=2 * TILE, args=args)
+                gpu.launch(update_internal, grid=(left, left), block=(TILE, TILE), args=args)
+        product = reconstruct(matrix.numpy().reshape(side, side))
+        return compare(
+            "L U",
+            product / side,
+            self.matrix.astype(np.float64) / side,
+            tolerance=1e-6,
+            details={"side": side},
+        )
+
+
+REGISTRY.add(
+    Workload(
+        id="lud",
+        title="blocked LU decomposition in place: diagonal, perimeter and internal tiles",
+        group="AN",
+        papers=("R", "D"),
+        needs_coherence=False,
+        check="the product of the factors equals the matrix, within 1e-6 of its diagonal",
+        parameters=(
+            Parameter(
+                name="tiles",
+                kind="int",
+                minimum=1,
+                maximum=256,
+                defaults={"tiny": 3, "small": 16, "paper": 16},
+                text=f"tiles of {TILE} x {TILE} words per side",
+            ),
+        ),
+        factory=Decomposition.prepare,
+    )
+)
