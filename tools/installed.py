@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gpucoh
 from package_files import ROOT, package_files
+
+import gpucoh
 
 COMMANDS = [
     "--version",
