@@ -129,6 +129,6 @@ class ComparisonLike(Protocol):
         """One run of the matrix."""
         ...
 
-    def means(self) -> list[dict[str, Any]]:
+    def mean_rows(self) -> list[dict[str, Any]]:
         """One entry per protocol: means of the ratios."""
         ...

@@ -159,7 +159,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
             _ratio(row["energy"]),
             f"{row['workloads']} of {len(comparison.workloads)}",
         ]
-        for row in comparison.means()
+        for row in comparison.mean_rows()
     ]
     columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
     console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
