@@ -6,8 +6,9 @@
     python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting and rule,
-steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors`` (workload),
-``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a function in CHECKERS.
+steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors`` (workload,
+options), ``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a function in
+CHECKERS.
 """
 
 from __future__ import annotations
@@ -86,7 +87,11 @@ def check_monitors(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
     try:
         result = gpucoh.run(
-            note["workload"], protocol=name, scale="tiny", check=True, set=note.get("set", {})
+            note["workload"],
+            protocol=name + note.get("options", ""),
+            scale="tiny",
+            check=True,
+            set=note.get("set", {}),
         )
     except gpucoh.SimulationError as error:
         return {"what": str(error)}
@@ -178,7 +183,9 @@ def table() -> str:
                 f"verify: {found['kind']} in {found['name']}{setting}, {found['steps']} steps"
             )
         if "monitors" in row:
-            caught.append(f"monitors: `{row['monitors']['workload']}`")
+            caught.append(
+                f"monitors: `{row['monitors']['workload']}`{row['monitors'].get('options', '')}"
+            )
         if "litmus" in row:
             caught.append(f"litmus: {row['litmus']['test']}{row['litmus'].get('options', '')}")
         caught += [checker for checker in row if checker not in (*CHECKERS, "consequence")]

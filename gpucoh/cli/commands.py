@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
-from gpucoh.cli.options import App, lists, one_form, pairs
+from gpucoh.cli.options import App, lists, one_form, pairs, seeds
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
@@ -27,6 +27,7 @@ from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
 from gpucoh.gpu import VERSION, protocols, resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar
@@ -314,6 +315,10 @@ def compare_command(
     ] = None,
     scale: ScaleOption = "small",
     seed: SeedOption = 0,
+    several: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Number of seeds, from --seed on, or a list of them (0,1,2)."),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
     ] = None,
@@ -344,7 +349,7 @@ def compare_command(
             machine_id,
             baseline=baseline,
             scale=scale,
-            seed=seed,
+            seeds=seeds(several, seed),
             jobs=jobs,
             progress=not as_json,
             consistency=consistency,
@@ -395,7 +400,8 @@ def sweep_command(
 
 def _draw(comparison: Any, folder: Path) -> list[Path]:
     """Draw all figures of a comparison and write its table as CSV."""
-    from gpucoh.report import plots  # deferred: Matplotlib is large, and most commands draw nothing
+    with LATE_IMPORT:
+        from gpucoh.report import plots
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")

@@ -15,6 +15,7 @@ from rich.text import Text
 from gpucoh.cli import options
 from gpucoh.errors import ConfigError
 from gpucoh.files import results_folder
+from gpucoh.late import LATE_IMPORT
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
 
@@ -62,8 +63,9 @@ def register(
 
           gpucoh reproduce tc --scale tiny --out tc
         """
-        from gpucoh.papers import load, reproduce
-        from gpucoh.papers.figures import chosen
+        with LATE_IMPORT:
+            from gpucoh.papers import load, reproduce
+            from gpucoh.papers.figures import chosen
 
         paper, specs = load(paper_id), chosen(paper_id, figure)
         folder = out or Path("figures") / paper_id
@@ -105,7 +107,8 @@ def register(
 
           gpucoh scorecard tc --seeds 5 --store tc.parquet
         """
-        from gpucoh.papers import load, papers, scorecard
+        with LATE_IMPORT:
+            from gpucoh.papers import load, papers, scorecard
 
         chosen, verdicts = options.seeds(seeds, seed), []
         for name in papers() if paper_id is None else (paper_id,):
@@ -125,7 +128,8 @@ def _bench(
     store: Path | None,
     progress: bool,
 ) -> Any:
-    from gpucoh.papers.runs import Bench
+    with LATE_IMPORT:
+        from gpucoh.papers.runs import Bench
 
     if scale not in SCALES:
         raise ConfigError(f"scale {scale!r} is not one of {', '.join(SCALES)}")
@@ -144,7 +148,8 @@ def _bench(
 
 
 def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
-    from gpucoh.papers.pages import counts
+    with LATE_IMPORT:
+        from gpucoh.papers.pages import counts
 
     rows = [
         [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import statistics
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from gpucoh import markup
 from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import Machine
 from gpucoh.protocols import split_options
 from gpucoh.report.bars import runs_bar
@@ -38,7 +40,7 @@ class Comparison:
     Attributes
     ----------
     runs : tuple of RunResult
-        In order of workload, then protocol.
+        In order of workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
     """
@@ -57,12 +59,17 @@ class Comparison:
         return list(dict.fromkeys(run.protocol for run in self.runs))
 
     @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return list(dict.fromkeys(run.seed for run in self.runs))
+
+    @property
     def failures(self) -> list[RunResult]:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
-    def run(self, workload: str, protocol: str) -> RunResult:
-        """One run of the matrix.
+    def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
+        """One run of the matrix, by default with the first seed.
 
         Raises
         ------
@@ -70,12 +77,13 @@ class Comparison:
             If the matrix has no such run.
         """
         for item in self.runs:
-            if (item.workload, item.protocol) == (workload, protocol):
+            if (item.workload, item.protocol) == (workload, protocol) and seed in (None, item.seed):
                 return item
-        raise ConfigError(f"no run of {workload!r} under {protocol!r} in this comparison")
+        which = "" if seed is None else f" with seed {seed}"
+        raise ConfigError(f"no run of {workload!r} under {protocol!r}{which} in this comparison")
 
     def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
-        base = self.run(run.workload, self.baseline)
+        base = self.run(run.workload, self.baseline, run.seed)
         energy, base_energy = _total_energy(run), _total_energy(base)
         return {
             "speedup": _ratio(base.cycles, run.cycles),
@@ -85,11 +93,20 @@ class Comparison:
 
     @property
     def summary(self) -> list[dict[str, Any]]:
-        """One entry per run: workload, protocol, and speedup, traffic (flits) and energy relative to the baseline."""
+        """One entry per run: what ran, and speedup, traffic (flits) and energy relative to the baseline."""
         return [
-            {"workload": run.workload, "protocol": run.protocol, **self._against_baseline(run)}
+            {"workload": run.workload, "protocol": run.protocol, "seed": run.seed}
+            | self._against_baseline(run)
             for run in self.runs
         ]
+
+    def right(self, workload: str, *protocols: str) -> bool:
+        """Whether no run of a workload under these protocols, with any seed, is wrong."""
+        return all(
+            run.correct is not False
+            for run in self.runs
+            if run.workload == workload and run.protocol in protocols
+        )
 
     def means(self) -> pd.DataFrame:
         """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
@@ -101,29 +118,26 @@ class Comparison:
     def mean_rows(self) -> list[dict[str, Any]]:
         """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
-        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them.
+        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
+        several seeds a mean is the arithmetic mean of the seeds' means, and ``speedup_spread`` .. are the smallest and
+        the largest of them.
         """
-        out = []
-        for protocol in self.protocols:
-            rows = [
-                self._against_baseline(run)
-                for run in self.runs
-                if run.protocol == protocol
-                and run.correct is not False
-                and self.run(run.workload, self.baseline).correct is not False
-            ]
-            speedups = [row["speedup"] for row in rows if row["speedup"]]
-            out.append(
-                {
-                    "protocol": protocol,
-                    "workloads": len(rows),
-                    "speedup_harmonic": harmonic_mean(speedups),
-                    "speedup": geometric_mean(speedups),
-                    "traffic": geometric_mean([row["traffic"] for row in rows if row["traffic"]]),
-                    "energy": geometric_mean([row["energy"] for row in rows if row["energy"]]),
-                }
-            )
-        return out
+        return [self._means_of(protocol) for protocol in self.protocols]
+
+    def _means_of(self, protocol: str) -> dict[str, Any]:
+        names = [name for name in self.workloads if self.right(name, protocol, self.baseline)]
+        by_seed: dict[str, list[float | None]] = {name: [] for name in _MEANS}
+        for seed in self.seeds:
+            rows = [self._against_baseline(self.run(name, protocol, seed)) for name in names]
+            for name, (measure, mean) in _MEANS.items():
+                by_seed[name].append(mean([row[measure] for row in rows]))
+        out: dict[str, Any] = {"protocol": protocol, "workloads": len(names)}
+        spreads: dict[str, Any] = {}
+        for name, means in by_seed.items():
+            values = [value for value in means if value is not None]
+            out[name] = statistics.fmean(values) if values else None
+            spreads[f"{name}_spread"] = [min(values), max(values)] if values else None
+        return out | spreads if len(self.seeds) > 1 else out
 
     @property
     def table(self) -> pd.DataFrame:
@@ -132,7 +146,8 @@ class Comparison:
         for run, relative in zip(self.runs, self.summary, strict=True):
             ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
             rows.append(run.row() | ratios)
-        import pandas as pd  # deferred: it is large, and a single run does not need it
+        with LATE_IMPORT:
+            import pandas as pd
 
         return pd.DataFrame(rows)
 
@@ -149,16 +164,27 @@ class Comparison:
         verdicts = Counter(run.verdict for run in self.runs)
         counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
         return markup.shortened(
-            f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols, "
+            f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols"
+            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}, "
             f"baseline {self.baseline}: {counts}>"
         )
 
     def _repr_html_(self) -> str:
-        columns = ("workload", "protocol", "cycles", "speedup", "traffic", "energy", "L1 hits")
+        columns = (
+            "workload",
+            "protocol",
+            "seed",
+            "cycles",
+            "speedup",
+            "traffic",
+            "energy",
+            "L1 hits",
+        )
         rows = [
             (
                 run.workload,
                 run.protocol,
+                run.seed,
                 run.cycles,
                 *(ratios[name] for name in ("speedup", "traffic", "energy")),
                 f"{run.l1.hit_rate:.0%}" if run.l1.loads else "-",
@@ -171,19 +197,22 @@ class Comparison:
 
     def plot_speedup(self) -> Figure:
         """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.speedup_figure(self)
 
     def plot_traffic(self) -> Figure:
         """Draw stacked bars of flits by message class, relative to the baseline."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.traffic_figure(self)
 
     def plot_energy(self) -> Figure:
         """Draw stacked bars of energy by part, relative to the baseline."""
-        from gpucoh.report import plots  # deferred: Matplotlib is large
+        with LATE_IMPORT:
+            from gpucoh.report import plots
 
         return plots.energy_figure(self)
 
@@ -206,6 +235,15 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
     """Geometric mean of the values; None if there are none."""
     numbers = [value for value in values if value]
     return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
+
+
+# mean -> the ratio whose mean it is, and its kind
+_MEANS: dict[str, tuple[str, Callable[[Iterable[float | None]], float | None]]] = {
+    "speedup_harmonic": ("speedup", harmonic_mean),
+    "speedup": ("speedup", geometric_mean),
+    "traffic": ("traffic", geometric_mean),
+    "energy": ("energy", geometric_mean),
+}
 
 
 def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list[RunResult]:
@@ -247,6 +285,7 @@ def compare(
     set: Mapping[str, object] | None = None,
     params: Mapping[str, object] | None = None,
     check: bool = False,
+    seeds: Sequence[int] | None = None,
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -266,6 +305,8 @@ def compare(
         Parallel runs; by default one per processor.
     progress : bool
         Show a progress bar when standard error is a terminal.
+    seeds : sequence of int, optional
+        Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 
     Returns
     -------
@@ -292,13 +333,14 @@ def compare(
             machine=machine,
             consistency=consistency,
             scale=scale,
-            seed=seed,
+            seed=one,
             params=params,
             check=check,
             set=set,
         )
         for found in chosen
         for text in texts
+        for one in _seeds(seed, seeds)
     ]
     for run in runs:
         run.validate()
@@ -325,6 +367,19 @@ def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
     if not named:
         raise ConfigError("no workloads are given")
     return list(named.values())
+
+
+def _seeds(seed: int, seeds: Sequence[int] | None) -> list[int]:
+    if seeds is None:
+        return [seed]
+    if seed:
+        raise ConfigError(f"seed = {seed} and seeds = {seeds!r} contradict each other")
+    if not isinstance(seeds, Iterable):
+        raise ConfigError(f"seeds = {seeds!r} is not a list of whole numbers")
+    numbers = list(seeds)
+    if not numbers:
+        raise ConfigError("no seeds are given")
+    return [one for place, one in enumerate(numbers) if one not in numbers[:place]]
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
 from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.units import nearest
@@ -205,10 +206,8 @@ def sweep(
         for found in {id(run.found): run.found for run in wanted.values()}.values():
             pickle.dumps(found)  # an error here has its message, in the executor it is a lost run
     number = _jobs(jobs)
-    from gpucoh.experiments.results import (  # deferred: pandas is large, and a single run does not need it
-        Results,
-        as_frame,
-    )
+    with LATE_IMPORT:
+        from gpucoh.experiments.results import Results, as_frame
 
     with terminable(), Results(None if out is None else Path(out), resume) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
+from gpucoh.late import LATE_IMPORT
 from gpucoh.papers import drawing
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper, load
@@ -332,7 +333,8 @@ def _by_group(
 
 def _table(panels: Sequence[Panel]) -> pd.DataFrame:
     """Every run of the figure, one row each, after its group."""
-    import pandas as pd  # deferred: it is large
+    with LATE_IMPORT:
+        import pandas as pd
 
     tables = []
     for panel in panels:

@@ -169,7 +169,7 @@ def sizes_table(paper: Paper, bench: Bench) -> str:
     sizes = study(paper.id).sizes
     if sizes is None or not sizes.inputs:
         return "No inputs are declared."
-    head = ["size", "workload", "arrays", *(f"`{name}`" for name in sizes.protocols)]
+    head = ["arrays", "workload", *(f"`{name}`" for name in sizes.protocols)]
     rows = []
     for size in dict.fromkeys(item.size for item in sizes.inputs):
         inputs = [item for item in sizes.inputs if item.size == size]
@@ -182,14 +182,14 @@ def sizes_table(paper: Paper, bench: Bench) -> str:
         means = [
             _mean_bar(smaller, sized, sizes.group, "speedup", name) for name in sizes.protocols
         ]
-        rows.append([size, f"mean of {len(inputs)}", "", *means])
+        rows.append([size, f"mean of {len(inputs)}", *means])
     return _table(head, rows)
 
 
 def _size_row(paper: Paper, bench: Bench, item: Input, protocols: Sequence[str]) -> list[str]:
     one = replace(paper, groups={"one": (item.workload,)})
     means = [_mean_bar(one, bench, "one", "speedup", name) for name in protocols]
-    return [item.size, item.workload, item.footprint, *means]
+    return [item.size, item.workload, *means]
 
 
 TABLES: dict[str, Callable[[Paper, Bench], str]] = {

@@ -12,6 +12,7 @@ from gpucoh.errors import ConfigError
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.gpu import resolve
+from gpucoh.late import LATE_IMPORT
 from gpucoh.protocols import split_options
 from gpucoh.suite import workloads as all_workloads
 
@@ -119,7 +120,8 @@ class Bench:
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
-        from gpucoh.experiments.stored import stored_runs  # deferred: pandas is large
+        with LATE_IMPORT:
+            from gpucoh.experiments.stored import stored_runs
 
         wanted = {
             self._key(workload, protocol, seed): Run(

@@ -42,12 +42,11 @@ class BarTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """An input of one workload: the label of its size, its parameters, the size of its arrays."""
+    """An input of one workload: the nominal size of its arrays, and its parameters."""
 
     size: str
     workload: str
     parameters: Mapping[str, object]
-    footprint: str
 
 
 @dataclass(frozen=True, kw_only=True)

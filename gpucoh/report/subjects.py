@@ -102,7 +102,7 @@ class ComparisonLike(Protocol):
 
     @property
     def runs(self) -> Sequence[RunLike]:
-        """The runs, in order of workload, then protocol."""
+        """The runs, in order of workload, protocol and seed."""
         ...
 
     @property
@@ -121,12 +121,21 @@ class ComparisonLike(Protocol):
         ...
 
     @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        ...
+
+    @property
     def summary(self) -> list[dict[str, Any]]:
         """One entry per run: its ratios to the baseline."""
         ...
 
-    def run(self, workload: str, protocol: str) -> RunLike:
-        """One run of the matrix."""
+    def run(self, workload: str, protocol: str, seed: int | None = None) -> RunLike:
+        """One run of the matrix, by default with the first seed."""
+        ...
+
+    def right(self, workload: str, *protocols: str) -> bool:
+        """Whether no run of a workload under these protocols is wrong."""
         ...
 
     def mean_rows(self) -> list[dict[str, Any]]:

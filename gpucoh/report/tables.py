@@ -44,6 +44,12 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def _mean(row: Mapping[str, Any], name: str) -> str:
+    """A mean, with its smallest and largest value over the seeds if there are several."""
+    spread = row.get(f"{name}_spread")
+    return _ratio(row[name]) + (f" ({spread[0]:.2f}-{spread[1]:.2f})" if spread else "")
+
+
 def _energy(joules: Mapping[str, float]) -> str:
     """The total and the network's share; zero for a run that ended before its first cycle."""
     total = f"{joules['total'] * 1e3:.3g} mJ"
@@ -127,6 +133,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
             [
                 run.workload if run.workload != last else "",
                 Text(run.protocol),
+                run.seed,
                 f"{run.cycles:,}",
                 _ratio(relative["speedup"]),
                 f"{run.stats.flits():,}",
@@ -137,26 +144,24 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
             ]
         )
         last = run.workload
-    columns = ["workload", "protocol", "cycles", "speedup", "flits", "traffic", "energy"]
+    columns = ["workload", "protocol", "seed", "cycles", "speedup", "flits", "traffic", "energy"]
     columns += ["L1 hits", "answer"]
     # The full table does not fit into 80 columns.
     left_out = {"flits", "energy"} if console.width < 100 else set()
+    left_out |= {"seed"} if len(comparison.seeds) == 1 else set()
     kept = [number for number, column in enumerate(columns) if column not in left_out]
     console.print(
         plain_table(
             [columns[number] for number in kept],
             [[row[number] for number in kept] for row in rows],
-            right=[place for place, number in enumerate(kept) if 2 <= number <= 7],
+            right=[place for place, number in enumerate(kept) if 2 <= number <= 8],
         )
     )
     console.print()
     means = [
         [
             Text(row["protocol"]),
-            _ratio(row["speedup_harmonic"]),
-            _ratio(row["speedup"]),
-            _ratio(row["traffic"]),
-            _ratio(row["energy"]),
+            *(_mean(row, name) for name in ("speedup_harmonic", "speedup", "traffic", "energy")),
             f"{row['workloads']} of {len(comparison.workloads)}",
         ]
         for row in comparison.mean_rows()
@@ -164,16 +169,18 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
     columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
     console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
     console.print(
-        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless stated",
+        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless stated"
+        + (", averaged over the seeds (smallest-largest)" if len(comparison.seeds) > 1 else ""),
         markup=False,
         style="dim",
     )
     for run in comparison.runs:
         if run.correct is False:
             note = "" if run.counts_as_failure else " (not a failure: no model is promised)"
+            seed = f", seed {run.seed}" if len(comparison.seeds) > 1 else ""
             console.print()
             console.print(
-                f"{run.workload} under {run.protocol}{note}: {run.where}",
+                f"{run.workload} under {run.protocol}{seed}{note}: {run.where}",
                 markup=False,
                 soft_wrap=True,
             )

@@ -8,7 +8,7 @@ stretched, moves them by their inverse masses, of which fixed particles have 0. 
 by colour: constraints of one colour touch each particle at most once, so that their order does not
 matter. All iterations run in one launch; a grid barrier separates the colours, because other blocks
 move the particles at the edge of a block's range. The order is thereby fixed, and the result must
-equal the sequential one. 6 blocks of 256 threads fill a core's 48 warps. The mesh's size is assumed.
+equal the sequential one. 3 blocks of 512 threads fill a core's 48 warps. The mesh's size is assumed.
 
 A solver would keep a particle in 16 bytes and read it by one access. The machine has accesses of 4
 bytes; the components are arrays of their own, so that a warp requests each line as often.
@@ -226,8 +226,8 @@ REGISTRY.add(
             _number("rows", 2, 8192, 16, 256, 256, "rows of particles; the first is fixed"),
             _number("columns", 2, 8192, 32, 256, 256, "columns of particles"),
             _number("iterations", 1, 8192, 2, 2, 10, "passes over all constraints"),
-            _number("blocks_per_core", 1, 8, 1, 6, 6, "blocks per core; all must be resident"),
-            _number("threads", 32, 1024, 64, 256, 256, "threads per block"),
+            _number("blocks_per_core", 1, 8, 1, 3, 3, "blocks per core; all must be resident"),
+            _number("threads", 32, 1024, 64, 512, 512, "threads per block"),
         ),
         factory=Cloth.prepare,
     )

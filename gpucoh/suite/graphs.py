@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from gpucoh import lang
+from gpucoh.late import LATE_IMPORT
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -186,6 +186,8 @@ def bfs_masked(
 
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     """Levels by scipy; int32, shape ``(vertices,)``, -1 if not reachable from ``source``."""
+    with LATE_IMPORT:
+        import scipy.sparse.csgraph
     distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=[source], unweighted=True)[0]
     return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(
         np.int32

@@ -15,18 +15,16 @@ import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.io
-import scipy.sparse
-
-# Imported here, not in functions: concurrent imports in two threads would see a half-initialised matplotlib.
-from matplotlib.cbook import get_sample_data
 from numpy.typing import NDArray
-from PIL import Image
 
 from gpucoh.errors import ConfigError
+from gpucoh.late import LATE_IMPORT
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 # The files that an image parameter accepts. Among our dependencies Pillow reads the most formats, but only 8 bits per
 # colour of a 16-bit PNG.
@@ -73,6 +71,8 @@ class Graph:
 
     def matrix(self) -> scipy.sparse.csr_matrix:
         """The adjacency pattern with ones as values, for scipy's graph algorithms."""
+        with LATE_IMPORT:
+            import scipy.sparse
         ones = np.ones(self.edges, np.float64)
         return scipy.sparse.csr_matrix(
             (ones, self.columns, self.offsets), shape=(self.vertices,) * 2
@@ -152,6 +152,9 @@ def read_graph(path: str, *, directed: bool = False) -> Graph:
 
 
 def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
+    with LATE_IMPORT:
+        import scipy.io
+        import scipy.sparse
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -269,6 +272,8 @@ def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float
 
 
 def _bundled(name: str) -> NDArray[Any]:
+    with LATE_IMPORT:
+        from matplotlib.cbook import get_sample_data
     if name == "photograph":
         return _load_picture(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
     with np.load(get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as bundle:
@@ -277,6 +282,8 @@ def _bundled(name: str) -> NDArray[Any]:
 
 def _load_picture(path: str) -> NDArray[Any]:
     data = _read_bytes(path, "image")
+    with LATE_IMPORT:
+        from PIL import Image
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,12 +1,28 @@
 """``vpr``: placement of a netlist by simulated annealing, concurrent swaps under locks.
 
-One temperature of the annealing of VPR (Betz and Rose, FPL 1997): cells are on the sites of a
-square, a net costs half the perimeter of the bounding box of its cells times a factor for its size,
-and a move swaps the cells of two sites, or moves a cell to an empty one, if the Metropolis rule
-accepts it. Every block makes moves of its own, one at a time, with one thread per net. A move first
-locks the two sites and then all nets of their cells; only the owner of a net moves its cells, so
-every difference in cost is exact. If a lock is taken, the block gives up the move; blocks never
-wait.
+Original: the placement of VTR 1.0 on the netlist ``bgm``, ported to CUDA by TC's authors, who have not
+published it. One iteration of the annealing (TC, section 7). What follows from VPR is the same; how
+blocks share the work is inferred.
+
+As in VPR (Betz and Rose, FPL 1997):
+
+* Packed clusters are placed, not lookup tables: 3,500 cells with up to 33 inputs, and 6 nets that
+  each drives (assumed; ``bgm`` has 32,384 lookup tables, ten in a cluster).
+* A net costs half the perimeter of the bounding box of its cells times a factor for its size. Boxes are
+  stored with the number of cells on each edge and updated incrementally; a box is computed from all
+  cells of its net if an edge loses its last cell and, to judge a move, if the net has at most 4.
+* A move swaps the cells of two sites, or moves a cell to an empty one, if the Metropolis rule accepts
+  it. An iteration has cells^(4/3) moves at paper scale.
+
+Inferred:
+
+* Every block makes moves of its own, one at a time, with a thread for each net of two cells: 96
+  threads, 8 blocks per core, so 24 warps of 48.
+* A move locks its two sites, and is given up if one is taken. It is judged by places and boxes as they
+  are, which others may change at the same time. If it is accepted, each thread locks its net, moves
+  the cell in the net's own list of sites, updates box and cost, and unlocks it, so stored boxes and
+  costs are exact. A net of both cells counts twice in the judgement.
+* Blocks add up their changes and counts and add them to the totals once.
 """
 
 from __future__ import annotations
@@ -30,10 +46,13 @@ from gpucoh.suite.base import (
 )
 from gpucoh.suite.buffers import ReadOnlyI32
 
-BLOCK = 32
-NETS = BLOCK // 2  # largest number of nets of a cell: a move has a thread for each net of two cells
-INPUTS = 6  # of a cell, a lookup table
+NETS = 48  # largest number of nets of a cell
+BLOCK = 2 * NETS  # a move has a thread for each net of two cells
+INPUTS = 33  # of a cell
+DRIVEN = 6  # nets that a cell drives
 NONE = -1
+FEW = 4  # nets of up to as many cells are judged by all of their cells
+BOX = 8  # words of a box: left, right, top, bottom, and the cells on these edges
 COST, ACCEPTED, REFUSED, GIVEN_UP = 0, 1, 2, 3  # words of `totals`
 # VPR's factors for nets of 1 to 20 cells (Cheng, ICCAD 1994), in hundredths.
 CROSSING: tuple[int, ...] = (100, 100, 100, 108, 115, 122, 128, 134, 140, 145)
@@ -48,34 +67,144 @@ def draw(random: lang.u32) -> lang.u32:
 
 
 @lang.device
-def box_cost(
+def moved(
+    low: lang.i32, high: lang.i32, lows: lang.i32, highs: lang.i32, old: lang.i32, new: lang.i32
+) -> tuple[lang.i32, lang.i32, lang.i32, lang.i32, lang.i32]:
+    """Edges of a box on one axis, and the cells on them, when a cell moves from ``old`` to ``new``;
+    last, whether an edge loses its last cell.
+    """
+    lost = 0
+    if new != old:
+        if new < low:
+            low = new
+            lows = 1
+        elif new == low:
+            lows += 1
+        elif old == low:
+            lows -= 1
+        if new > high:
+            high = new
+            highs = 1
+        elif new == high:
+            highs += 1
+        elif old == high:
+            highs -= 1
+        if lows == 0 or highs == 0:
+            lost = 1
+    return low, high, lows, highs, lost
+
+
+@lang.device
+def grown(
+    low: lang.i32, high: lang.i32, lows: lang.i32, highs: lang.i32, at: lang.i32
+) -> tuple[lang.i32, lang.i32, lang.i32, lang.i32]:
+    """Edges of a box on one axis, and the cells on them, with one more cell."""
+    if at < low:
+        low = at
+        lows = 0
+    if at > high:
+        high = at
+        highs = 0
+    if at == low:
+        lows += 1
+    if at == high:
+        highs += 1
+    return low, high, lows, highs
+
+
+@lang.device
+def word(boxes: lang.Buffer[lang.i32], net: lang.i32, place: lang.i32) -> lang.i32:
+    """A word of a net's box, which another block may change."""
+    return lang.load(boxes, BOX * net + place, order="relaxed", scope="gpu")
+
+
+@lang.device
+def judged(
+    boxes: lang.Buffer[lang.i32],
     place: lang.Buffer[lang.i32],
     pins: ReadOnlyI32,
     first: lang.i32,
     last: lang.i32,
-    factor: lang.i32,
+    net: lang.i32,
+    cell: lang.i32,
+    old: lang.i32,
+    new: lang.i32,
     side: lang.i32,
-    swapped: lang.Buffer[lang.i32],
 ) -> lang.i32:
-    """Cost of a net when the cells ``swapped[0]`` and ``swapped[1]`` are on ``swapped[3]`` and
-    ``swapped[2]``.
-    """
+    """Half perimeter of a net's box if ``cell`` moves from site ``old`` to ``new``."""
     left = side
     right = 0
     top = side
     bottom = 0
-    for pin in range(first, last):
-        cell = pins[pin]
-        site = place[cell]
-        if cell == swapped[0]:
-            site = swapped[3]
-        if cell == swapped[1]:
-            site = swapped[2]
-        left = lang.min(left, site % side)
-        right = lang.max(right, site % side)
-        top = lang.min(top, site // side)
-        bottom = lang.max(bottom, site // side)
-    return (right - left + bottom - top + 2) * factor
+    lost = 1
+    if last - first > FEW:
+        lows = word(boxes, net, 4)
+        highs = word(boxes, net, 5)
+        left, right, lows, highs, lost = moved(
+            word(boxes, net, 0), word(boxes, net, 1), lows, highs, old % side, new % side
+        )
+        lows = word(boxes, net, 6)
+        highs = word(boxes, net, 7)
+        top, bottom, lows, highs, lost_too = moved(
+            word(boxes, net, 2), word(boxes, net, 3), lows, highs, old // side, new // side
+        )
+        lost = lost | lost_too
+    if lost != 0:
+        left = new % side
+        right = left
+        top = new // side
+        bottom = top
+        for pin in range(first, last):
+            if pins[pin] != cell:
+                site = lang.load(place, pins[pin], order="relaxed", scope="gpu")
+                left = lang.min(left, site % side)
+                right = lang.max(right, site % side)
+                top = lang.min(top, site // side)
+                bottom = lang.max(bottom, site // side)
+    return right - left + bottom - top + 2
+
+
+@lang.device
+def coordinate(site: lang.i32, axis: lang.i32, side: lang.i32) -> lang.i32:
+    """Column (axis 0) or row (axis 2) of a site."""
+    at = site % side
+    if axis != 0:
+        at = site // side
+    return at
+
+
+@lang.device
+def commit(
+    boxes: lang.Buffer[lang.i32],
+    sites: lang.Buffer[lang.i32],
+    first: lang.i32,
+    last: lang.i32,
+    net: lang.i32,
+    old: lang.i32,
+    new: lang.i32,
+    axis: lang.i32,
+    side: lang.i32,
+) -> lang.i32:
+    """Update a locked net's box on one axis, after a cell has moved; its width."""
+    low, high, lows, highs, lost = moved(
+        word(boxes, net, axis),
+        word(boxes, net, axis + 1),
+        word(boxes, net, axis + 4),
+        word(boxes, net, axis + 5),
+        coordinate(old, axis, side),
+        coordinate(new, axis, side),
+    )
+    if lost != 0:
+        low = side
+        high = -1
+        for pin in range(first, last):
+            at = coordinate(sites[pin], axis, side)
+            low, high, lows, highs = grown(low, high, lows, highs, at)
+    lang.store(boxes, BOX * net + axis, low, order="relaxed", scope="gpu")
+    lang.store(boxes, BOX * net + axis + 1, high, order="relaxed", scope="gpu")
+    lang.store(boxes, BOX * net + axis + 4, lows, order="relaxed", scope="gpu")
+    lang.store(boxes, BOX * net + axis + 5, highs, order="relaxed", scope="gpu")
+    return high - low
 
 
 @lang.kernel
@@ -83,9 +212,12 @@ def anneal(
     pins: ReadOnlyI32,
     first_pin: ReadOnlyI32,
     factors: ReadOnlyI32,
+    pins_of: ReadOnlyI32,
     nets_of: ReadOnlyI32,
     place: lang.Buffer[lang.i32],
     cell_at: lang.Buffer[lang.i32],
+    boxes: lang.Buffer[lang.i32],
+    sites: lang.Buffer[lang.i32],
     net_cost: lang.Buffer[lang.i32],
     net_lock: lang.Buffer[lang.i32],
     site_lock: lang.Buffer[lang.i32],
@@ -97,11 +229,14 @@ def anneal(
     seed: lang.i32,
 ) -> None:
     """``moves`` moves of every block."""
-    swapped = lang.shared(lang.i32, 4)  # two cells, then their sites
-    state = lang.shared(lang.i32, 3)  # change in cost; no sites to swap; a net was taken
+    swapped = lang.shared(lang.i32, 2)  # cells
+    state = lang.shared(lang.i32, 2)  # judged change; no sites to swap
+    sums = lang.shared(lang.i32, 4)  # the block's share of `totals`
     thread = lang.thread_id()
-    holder = lang.block_id() + 1
-    random = lang.u32(seed + holder * 40503)
+    random = lang.u32(seed + lang.block_id() * 40503)
+    if thread < 4:
+        sums[thread] = 0
+    lang.barrier()
     for _ in range(moves):
         random = draw(random)
         here = lang.i32(random >> 8) % (side * side)
@@ -113,76 +248,86 @@ def anneal(
         there = lang.max(0, lang.min(y, side - 1)) * side + x
         if thread == 0:
             state[0] = 0
-            state[1] = 0
-            state[2] = 0
-            swapped[0] = NONE
-            swapped[1] = NONE
-            swapped[2] = here
-            swapped[3] = there
-            held = 0
+            state[1] = 1
             if here != there and (
-                lang.atomic_cas(site_lock, here, 0, holder, order="acquire", scope="gpu") == 0
+                lang.atomic_cas(site_lock, here, 0, 1, order="acquire", scope="gpu") == 0
             ):
-                held = 1
-                if lang.atomic_cas(site_lock, there, 0, holder, order="acquire", scope="gpu") == 0:
-                    held = 2
+                if lang.atomic_cas(site_lock, there, 0, 1, order="acquire", scope="gpu") == 0:
                     swapped[0] = cell_at[here]
                     swapped[1] = cell_at[there]
-            if held < 2 or swapped[0] == NONE:
-                state[1] = 1
-                if held > 0:
+                    if swapped[0] == NONE:
+                        lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+                    else:
+                        state[1] = 0
+                else:
+                    sums[GIVEN_UP] += 1
+                if state[1] == 1:
                     lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
-                if held > 1:
-                    lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+            elif here != there:
+                sums[GIVEN_UP] += 1
         lang.barrier()
         if state[1] == 0:
             cell = swapped[thread // NETS]
+            new = there
+            if thread >= NETS:
+                new = here
             net = NONE
-            mine = 0
             if cell != NONE:
                 net = nets_of[cell * NETS + thread % NETS]
             if net != NONE:
-                owner = lang.atomic_cas(net_lock, net, 0, holder, order="acquire", scope="gpu")
-                if owner == 0:
-                    mine = 1
-                elif owner != holder:
-                    lang.atomic_or(state, 2, 1, order="relaxed", scope="cta")
-            lang.barrier()
-            cost = 0
-            if mine == 1 and state[2] == 0:
-                cost = box_cost(
-                    place, pins, first_pin[net], first_pin[net + 1], factors[net], side, swapped
+                half = judged(
+                    boxes,
+                    place,
+                    pins,
+                    first_pin[net],
+                    first_pin[net + 1],
+                    net,
+                    cell,
+                    here + there - new,
+                    new,
+                    side,
                 )
-                lang.atomic_add(state, 0, cost - net_cost[net], order="relaxed", scope="cta")
+                before = lang.load(net_cost, net, order="relaxed", scope="gpu")
+                lang.atomic_add(
+                    state, 0, half * factors[net] - before, order="relaxed", scope="cta"
+                )
             lang.barrier()
             random = draw(random)
             chance = lang.f32(random >> 8) * (1.0 / 16777216.0)
             change = state[0]
-            accepted = state[2] == 0 and (
-                change <= 0 or chance < lang.exp(-lang.f32(change) / temperature)
-            )
-            if accepted and mine == 1:
-                net_cost[net] = cost
-            if thread == 0:
-                if accepted:
-                    place[swapped[0]] = there
+            if change <= 0 or chance < lang.exp(-lang.f32(change) / temperature):
+                waiting = net
+                while waiting != NONE:
+                    if lang.atomic_cas(net_lock, net, 0, 1, order="acquire", scope="gpu") == 0:
+                        pin = pins_of[cell * NETS + thread % NETS]
+                        sites[pin] = new
+                        first = first_pin[net]
+                        last = first_pin[net + 1]
+                        old = here + there - new
+                        half = commit(boxes, sites, first, last, net, old, new, 0, side) + 2
+                        half += commit(boxes, sites, first, last, net, old, new, 2, side)
+                        cost = half * factors[net]
+                        gained = cost - lang.load(net_cost, net, order="relaxed", scope="gpu")
+                        lang.store(net_cost, net, cost, order="relaxed", scope="gpu")
+                        lang.atomic_add(sums, COST, gained, order="relaxed", scope="cta")
+                        waiting = NONE
+                        lang.atomic_exch(net_lock, net, 0, order="release", scope="gpu")
+                if thread == 0:
+                    sums[ACCEPTED] += 1
+                    lang.store(place, swapped[0], there, order="relaxed", scope="gpu")
                     cell_at[there] = swapped[0]
                     cell_at[here] = swapped[1]
                     if swapped[1] != NONE:
-                        place[swapped[1]] = here
-                    lang.atomic_add(totals, COST, change, order="relaxed", scope="gpu")
-                    lang.atomic_add(totals, ACCEPTED, 1, order="relaxed", scope="gpu")
-                elif state[2] == 0:
-                    lang.atomic_add(totals, REFUSED, 1, order="relaxed", scope="gpu")
-                else:
-                    lang.atomic_add(totals, GIVEN_UP, 1, order="relaxed", scope="gpu")
+                        lang.store(place, swapped[1], here, order="relaxed", scope="gpu")
+            elif thread == 0:
+                sums[REFUSED] += 1
             lang.barrier()
-            if mine == 1:
-                lang.atomic_exch(net_lock, net, 0, order="release", scope="gpu")
             if thread == 0:
                 lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
                 lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
         lang.barrier()
+    if thread < 4:
+        lang.atomic_add(totals, thread, sums[thread], order="relaxed", scope="gpu")
 
 
 @dataclass(frozen=True)
@@ -208,48 +353,62 @@ class Netlist:
         factors: NDArray[np.int32] = np.array(CROSSING, np.int32)[np.diff(self.first) - 1]
         return factors
 
-    def nets_of(self) -> NDArray[np.int32]:
-        """The nets of each cell, int32, shape ``(cells, NETS)``, filled up with NONE."""
-        table = np.full((self.cells, NETS), NONE, np.int32)
+    def tables(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The nets of each cell and the cell's pins in these, int32, shape ``(cells, NETS)``, filled up
+        with NONE.
+        """
+        nets = np.full((self.cells, NETS), NONE, np.int32)
+        pins = np.full((self.cells, NETS), NONE, np.int32)
         net = np.repeat(np.arange(len(self.first) - 1, dtype=np.int32), np.diff(self.first))
         order = np.argsort(self.pins, kind="stable")
         owner = self.pins[order]
-        begins = np.searchsorted(owner, np.arange(self.cells))
-        table[owner, np.arange(owner.size) - begins[owner]] = net[order]
-        return table
+        column = np.arange(owner.size) - np.searchsorted(owner, np.arange(self.cells))[owner]
+        nets[owner, column], pins[owner, column] = net[order], order
+        return nets, pins
+
+    def boxes(self, place: NDArray[np.integer], side: int) -> NDArray[np.int32]:
+        """Box of each net for sites ``place``, int32, shape ``(nets, BOX)``."""
+        sites = place.astype(np.int64)[self.pins]
+        first, net = self.first[:-1], np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        columns = []
+        for axis in (sites % side, sites // side):
+            for edge in (np.minimum.reduceat(axis, first), np.maximum.reduceat(axis, first)):
+                columns.append((edge, np.add.reduceat((axis == edge[net]).astype(np.int64), first)))
+        words = [edge for edge, _ in columns] + [count for _, count in columns]
+        return np.stack(words, axis=1).astype(np.int32)
 
     def costs(self, place: NDArray[np.integer], side: int) -> NDArray[np.int64]:
         """Cost of each net for sites ``place``, int64, shape ``(nets,)``."""
-        sites = place.astype(np.int64)[self.pins]
-        first = self.first[:-1]
-        half = np.zeros(len(first), np.int64)
-        for axis in (sites % side, sites // side):
-            half += np.maximum.reduceat(axis, first) - np.minimum.reduceat(axis, first) + 1
+        boxes = self.boxes(place, side).astype(np.int64)
+        half = boxes[:, 1] - boxes[:, 0] + boxes[:, 3] - boxes[:, 2] + 2
         return half * self.factors().astype(np.int64)
 
 
 def make_netlist(cells: int, side: int, rng: np.random.Generator) -> Netlist:
-    """A netlist with locality: every cell drives one net, whose other cells are near the driver in
+    """A netlist with locality: every cell drives DRIVEN nets, whose other cells are near the driver in
     a placement that is then discarded; a few of them are far.
     """
     home = rng.permutation(side * side)[:cells]
     cell_at = np.full(side * side, NONE)
     cell_at[home] = np.arange(cells)
-    used = np.zeros(cells, np.int64)
+    used = [0] * cells
     first, pins = [0], []
-    sizes = 1 + np.minimum(rng.geometric(0.35, cells), MOST_CELLS - 1)
-    for driver in range(cells):
-        count = int(sizes[driver])
-        distance = np.minimum(rng.pareto(1.5, 4 * count) + 1, side)
-        angle = rng.uniform(0, 2 * np.pi, 4 * count)
-        x = np.rint(home[driver] % side + distance * np.cos(angle)).astype(np.int64)
-        y = np.rint(home[driver] // side + distance * np.sin(angle)).astype(np.int64)
-        near = cell_at[np.clip(y, 0, side - 1) * side + np.clip(x, 0, side - 1)]
-        net = [driver]
-        for cell in near[near != NONE]:
-            if len(net) < count and cell not in net and used[cell] < INPUTS:
+    sizes = 1 + np.minimum(rng.geometric(0.35, DRIVEN * cells), MOST_CELLS - 1)
+    tries = 4 * sizes  # drawn sites; some are empty, or their cells have no input left
+    driver_of = np.repeat(np.arange(sizes.size) // DRIVEN, tries)
+    distance = np.minimum(rng.pareto(1.5, driver_of.size) + 1, side)
+    angle = rng.uniform(0, 2 * np.pi, driver_of.size)
+    x = np.rint(home[driver_of] % side + distance * np.cos(angle)).astype(np.int64)
+    y = np.rint(home[driver_of] // side + distance * np.sin(angle)).astype(np.int64)
+    near = cell_at[np.clip(y, 0, side - 1) * side + np.clip(x, 0, side - 1)].tolist()
+    begin = 0
+    for number, size in enumerate(sizes.tolist()):
+        net = [number // DRIVEN]
+        for cell in near[begin : begin + 4 * size]:
+            if cell != NONE and len(net) < size and used[cell] < INPUTS and cell not in net:
                 used[cell] += 1
-                net.append(int(cell))
+                net.append(cell)
+        begin += 4 * size
         pins += net
         first.append(len(pins))
     return Netlist(cells, np.array(first, np.int32), np.array(pins, np.int32))
@@ -290,27 +449,31 @@ class Placement:
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch."""
-        nets = len(self.netlist.first) - 1
-        sites = self.side * self.side
-        cell_at = np.full(sites, NONE, np.int32)
-        cell_at[self.start] = np.arange(self.netlist.cells)
-        costs = self.netlist.costs(self.start, self.side).astype(np.int32)
+        netlist = self.netlist
+        cell_at = np.full(self.side * self.side, NONE, np.int32)
+        cell_at[self.start] = np.arange(netlist.cells)
+        costs = netlist.costs(self.start, self.side).astype(np.int32)
+        nets_of, pins_of = netlist.tables()
         place, where = gpu.array(self.start), gpu.array(cell_at)
+        boxes = gpu.array(netlist.boxes(self.start, self.side).ravel())
         net_cost, totals = gpu.array(costs), gpu.array(np.array([costs.sum(), 0, 0, 0], np.int32))
         gpu.launch(
             anneal,
             grid=gpu.machine.cores * self.blocks_per_core,
             block=BLOCK,
             args=(
-                gpu.array(self.netlist.pins),
-                gpu.array(self.netlist.first),
-                gpu.array(self.netlist.factors()),
-                gpu.array(self.netlist.nets_of().ravel()),
+                gpu.array(netlist.pins),
+                gpu.array(netlist.first),
+                gpu.array(netlist.factors()),
+                gpu.array(pins_of.ravel()),
+                gpu.array(nets_of.ravel()),
                 place,
                 where,
+                boxes,
+                gpu.array(self.start[netlist.pins]),
                 net_cost,
-                gpu.zeros(nets, np.int32),
-                gpu.zeros(sites, np.int32),
+                gpu.zeros(costs.size, np.int32),
+                gpu.zeros(cell_at.size, np.int32),
                 totals,
                 self.side,
                 self.reach,
@@ -319,16 +482,25 @@ class Placement:
                 self.seed,
             ),
         )
-        return self.check(place.numpy(), where.numpy(), net_cost.numpy(), totals.numpy())
+        return self.check(
+            place.numpy(),
+            where.numpy(),
+            boxes.numpy().reshape(-1, BOX),
+            net_cost.numpy(),
+            totals.numpy(),
+        )
 
     def check(
         self,
         place: NDArray[Any],
         cell_at: NDArray[Any],
+        boxes: NDArray[Any],
         net_cost: NDArray[Any],
         totals: NDArray[Any],
     ) -> Outcome:
-        """Check that every cell is on one site of its own, and every stored cost equals the recomputed one."""
+        """Check that every cell is on one site of its own, and every stored box and cost equals the
+        recomputed one.
+        """
         details = {
             "cells": self.netlist.cells,
             "nets": len(self.netlist.first) - 1,
@@ -353,6 +525,7 @@ class Placement:
         return combine(
             compare("cell at site", cell_at, expected, details=details),
             compare("site of cell", place[expected[place]], place),
+            compare("box of net", boxes, self.netlist.boxes(place, self.side)),
             compare("cost of net", net_cost, costs),
             compare("cost", [totals[COST]], [costs.sum()]),
         )
@@ -372,18 +545,18 @@ def _number(name: str, high: int, tiny: int, small: int, paper: int, text: str) 
 REGISTRY.add(
     Workload(
         id="vpr",
-        title="placement by simulated annealing: concurrent swaps under locks of sites and nets",
+        title="placement by simulated annealing: concurrent swaps under locks of sites and nets (inferred)",
         group="I",
         papers=("T", "R"),
         needs_coherence=True,
-        check="a valid placement; the incremental cost equals the recomputed cost",
+        check="a valid placement; incremental boxes and costs equal the recomputed ones",
         parameters=(
-            _number("cells", 65536, 200, 4000, 32384, "cells of the netlist"),
-            _number("side", 256, 16, 68, 190, "sites along each side of the square"),
+            _number("cells", 65536, 200, 3500, 3500, "cells of the netlist (assumed)"),
+            _number("side", 256, 16, 60, 60, "sites along each side of the square"),
             _number(
                 "reach", 256, 8, 20, 60, "largest distance of a move, in sites along each side"
             ),
-            _number("moves", 1 << 20, 12, 24, 256, "moves per block"),
+            _number("moves", 1 << 20, 4, 8, 416, "moves per block"),
             _number("blocks_per_core", 8, 1, 8, 8, f"blocks per core, of {BLOCK} threads"),
             Parameter(
                 name="temperature",

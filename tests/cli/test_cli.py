@@ -259,7 +259,9 @@ def test_compare_json_is_runs_and_summary(cli, tmp_path):
     plain = json.loads(out)
     assert (status, err) == (0, "")
     assert [run["protocol"] for run in plain["runs"]] == ["no-l1", "ideal"]
-    assert set(plain["summary"][0]) == {"workload", "protocol", "speedup", "traffic", "energy"}
+    assert set(plain["summary"][0]) == {
+        "workload", "protocol", "seed", "speedup", "traffic", "energy",
+    }  # fmt: skip
     assert not (tmp_path / "figures").exists()
 
 
@@ -469,3 +471,22 @@ def test_the_table_of_a_comparison_fits_80_columns(tmp_path):
     row = next(line for line in lines if line.startswith("reduction"))
     assert row.split()[:2] == ["reduction", "no-l1"]
     assert row.rstrip().endswith("correct")
+
+
+def test_the_command_takes_seeds(cli):
+    arguments = ("compare", "-w", "vec-cpy", "-p", "no-l1,ideal", "--scale", "tiny")
+    status, out, _ = cli(*arguments, "--seeds", "2", "--json")
+    data = json.loads(out)
+    assert status == 0
+    assert [run["seed"] for run in data["runs"]] == [0, 1, 0, 1]
+    assert [row["seed"] for row in data["summary"]] == [0, 1, 0, 1]
+    assert "speedup_spread" in data["means"][0]
+
+
+def test_the_printed_table_shows_seeds_and_spread(cli, tmp_path):
+    arguments = ("compare", "-w", "bfs", "-p", "no-l1,ideal", "--scale", "tiny")
+    _, out, _ = cli(*arguments, "--seeds", "0,3", "--out", str(tmp_path))
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert "seed" in lines[0].split()
+    mean = next(line for line in lines[lines.index("") :] if line.startswith("ideal"))
+    assert re.search(r"\d\.\d\d \(\d\.\d\d-\d\.\d\d\)", mean)

