@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
 from gpucoh.array import Array, converted, dtype_of, shape_of, values_of
-from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
+from gpucoh.errors import ConfigError, Error, KernelError, SimulationError, short_traceback
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
@@ -116,6 +116,7 @@ class GPU:
     array([2, 3], dtype=int32)
     """
 
+    @short_traceback
     def __init__(
         self,
         machine: str | Path | Machine = "fermi",
@@ -174,6 +175,7 @@ class GPU:
         self._core = None
         self._dropped.clear()
 
+    @short_traceback
     def __enter__(self) -> Self:
         _ = self.core  # a closed GPU is refused
         return self
@@ -192,6 +194,7 @@ class GPU:
 
     # ---- memory
 
+    @short_traceback
     def array(self, data: ArrayLike | Array, dtype: Any = None) -> Array:
         """Copy data into newly allocated simulated memory.
 
@@ -214,6 +217,7 @@ class GPU:
         out[:] = given
         return out
 
+    @short_traceback
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
         """Allocate simulated memory filled with 0.
 
@@ -224,6 +228,7 @@ class GPU:
         """
         return self._allocate(shape_of(shape), dtype_of(dtype))
 
+    @short_traceback
     def full(self, shape: int | tuple[int, ...], value: float, dtype: Any = np.float32) -> Array:
         """Allocate simulated memory filled with ``value``.
 
@@ -262,6 +267,7 @@ class GPU:
 
     # ---- launches
 
+    @short_traceback
     def launch(
         self,
         kernel: Kernel,
@@ -420,6 +426,7 @@ class GPU:
 
     # ---- statistics, checks and snapshots
 
+    @short_traceback
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
@@ -432,10 +439,12 @@ class GPU:
         )
         return Stats(counted | {"energy": joules})
 
+    @short_traceback
     def reset_stats(self) -> None:
         """Set all counters to zero."""
         self.core.reset_statistics()
 
+    @short_traceback
     def verify(self) -> None:
         """Check the state of every component; between launches also that no message or request is left over.
 
@@ -446,12 +455,14 @@ class GPU:
         """
         self.core.verify()
 
+    @short_traceback
     def snapshot(self) -> Snapshot:
         """A copy of the whole state, between launches."""
         self._release_dropped()
         valid = frozenset(array.serial for array in self._arrays if not array._freed)
         return Snapshot(self.core.snapshot(), valid)
 
+    @short_traceback
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot; later arrays become invalid, arrays freed since then become valid.
 

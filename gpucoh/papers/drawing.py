@@ -13,14 +13,13 @@ from matplotlib.figure import Figure
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.gpu import resolve
 from gpucoh.protocols import split_options
+from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.charts import (
-    STYLE,
     WIDTHS,
     WRONG,
     Bar,
     Chart,
     Options,
-    PrintFigure,
     draw,
     finish,
 )
@@ -198,7 +197,7 @@ def lifetimes(panels: Sequence[Panel]) -> Figure:
     panel = panels[0]
     comparison = panel.comparison
     with mpl.rc_context(STYLE):
-        figure = PrintFigure(figsize=(WIDTHS["column"], 3.6), layout="constrained")
+        figure = Canvas(figsize=(WIDTHS["column"], 3.6), layout="constrained")
         axes = figure.add_subplot()
         for number, name in enumerate(comparison.workloads):
             _draw_workload(axes, comparison, name, number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib import patheffects, transforms
@@ -18,37 +17,17 @@ from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 
 from gpucoh.errors import ConfigError
+from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.looks import Look, proper_name
 from gpucoh.units import nearest
 
 WIDTHS = {"column": 3.3, "page": 7.0}
 WRONG = "#c00000"
 AUTO = "auto"
-# Type 42 embeds TrueType fonts: publishers refuse PDFs with the Type 3 fonts that Matplotlib writes by default.
-STYLE: Any = {
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
-    "hatch.linewidth": 0.5,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 7,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "savefig.dpi": 300,
-}
 _SMALL = 6.0  # points; the smallest text
 _PITCH = 7.1  # points from bar to bar below which names of _SMALL would touch
 _GAP = 0.9  # space between groups of bars, in bars
 _LEFT = 0.5  # inches for the y axis
-
-
-class PrintFigure(Figure):
-    """A figure whose files have TrueType fonts, whatever the user's Matplotlib settings."""
-
-    def savefig(self, *arguments: Any, **options: Any) -> None:
-        """Write the figure; the arguments are Matplotlib's."""
-        with mpl.rc_context(STYLE):
-            super().savefig(*arguments, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +180,7 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         heights = [1.5 + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart]
         parts: dict[object, Artist] = {}
         marks: dict[object, Artist] = {}
-        figure = PrintFigure(layout=ConstrainedLayoutEngine(h_pad=0.03, w_pad=0.07, hspace=0.02))
+        figure = Canvas(layout=ConstrainedLayoutEngine(h_pad=0.03, w_pad=0.07, hspace=0.02))
         grid = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
         axes: list[Axes] = list(grid[:, 0])
         place = 0

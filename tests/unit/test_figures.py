@@ -161,7 +161,7 @@ def test_every_figure_names_its_mean_and_marks_one_over_fewer_workloads(matrix, 
 def test_the_mean_is_over_the_workloads_without_wrong_results(matrix):
     axes = matrix.plot_speedup().axes[0]
     drawn = [bar.get_height() for bar in axes.patches[-3:]]
-    assert drawn == pytest.approx([row["speedup_harmonic"] for row in matrix.means()])
+    assert drawn == pytest.approx([row["speedup_harmonic"] for row in matrix.mean_rows()])
 
 
 @pytest.mark.parametrize("name", FIGURES)
