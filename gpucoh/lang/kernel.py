@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable
 from functools import cached_property
@@ -44,7 +45,18 @@ class Kernel:
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
 
     def __repr__(self) -> str:
-        return f"<gpucoh.kernel {self.name}>"
+        try:
+            parameters = ", ".join(map(str, self.signature))
+        except KernelError:  # the launch reports it
+            parameters = "..."
+        return f"<gpucoh.kernel {self.name}({parameters[:100]})>"
+
+    def _repr_html_(self) -> str:
+        try:
+            text = "\n".join(self.source_lines)
+        except KernelError:
+            text = repr(self)
+        return f"<pre>{html.escape(text)}</pre>"
 
     def __reduce__(self) -> tuple[type[Kernel], tuple[Callable[..., Any]]]:
         return type(self), (self.function,)  # without compiled programs

@@ -36,6 +36,10 @@ class Parameter:
     type: Scalar
     readonly: bool = False
 
+    def __str__(self) -> str:
+        kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
+        return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
+
 
 @dataclass(frozen=True)
 class Program:

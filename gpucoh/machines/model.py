@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from gpucoh import markup
 from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
@@ -214,6 +215,22 @@ class Machine(BaseModel):
         except ValidationError as error:
             raise ConfigError(f"{label}: {_first_line(error, type(self).model_fields)}") from None
         _check_fit(label, self)
+
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{name}={value}" for name, value in self.changes.items())
+        if self.name not in PRESETS:
+            changed = ""
+        text = (
+            f"<gpucoh.Machine {self.name}: {self.cores} cores at {self.core_mhz} MHz, L1 {format_kib(self.l1_kib)}, "
+            f"L2 {format_kib(self.derived['l2_total_kib'])}{'; ' if changed else ''}{changed}>"
+        )
+        return markup.shortened(text)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        columns = ("field", "value", "unit", "description", "source")
+        return markup.table(columns, self.rows(), repr(self).strip("<>"))
 
     @short_traceback
     def replace(self, **changes: Any) -> Machine:

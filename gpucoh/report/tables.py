@@ -164,7 +164,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
             *(_mean(row, name) for name in ("speedup_harmonic", "speedup", "traffic", "energy")),
             f"{row['workloads']} of {len(comparison.workloads)}",
         ]
-        for row in comparison.means()
+        for row in comparison.mean_rows()
     ]
     columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
     console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
