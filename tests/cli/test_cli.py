@@ -157,7 +157,7 @@ def test_run_reports_a_run_that_hangs_as_wrong(cli):
 
 @pytest.mark.parametrize("change", ["registers_per_core=64", "scratchpad_kib=1"])
 def test_a_kernel_that_no_core_of_the_machine_holds_is_refused(cli, change):
-    status, out, err = cli("run", "rg", "-p", "ideal", *TINY, "--set", change)
+    status, out, err = cli("run", "lps", "-p", "ideal", *TINY, "--set", change)
     assert (status, out) == (2, "")
     assert re.fullmatch(r"gpucoh: .*: a block needs \d+ .*; a core has \d+\n", err)
 

@@ -22,7 +22,7 @@ def test_what_is_no_name_names_nothing(value):
     assert "protocol" in refusal(gpucoh.GPU, protocol=value)
     assert "protocol" in refusal(gpucoh.run, "vec-cpy", protocol=value)
     assert "scale" in refusal(gpucoh.run, "vec-cpy", protocol="ideal", scale=value)
-    if value is not None:  # without a name, workload() is a decorator
+    if value is not None:  # the default
         assert "workload" in refusal(gpucoh.workload, value)
         assert "consistency" in refusal(gpucoh.GPU, protocol="ideal", consistency=value)
 
