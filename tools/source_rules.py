@@ -45,8 +45,8 @@ MAY_ALLOCATE = {
     "check/view.c", "check/world_moves.c",
 }  # fmt: skip
 
-# Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow.
-LARGE = {"IPython", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
+# Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow, or are optional.
+LARGE = {"cloudpickle", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
 
 MOST_LINES = 60  # exclusive limit for a C function
 
