@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh import markup
-from gpucoh.errors import ConfigError
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.late import LATE_IMPORT
@@ -68,6 +68,7 @@ class Comparison:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
+    @short_traceback
     def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
         """One run of the matrix, by default with the first seed.
 
@@ -273,6 +274,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     return [future.result() for future in futures]
 
 
+@short_traceback
 def compare(
     workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpucoh import markup
-from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
+from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError, short_traceback
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import (
     DEFAULT_BUDGET,
@@ -443,6 +443,7 @@ def _fits(
     GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
+@short_traceback
 def run(
     workload: Given,
     protocol: str = "no-l1",
