@@ -111,7 +111,8 @@ class Comparison:
 
     def means(self) -> pd.DataFrame:
         """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
-        import pandas as pd  # deferred: it is large
+        with LATE_IMPORT:
+            import pandas as pd
 
         rows = self.mean_rows()
         return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
