@@ -158,25 +158,15 @@ def check_imports(root: Path) -> Iterator[str]:
 
 
 def imported_by(statement: ast.stmt) -> set[str]:
-<<<<<<< HEAD
-    """The modules that a statement imports, and their packages; of ``from a import b`` a and a.b, maybe a module."""
-    names: set[str] = set()
-=======
     """The modules that a statement imports, with their packages; of ``from a import b`` also a.b, which may be one."""
->>>>>>> messages
     if isinstance(statement, ast.Import):
         names = {item.name for item in statement.names}
     elif isinstance(statement, ast.ImportFrom):
         names = {f"{statement.module}.{item.name}" for item in statement.names}
-<<<<<<< HEAD
-    parts = [name.split(".") for name in names]
-    return {".".join(part[:length]) for part in parts for length in range(1, len(part) + 1)}
-=======
     else:
         return set()
     parts = [name.split(".") for name in names]
     return {".".join(name[:end]) for name in parts for end in range(1, len(name) + 1)}
->>>>>>> messages
 
 
 def late_modules(trees: dict[str, ast.Module]) -> set[str]:

@@ -20,12 +20,7 @@ def _bar(**settings: Any) -> Any:
     """A bar of tqdm: a widget in a notebook that has ipywidgets, else text."""
     with LATE_IMPORT, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the advice to install ipywidgets
-<<<<<<< HEAD
         from tqdm.auto import tqdm
-=======
-        with LATE_IMPORT:
-            from tqdm.auto import tqdm
->>>>>>> messages
     return tqdm(leave=False, file=sys.stderr, **settings)
 
 
