@@ -6,13 +6,15 @@ import math
 import os
 import statistics
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.errors import ConfigError
+from gpucoh import markup
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.late import LATE_IMPORT
@@ -31,7 +33,7 @@ DEFAULT_WORKLOADS = ("bfs", "hsp", "reduction", "stn", "bh", "fg-share")
 DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "mesi", "gpu-vi", "tc-weak", "ideal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The runs of a matrix.
 
@@ -66,6 +68,7 @@ class Comparison:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
+    @short_traceback
     def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
         """One run of the matrix, by default with the first seed.
 
@@ -106,7 +109,14 @@ class Comparison:
             if run.workload == workload and run.protocol in protocols
         )
 
-    def means(self) -> list[dict[str, Any]]:
+    def means(self) -> pd.DataFrame:
+        """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
+        import pandas as pd  # deferred: it is large
+
+        rows = self.mean_rows()
+        return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
+
+    def mean_rows(self) -> list[dict[str, Any]]:
         """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
         The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
@@ -147,9 +157,44 @@ class Comparison:
         return {
             "runs": [run.to_dict() for run in self.runs],
             "summary": self.summary,
-            "means": self.means(),
+            "means": self.mean_rows(),
             "baseline": self.baseline,
         }
+
+    def __repr__(self) -> str:
+        verdicts = Counter(run.verdict for run in self.runs)
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        return markup.shortened(
+            f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols"
+            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}, "
+            f"baseline {self.baseline}: {counts}>"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = (
+            "workload",
+            "protocol",
+            "seed",
+            "cycles",
+            "speedup",
+            "traffic",
+            "energy",
+            "L1 hits",
+        )
+        rows = [
+            (
+                run.workload,
+                run.protocol,
+                run.seed,
+                run.cycles,
+                *(ratios[name] for name in ("speedup", "traffic", "energy")),
+                f"{run.l1.hit_rate:.0%}" if run.l1.loads else "-",
+                run.verdict,
+            )
+            for run, ratios in zip(self.runs, self.summary, strict=True)
+        ]
+        caption = f"speedup, traffic and energy relative to {self.baseline}"
+        return markup.table((*columns, "answer"), rows, caption)
 
     def plot_speedup(self) -> Figure:
         """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
@@ -228,6 +273,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     return [future.result() for future in futures]
 
 
+@short_traceback
 def compare(
     workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,

@@ -183,7 +183,9 @@ class ExpressionLowerer(PowerEmitter):
             )
         try:
             found = getattr(base.value, node.attr)
-        except AttributeError:
+        except AttributeError as error:
+            if base.value is sys.modules["gpucoh"]:
+                self.fail(node, str(error))
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
         if base.value is not sys.modules["gpucoh"]:  # its names do not change
             self.depend_attribute(base.value, node.attr, found)
@@ -212,7 +214,16 @@ class ExpressionLowerer(PowerEmitter):
             item: AnyValue = base.items[k]
             return item
         array = self.array(base, node)
-        index = self.index(array, self.value(node.slice), node)
+        given = self.value(node.slice)
+        axes = len(getattr(array, "shape", ()))
+        if axes > 1 and not isinstance(given, TupleValue):
+            names = ", ".join("ijk"[:axes])
+            self.fail(
+                node,
+                f"{describe(array)} takes {axes} indices in one pair of brackets, got 1: "
+                f"write {ast.unparse(node.value)}[{names}]",
+            )
+        index = self.index(array, given, node)
         self.at(node)
         return self.read(array, index)
 

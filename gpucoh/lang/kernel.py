@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar, cast
 
-from gpucoh.errors import ConfigError, KernelError
+from gpucoh.errors import ConfigError, KernelError, short_traceback
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
@@ -44,11 +45,23 @@ class Kernel:
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
 
     def __repr__(self) -> str:
-        return f"<gpucoh.kernel {self.name}>"
+        try:
+            parameters = ", ".join(map(str, self.signature))
+        except KernelError:  # the launch reports it
+            parameters = "..."
+        return f"<gpucoh.kernel {self.name}({parameters[:100]})>"
+
+    def _repr_html_(self) -> str:
+        try:
+            text = "\n".join(self.source_lines)
+        except KernelError:
+            text = repr(self)
+        return f"<pre>{html.escape(text)}</pre>"
 
     def __reduce__(self) -> tuple[type[Kernel], tuple[Callable[..., Any]]]:
         return type(self), (self.function,)  # without compiled programs
 
+    @short_traceback
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(
@@ -65,6 +78,7 @@ class Kernel:
         return self._unit.lines
 
     @cached_property
+    @short_traceback
     def signature(self) -> tuple[Parameter, ...]:
         """The parameters, in order.
 
@@ -96,6 +110,7 @@ class Kernel:
                 )
         return tuple(parameters)
 
+    @short_traceback
     def compile(self, lanes: int = 32) -> Program:
         """Machine code for warps of ``lanes`` (32 or 64); cached until a constant that it uses changes.
 
@@ -134,6 +149,7 @@ class Kernel:
         del self._programs[:-MAX_CACHED]
         return program
 
+    @short_traceback
     def disassemble(self, lanes: int = 32) -> str:
         """The machine code as text."""
         return disassemble(self.compile(lanes))
@@ -153,6 +169,7 @@ class Device:
     def __repr__(self) -> str:
         return f"<gpucoh.device {self.name}>"
 
+    @short_traceback
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Raise: only kernels call device functions."""
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
@@ -163,11 +180,13 @@ class Device:
         return SourceUnit(self.function, "device function")
 
 
+@short_traceback
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a kernel of a Python function with parameters annotated ``i32 u32 f32`` or ``Buffer[...]``."""
     return Kernel(function)
 
 
+@short_traceback
 def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function that kernels can call. It is inlined; a type checker sees the plain function."""
     return cast(Callable[_P, _R], Device(function))

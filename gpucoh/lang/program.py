@@ -45,6 +45,10 @@ def extent_name(buffer: str, axis: int) -> str:
     """The name of an extent of a buffer in :attr:`Program.constants`; no parameter has such a name."""
     return f"{buffer}.shape[{axis}]"
 
+    def __str__(self) -> str:
+        kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
+        return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
+
 
 @dataclass(frozen=True)
 class Program:

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from gpucoh.errors import ConfigError
+from gpucoh import markup
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
@@ -205,6 +206,7 @@ class Machine(BaseModel):
     dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
     timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
 
+    @short_traceback
     def __init__(self, **values: Any) -> None:
         label = f"machine {str(values.get('name', 'custom'))[:LONGEST_NAME]!r}"
         _refuse_unknown(label, values, type(self).model_fields)
@@ -214,6 +216,23 @@ class Machine(BaseModel):
             raise ConfigError(f"{label}: {_first_line(error, type(self).model_fields)}") from None
         _check_fit(label, self)
 
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{name}={value}" for name, value in self.changes.items())
+        if self.name not in PRESETS:
+            changed = ""
+        text = (
+            f"<gpucoh.Machine {self.name}: {self.cores} cores at {self.core_mhz} MHz, L1 {format_kib(self.l1_kib)}, "
+            f"L2 {format_kib(self.derived['l2_total_kib'])}{'; ' if changed else ''}{changed}>"
+        )
+        return markup.shortened(text)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        columns = ("field", "value", "unit", "description", "source")
+        return markup.table(columns, self.rows(), repr(self).strip("<>"))
+
+    @short_traceback
     def replace(self, **changes: Any) -> Machine:
         """The same machine with some fields changed.
 
@@ -281,6 +300,7 @@ class Machine(BaseModel):
             if getattr(preset_machine, name) != value
         }
 
+    @short_traceback
     def source(self, field: str) -> str:
         """The source of a field's number: paper and table, ``inferred`` with the reason, or ``given``.
 
@@ -322,6 +342,7 @@ class Machine(BaseModel):
             lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
         return "\n".join(lines) + "\n"
 
+    @short_traceback
     def to_toml(self, path: str | Path) -> None:
         """Write :meth:`toml` to a file.
 
@@ -334,6 +355,7 @@ class Machine(BaseModel):
             part.write_text(self.toml(), encoding="utf-8")
 
     @classmethod
+    @short_traceback
     def from_toml(cls, path: str | Path) -> Self:
         """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
 
@@ -470,6 +492,7 @@ def _check_fit(label: str, m: Machine) -> None:
         )
 
 
+@short_traceback
 def machine(name: str | Machine | Path = "fermi") -> Machine:
     """Find a machine by its preset's id, or read it from a TOML file if the name ends in ``.toml``.
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.protocols import split_options
+from gpucoh.report.canvas import Figure
 from gpucoh.report.plots import (
     CLASS_NAMES,
     PART_NAMES,

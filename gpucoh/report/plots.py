@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from gpucoh.energy import PARTS
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.gpu import resolve
+from gpucoh.report.canvas import Figure
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
 # Even steps of lightness, with hatches, so that neighbours differ in grey, too.
@@ -192,7 +192,7 @@ def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure
     heights = {
         (row["workload"], row["protocol"]): row["speedup"] or 0.0 for row in comparison.summary
     }
-    means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.means()}
+    means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.mean_rows()}
     figure, axes = _new(len(names) + 1, len(protocols))
     width = 0.8 / len(protocols)
     wrong: list[tuple[float, float]] = []

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from gpucoh.errors import ConfigError
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.units import name_of
 
 Value: TypeAlias = int | float | bool | str | None
@@ -327,6 +327,7 @@ class Workload:
         """A hash of its code; None for a built-in workload, which the version of gpucoh determines."""
         return None
 
+    @short_traceback
     def prepare(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Instance:
@@ -348,6 +349,7 @@ class Workload:
         """
         return self.factory(self.setting(scale, seed, params))
 
+    @short_traceback
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:

@@ -20,10 +20,10 @@ def test_what_is_no_name_names_nothing(value):
     assert "machine" in refusal(gpucoh.machine, value)
     assert "machine" in refusal(gpucoh.GPU, machine=value)
     assert "protocol" in refusal(gpucoh.GPU, protocol=value)
-    assert "workload" in refusal(gpucoh.workload, value)
     assert "protocol" in refusal(gpucoh.run, "vec-cpy", protocol=value)
     assert "scale" in refusal(gpucoh.run, "vec-cpy", protocol="ideal", scale=value)
-    if value is not None:
+    if value is not None:  # the default
+        assert "workload" in refusal(gpucoh.workload, value)
         assert "consistency" in refusal(gpucoh.GPU, protocol="ideal", consistency=value)
 
 

@@ -119,7 +119,7 @@ ARRAYS = {
     "t = shared(i32, 200000)\ns = shared(i32, 200000)": "(allowed: up to 262144 per block)",
     "t = local(f32, 1000)": "(allowed: up to",
     "t = shared(i32, 4)\na = t[4]": "out of bounds",
-    "t = shared(i32, (4, 5))\na = t[1]": "takes 2 index",
+    "t = shared(i32, (4, 5))\na = t[1]": "takes 2 indices",
     "t = shared(i32, (4, 5))\na = t[n, 5]": "out of bounds",
     "t = shared(i32, 4)\nt = shared(i32, 4)": "assigned more than once",
     "y[shared(i32, 4)] = 1": "stand alone",
