@@ -11,13 +11,13 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Never, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
-from gpucoh.array import Array, converted, dtype_of, shape_of, values_of
+from gpucoh.arrays import Array, converted, dtype_of, shape_of, values_of
 from gpucoh.errors import ConfigError, Error, KernelError, SimulationError, short_traceback
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
@@ -271,9 +271,9 @@ class GPU:
     def launch(
         self,
         kernel: Kernel,
-        *,
-        grid: Extent,
-        block: Extent,
+        *others: Never,
+        grid: Extent | None = None,
+        block: Extent | None = None,
         args: Sequence[Any] = (),
         placement: str | None = None,
         deadlock_after: int | None = None,
@@ -285,7 +285,7 @@ class GPU:
         kernel : Kernel
             A function decorated with ``@gpucoh.kernel``.
         grid, block : int or up to three int
-            Number of blocks in the grid; number of threads in a block.
+            Number of blocks in the grid; number of threads in a block. Required, and given by name.
         args : sequence
             One argument per parameter: numbers, and arrays of this GPU.
         placement : {"round_robin", "first_free", "static"}, optional
@@ -314,6 +314,8 @@ class GPU:
             raise ConfigError(
                 f"{kernel!r} is not a kernel: decorate the function with @gpucoh.kernel"
             )
+        if others or grid is None or block is None:
+            raise ConfigError(_how_to_launch(kernel, others, grid, block))
         grid3, block3 = _extent("grid", grid), _extent("block", block)
         threads, most = (
             block3[0] * block3[1] * block3[2],
@@ -479,6 +481,19 @@ class GPU:
             array._freed = array.serial not in snapshot.arrays
 
 
+def _how_to_launch(
+    kernel: Kernel, others: Sequence[Any], grid: Extent | None, block: Extent | None
+) -> str:
+    """The message for a launch without grid and block by name; it quotes those that are given."""
+    given = iter(others)
+    grid = next(given, 32) if grid is None else grid
+    block = next(given, 128) if block is None else block
+    return (
+        "grid, block and args of a launch are given by name: "
+        f"gpu.launch({kernel.name}, grid={grid!r}, block={block!r}, args=(...))"
+    )
+
+
 def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
     """Check that no array is both a read-only and a writable argument: a protocol may keep stale read-only copies."""
     readonly = {address: name for address, _, is_readonly, name in slots if is_readonly}
@@ -534,7 +549,7 @@ def _checks(check: Any, protocol: str, model: str) -> int:
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
-    if check not in CHECKS:
+    if not isinstance(check, str) or check not in CHECKS:
         raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(

@@ -1,5 +1,5 @@
-/* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them literal readings of the paper that violate coherence: h1, h2, h3 and
- * h6 follow its table 2, w2 and w3 its prose.
+/* mutants_tc.c: bugs planted in TC-Strong and TC-Weak, among them literal readings of the paper that violate coherence: h1, h2, h3,
+ * h6 and h7 follow its table 2, w2 and w3 its prose.
  */
 #include "tests/mutants.h"
 
@@ -207,6 +207,20 @@ tcw_store_makes_private(mutant_t *m)
     mutant_next(m, "L2", "P", "ATOMIC", "P");
 }
 
+/* Table 2's rows E and IM, together with the L1's increments. */
+static void
+tcw_fill_leaves_timestamp(mutant_t *m)
+{
+    mutant_copy(m, "L2", "IM", "FILL_UPGR", "IM", "FILL_STORE");
+}
+
+static void
+tcw_upgrade_leaves_timestamp(mutant_t *m)
+{
+    mutant_copy(m, "L2", "E", "UPGR_OTHER", "E", "GETX");
+    tcw_fill_leaves_timestamp(m);
+}
+
 static int
 release_at_once(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
@@ -299,6 +313,10 @@ MUTANTS(tc) {
      "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
     {"tc-weak!h6", "the line that answers a UPGR overwrites younger own stores",
      "table 2, (VM, DATA-G): no merge with outstanding stores is specified", tcw_merge_forgotten},
+    {"tc-weak!h7", "a UPGR of an expired copy leaves the line's timestamp, which the next lease may give to another core's copy",
+     "table 2, (E, UPGR): \"write; ACK\", in E", tcw_upgrade_leaves_timestamp},
+    {"tc-weak!h7-filled", "the same for a UPGR that a fill completes only",
+     "table 2, (IM, Mem Data): \"write? ACK; -> E\"", tcw_fill_leaves_timestamp},
     {"tc-weak!expired-copy-read", "a load hits on an expired copy", NULL, expired_copy_read},
     {"tc-weak!fence-ignores-gwct", "a fence waits for acknowledgements only", NULL, tcw_fence_ignores_gwct},
     {"tc-weak!gwct-not-noted", "an L1 without a copy ignores an acknowledgement's GWCT", NULL, tcw_gwct_not_noted},

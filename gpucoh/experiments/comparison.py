@@ -112,7 +112,8 @@ class Comparison:
 
     def means(self) -> pd.DataFrame:
         """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
-        import pandas as pd  # deferred: it is large
+        with LATE_IMPORT:
+            import pandas as pd
 
         rows = self.mean_rows()
         return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
@@ -371,7 +372,7 @@ def compare(
     jobs : int, optional
         Parallel runs; by default one per processor.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     seeds : sequence of int, optional
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 

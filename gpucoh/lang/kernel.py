@@ -6,7 +6,7 @@ import html
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from gpucoh.errors import ConfigError, KernelError, short_traceback
 from gpucoh.lang import optimise, schedule
@@ -65,7 +65,18 @@ class Kernel:
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(
-            f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)"
+            f"kernel '{self.name}' cannot be called: launch it with "
+            f"gpu.launch({self.name}, grid=..., block=..., args=(...))"
+        )
+
+    @short_traceback
+    def __getitem__(self, launch: Any) -> NoReturn:
+        """Raise: a GPU launches kernels."""
+        extents = launch if isinstance(launch, tuple) else (launch,)
+        shown = [repr(extent) for extent in extents[:2]] + ["...", "..."]
+        raise KernelError(
+            f"kernel '{self.name}' belongs to no GPU: launch it with "
+            f"gpu.launch({self.name}, grid={shown[0]}, block={shown[1]}, args=(...))"
         )
 
     @cached_property
@@ -99,7 +110,9 @@ class Kernel:
             if isinstance(type, Scalar):
                 parameters.append(Parameter(argument.arg, "scalar", type))
             elif isinstance(type, BufferType):
-                parameters.append(Parameter(argument.arg, "buffer", type.dtype, type.readonly))
+                parameters.append(
+                    Parameter(argument.arg, "buffer", type.dtype, type.readonly, type.dimensions)
+                )
             else:
                 raise unit.error(
                     argument,

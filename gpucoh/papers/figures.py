@@ -203,7 +203,8 @@ def paper_figure(
     ConfigError
         If the paper is unknown, or the figure's id is unknown or names several.
     """
-    import pandas as pd  # deferred: it is large
+    with LATE_IMPORT:
+        import pandas as pd
 
     described, specs = load(paper), chosen(paper, figure)
     if len(specs) > 1:

@@ -32,6 +32,7 @@ static const constants_t constants_of[] = {
     TC_L2_EVENTS(X)                                                                             \
     X(L2_UPGR_SAME, "store by an L1 whose copy has the L2's timestamp")                         \
     X(L2_UPGR_OTHER, "store by an L1 whose copy has another timestamp")                         \
+    X(L2_FILL_UPGR, "fill from memory, for a UPGR; no unexpired lease")                         \
     X(L2_FILL_LIVE_STORE, "fill from memory, for a store; unexpired lease")                     \
     X(L2_FILL_LIVE_OTHER, "fill from memory, for a UPGR of another timestamp; unexpired lease") \
     X(L2_FILL_LIVE_ATOMIC, "fill from memory, for an atomic; unexpired lease")
@@ -69,7 +70,7 @@ classify_fill(const gpc_step_t *x)
             if (live && !is_same(x, first, kept)) {
                 return L2_FILL_LIVE_OTHER;
             }
-            return live ? L2_FILL_LIVE_STORE : L2_FILL_STORE;
+            return live ? L2_FILL_LIVE_STORE : L2_FILL_UPGR;
         default:
             return live ? L2_FILL_LIVE_STORE : L2_FILL_STORE;
     }
@@ -186,6 +187,13 @@ GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not 
     return GPC_OK;
 }
 
+/* The writer's next UPGR carries now at most: one more than its copy's timestamp, which has passed, for each UPGR performed since. */
+GPC_ACTION(act_raise_to_now, "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
+{
+    gpc_raise_time(&tc_l2_line(x)->timestamp, gpc_now(x));
+    return GPC_OK;
+}
+
 GPC_ACTION(act_send_ack, "send ACK to the writer")
 {
     return tc_answer_writer(x, TCW_ACK, 0);
@@ -239,7 +247,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_E] = {
         [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
-        [L2_UPGR_OTHER] = GO(L2_E, writer_act_write, act_send_ack), /* that copy has expired too */
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, writer_act_write, act_send_ack, act_raise_to_now), /* that copy has expired too */
         [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
@@ -260,6 +268,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_UPGR] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack, act_raise_to_now),
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old_g),
         [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack_g, act_increment),
         [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
@@ -326,6 +335,7 @@ static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
+        [L2_FILL_UPGR] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old_g),
         [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack_g, act_increment),
         [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
