@@ -11,7 +11,7 @@ BUILD := build
 RELEASE := $(BUILD)/release
 SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.litmus' -o -name '*.expected' \) 2>/dev/null)
 
-.PHONY: demo test test-c test-python check format asan asan-python proof bench fuzz monitors clean develop
+.PHONY: demo test test-c test-python check format asan asan-python package proof bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -21,10 +21,12 @@ help:
 	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make asan-python  the binding's tests with the extension under the same sanitizers"
+	@echo "make package  the sdist, the wheel built from it, and the wheel in an environment of its own"
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
 	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc SCALE=small|paper); an interrupted run continues"
+	@echo "make notebooks  execute every notebook with small inputs"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make develop  build the extension beside its sources, for work on gpucoh"
@@ -52,6 +54,11 @@ $(BUILD)/.test: $(BUILD)/.run
 $(BUILD)/.dev: $(BUILD)/.test
 	$(BIN)/python tools/requirements.py dev > $(BUILD)/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/dev.txt
+	@touch $@
+
+$(BUILD)/.notebooks: $(BUILD)/.run
+	$(BIN)/python tools/requirements.py notebooks > $(BUILD)/notebooks.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/notebooks.txt
 	@touch $@
 
 # The package itself, built incrementally by meson in $(RELEASE).
@@ -91,6 +98,15 @@ asan-python: $(BUILD)/.test
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
 	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz -k "not planted"
+
+# pip builds the wheel from the sdist in isolation, as for a user. meson packs what is committed.
+package: $(BUILD)/.run
+	rm -rf $(BUILD)/dist $(BUILD)/clean && mkdir $(BUILD)/dist
+	$(RUN) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("$(BUILD)/dist")'
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/dist/*.tar.gz
+	$(PYTHON) -m venv $(BUILD)/clean
+	$(BUILD)/clean/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD)/dist/*.whl
+	cd $(BUILD)/clean && bin/python $(CURDIR)/tools/installed.py
 
 check: $(BUILD)/.dev
 	$(RUN) BUILD=$(BUILD) sh tools/check.sh
@@ -141,6 +157,11 @@ develop: $(BUILD)/.run
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# Every notebook of notebooks/ with inputs of the scale tiny; nothing is written.
+.PHONY: notebooks
+notebooks: $(BUILD)/.installed $(BUILD)/.notebooks
+	$(RUN) $(BIN)/python tools/notebooks.py
 
 # ---- the measured tables of docs/fidelity.md ------------------------------------------------------------------------------
 

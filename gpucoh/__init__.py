@@ -17,10 +17,12 @@ This module defines all public names. ``gpucoh.machines()`` and ``gpucoh.protoco
 modules of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from gpucoh import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
-from gpucoh.array import Array
+from gpucoh.arrays import Array
 from gpucoh.errors import (
     BudgetError,
     ConfigError,
@@ -80,3 +82,6 @@ __all__ = [
     "workloads",
 ]
 __all__ += _intrinsics
+
+if not _TYPE_CHECKING:  # it would take every name for an attribute
+    from gpucoh.hints import missing as __getattr__  # noqa: F401

@@ -1,6 +1,17 @@
-"""The exceptions of gpucoh. Every error that a user can cause is one of these, with a message of one line."""
+"""The exceptions of gpucoh. Every error that a user can cause is one of these, with a message of one line.
+
+The message names the user's mistake, so a traceback shows the user's frames and leaves out those of this package: the
+public functions are decorated with :func:`short_traceback`. ``GPUCOH_FULL_TRACEBACK=1`` in the environment shows all.
+"""
 
 from __future__ import annotations
+
+import functools
+import os
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 __all__ = [
     "BudgetError",
@@ -13,9 +24,50 @@ __all__ = [
     "WorkloadError",
 ]
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+# Packages without users' code: this one, the modules by which it calls itself in threads, and the shell of notebooks.
+_LEFT_OUT = {"gpucoh", "concurrent", "contextlib", "functools", "threading", "IPython"}
+
+
+def _shortened(frames: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of ``_LEFT_OUT``."""
+    if os.environ.get("GPUCOH_FULL_TRACEBACK"):
+        return frames
+    kept = []
+    while frames is not None:
+        module = str(frames.tb_frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in _LEFT_OUT:
+            kept.append(frames)
+        frames = frames.tb_next
+    short = None
+    for item in reversed(kept):
+        short = TracebackType(short, item.tb_frame, item.tb_lasti, item.tb_lineno)
+    return short
+
+
+def short_traceback(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorate a function that users call: an :class:`Error` leaves it without the frames of this package."""
+
+    @functools.wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except Error as error:
+            error.__traceback__ = _shortened(error.__traceback__)
+            raise
+
+    return call
+
 
 class Error(Exception):
     """Base class of all gpucoh errors."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython and Jupyter print, instead of ten lines of source around each frame."""
+        frames = _shortened(self.__traceback__)
+        return "".join(traceback.format_exception(type(self), self, frames)).splitlines()
 
 
 class ConfigError(Error, ValueError):

@@ -11,14 +11,14 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Never, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
-from gpucoh.array import Array, converted, dtype_of, shape_of, values_of
-from gpucoh.errors import ConfigError, Error, KernelError, SimulationError
+from gpucoh.arrays import Array, converted, dtype_of, shape_of, values_of
+from gpucoh.errors import ConfigError, Error, KernelError, SimulationError, short_traceback
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
@@ -116,6 +116,7 @@ class GPU:
     array([2, 3], dtype=int32)
     """
 
+    @short_traceback
     def __init__(
         self,
         machine: str | Path | Machine = "fermi",
@@ -174,6 +175,7 @@ class GPU:
         self._core = None
         self._dropped.clear()
 
+    @short_traceback
     def __enter__(self) -> Self:
         _ = self.core  # a closed GPU is refused
         return self
@@ -192,6 +194,7 @@ class GPU:
 
     # ---- memory
 
+    @short_traceback
     def array(self, data: ArrayLike | Array, dtype: Any = None) -> Array:
         """Copy data into newly allocated simulated memory.
 
@@ -214,6 +217,7 @@ class GPU:
         out[:] = given
         return out
 
+    @short_traceback
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
         """Allocate simulated memory filled with 0.
 
@@ -224,6 +228,7 @@ class GPU:
         """
         return self._allocate(shape_of(shape), dtype_of(dtype))
 
+    @short_traceback
     def full(self, shape: int | tuple[int, ...], value: float, dtype: Any = np.float32) -> Array:
         """Allocate simulated memory filled with ``value``.
 
@@ -262,12 +267,13 @@ class GPU:
 
     # ---- launches
 
+    @short_traceback
     def launch(
         self,
         kernel: Kernel,
-        *,
-        grid: Extent,
-        block: Extent,
+        *others: Never,
+        grid: Extent | None = None,
+        block: Extent | None = None,
         args: Sequence[Any] = (),
         placement: str | None = None,
         deadlock_after: int | None = None,
@@ -279,7 +285,7 @@ class GPU:
         kernel : Kernel
             A function decorated with ``@gpucoh.kernel``.
         grid, block : int or up to three int
-            Number of blocks in the grid; number of threads in a block.
+            Number of blocks in the grid; number of threads in a block. Required, and given by name.
         args : sequence
             One argument per parameter: numbers, and arrays of this GPU.
         placement : {"round_robin", "first_free", "static"}, optional
@@ -308,6 +314,8 @@ class GPU:
             raise ConfigError(
                 f"{kernel!r} is not a kernel: decorate the function with @gpucoh.kernel"
             )
+        if others or grid is None or block is None:
+            raise ConfigError(_how_to_launch(kernel, others, grid, block))
         grid3, block3 = _extent("grid", grid), _extent("block", block)
         threads, most = (
             block3[0] * block3[1] * block3[2],
@@ -420,6 +428,7 @@ class GPU:
 
     # ---- statistics, checks and snapshots
 
+    @short_traceback
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
@@ -432,10 +441,12 @@ class GPU:
         )
         return Stats(counted | {"energy": joules})
 
+    @short_traceback
     def reset_stats(self) -> None:
         """Set all counters to zero."""
         self.core.reset_statistics()
 
+    @short_traceback
     def verify(self) -> None:
         """Check the state of every component; between launches also that no message or request is left over.
 
@@ -446,12 +457,14 @@ class GPU:
         """
         self.core.verify()
 
+    @short_traceback
     def snapshot(self) -> Snapshot:
         """A copy of the whole state, between launches."""
         self._release_dropped()
         valid = frozenset(array.serial for array in self._arrays if not array._freed)
         return Snapshot(self.core.snapshot(), valid)
 
+    @short_traceback
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot; later arrays become invalid, arrays freed since then become valid.
 
@@ -466,6 +479,19 @@ class GPU:
         self.core.restore(snapshot.core)
         for array in self._arrays:
             array._freed = array.serial not in snapshot.arrays
+
+
+def _how_to_launch(
+    kernel: Kernel, others: Sequence[Any], grid: Extent | None, block: Extent | None
+) -> str:
+    """The message for a launch without grid and block by name; it quotes those that are given."""
+    given = iter(others)
+    grid = next(given, 32) if grid is None else grid
+    block = next(given, 128) if block is None else block
+    return (
+        "grid, block and args of a launch are given by name: "
+        f"gpu.launch({kernel.name}, grid={grid!r}, block={block!r}, args=(...))"
+    )
 
 
 def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
@@ -523,7 +549,7 @@ def _checks(check: Any, protocol: str, model: str) -> int:
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
-    if check not in CHECKS:
+    if not isinstance(check, str) or check not in CHECKS:
         raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpucoh import markup
 from gpucoh.errors import ConfigError
 from gpucoh.units import name_of, nearest, parse_bool
 
@@ -25,7 +26,7 @@ class Cell:
     hardened: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Table:
     """One transition table of a controller.
 
@@ -51,6 +52,24 @@ class Table:
     hardened: int
     texts: Mapping[str, str] = field(default_factory=dict)
     _cells: tuple[Cell, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<gpucoh.protocols.Table {self.name}: {len(self.states)} states, {len(self.events)} events, "
+            f"{self.transitions} transitions>"
+        )
+
+    def _repr_html_(self) -> str:
+        texts: dict[tuple[str, str], list[str]] = {}
+        for cell in self._cells:
+            target = f" / {cell.next}" if cell.next and cell.next != cell.state else ""
+            texts.setdefault((cell.event, cell.state), []).append(f"{cell.actions}{target}")
+        events = [event for event in self.events if any(event == key[0] for key in texts)]
+        rows = [
+            (event, *("; ".join(texts.get((event, state), ())) for state in self.states))
+            for event in events
+        ]
+        return markup.table(("event", *self.states), rows, f"{self.name}: actions / next state")
 
     def cells(self) -> Iterator[Cell]:
         """Every possible cell, in the table's order."""
@@ -235,7 +254,7 @@ class Watched:
     leases: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Protocol:
     """One coherence protocol.
 
@@ -306,6 +325,20 @@ class Protocol:
             watched=data["watched"] and Watched(**data["watched"]),
             json=data,
         )
+
+    def __repr__(self) -> str:
+        states = ", ".join(
+            f"{name} {len(table.states)} states" for name, table in self.controllers.items()
+        )
+        return markup.shortened(
+            f"<gpucoh.Protocol {self.id}: {self.name} ({self.paper}), {states}>"
+        )
+
+    def _repr_html_(self) -> str:
+        promises = ", ".join(f"{rule}: {model}" for rule, model in self.models.items())
+        rows = [("id", self.id), ("paper", self.paper), ("promises", promises)]
+        tables = (table._repr_html_() for table in self.controllers.values())
+        return markup.table(("", ""), rows, self.name) + "".join(tables)
 
     @property
     def has_l1(self) -> bool:

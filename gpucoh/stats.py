@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any, ClassVar, Generic, TypeVar
+
+from gpucoh import markup
+
+Value = TypeVar("Value", covariant=True)
+
+# Keys of storage that describe a table instead of counting.
+_CONSTANT = frozenset({"entries", "bits", "units", "class"})
 
 
-class Group(Mapping[str, Any]):
-    """One group of counters: ``stats.l1.loads`` or ``stats.l1["loads"]``."""
+class Group(Mapping[str, Value], Generic[Value]):
+    """One group of counters: ``stats.l1.loads`` or ``stats.l1["loads"]``.
+
+    ``a - b`` is the group of the differences; a counter that one of them lacks counts as 0 there.
+    """
 
     __slots__ = ("_name", "_values")
 
+    # The class of the groups by key, and of those of any other key.
+    _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {}
+    _part: ClassVar[type[Group[Any]] | None] = None
+
     def __init__(self, name: str, values: Mapping[str, Any]) -> None:
         self._name = name
-        self._values = {
-            key: Group(f"{name}.{key}", value) if isinstance(value, Mapping) else value
+        self._values: dict[str, Any] = {
+            key: self._typed(key)(f"{name}.{key}", value) if isinstance(value, Mapping) else value
             for key, value in values.items()
         }
 
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
+    def _typed(self, key: str) -> Callable[[str, Mapping[str, Any]], Group[Any]]:
+        return self._parts.get(key) or type(self)._part or Group
+
+    def __getitem__(self, key: str) -> Value:
+        found: Value = self._values[key]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -27,23 +47,40 @@ class Group(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def __getattr__(self, key: str) -> Any:
+    def __getattr__(self, key: str) -> Value:
         if key.startswith("_"):
             raise AttributeError(key)
         try:
-            return self._values[key]
+            found: Value = self._values[key]
         except KeyError:
             raise AttributeError(
                 f"no counter {self._name}.{key}; there are {', '.join(self._values)}"
             ) from None
+        return found
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
 
-    def __repr__(self) -> str:
-        return (
-            f"{self._name}({', '.join(f'{key}={value!r}' for key, value in self._values.items())})"
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), self._name, self.to_dict())
+
+    def __sub__(self, earlier: Any) -> Group[Value]:
+        if type(earlier) is not type(self):
+            return NotImplemented
+        found: Group[Value] = _made(
+            type(self), self._name, _difference(self.to_dict(), earlier.to_dict())
         )
+        return found
+
+    def __repr__(self) -> str:
+        shown = [f"{key}={value!r}" for key, value in self._values.items() if not _is_zero(value)]
+        while len(text := f"{self._name}({', '.join(shown)})") >= 180:
+            shown.pop()
+        left_out = len(self._values) - len(shown)
+        return text if not left_out else f"{text[:-1]}{', ' if shown else ''}{left_out} more)"
+
+    def _repr_html_(self) -> str:
+        return markup.table(("", ""), _rows(self._values), self._name)
 
     def to_dict(self) -> dict[str, Any]:
         """The counters as plain dictionaries and numbers."""
@@ -53,47 +90,359 @@ class Group(Mapping[str, Any]):
         }
 
 
-class Stats(Group):
+def _made(kind: type[Group[Any]], name: str, values: Mapping[str, Any]) -> Any:
+    return Stats(values) if kind is Stats else kind(name, values)
+
+
+def _is_zero(value: object) -> bool:
+    return isinstance(value, int | float) and not value
+
+
+def _rows(values: Mapping[str, Any]) -> list[tuple[str, object]]:
+    return [
+        (key, markup.Html(value._repr_html_()) if isinstance(value, Group) else value)
+        for key, value in values.items()
+    ]
+
+
+def _difference(later: Any, earlier: Any, key: str = "") -> Any:
+    """Differences of numbers, element by element in lists; ``None`` counts as 0."""
+    if key in _CONSTANT:
+        return earlier if later is None else later
+    if isinstance(later, Mapping) or isinstance(earlier, Mapping):
+        after, before = later or {}, earlier or {}
+        names = dict.fromkeys((*after, *before))
+        return {name: _difference(after.get(name), before.get(name), name) for name in names}
+    if isinstance(later, list) or isinstance(earlier, list):
+        pairs = zip_longest(later or (), earlier or (), fillvalue=0)
+        return [after - before for after, before in pairs]
+    return (later or 0) - (earlier or 0)
+
+
+def _rate(part: int, whole: int) -> float:
+    """A share; NaN of nothing."""
+    return part / whole if whole else math.nan
+
+
+class Cache(Group[int]):
+    """Counters of all L1s, or of all banks of the L2.
+
+    Attributes
+    ----------
+    loads, stores, atomics : int
+        Line requests that the controllers accepted.
+    load_hits, load_merges, load_misses : int
+        Loads that the cache served, that joined an outstanding miss, that sent a request.
+    expired : int
+        Misses that found an expired copy.
+    evictions, writebacks, fetches, invalidations, self_invalidations : int
+        Lines.
+    leases, lease_cycles, leases_cut : int
+        Leases given, their cycles, those shortened by a wrap-around of timestamps.
+    held_line, held_queue : int
+        Requests that waited for a line; cycles in which the head of a queue was held.
+    """
+
+    __slots__ = ()
+
+    loads: int
+    load_hits: int
+    load_misses: int
+    load_merges: int
+    expired: int
+    stores: int
+    atomics: int
+    evictions: int
+    writebacks: int
+    fetches: int
+    invalidations: int
+    self_invalidations: int
+    leases: int
+    lease_cycles: int
+    leases_cut: int
+    held_line: int
+    held_queue: int
+
+    @property
+    def hit_rate(self) -> float:
+        """Load hits per load; NaN without loads."""
+        return _rate(self["load_hits"], self["loads"])
+
+    @property
+    def miss_rate(self) -> float:
+        """Loads that sent a request per load; NaN without loads. Merged loads are neither hits nor misses."""
+        return _rate(self["load_misses"], self["loads"])
+
+    @property
+    def expired_rate(self) -> float:
+        """Loads that found an expired copy per load; NaN without loads."""
+        return _rate(self["expired"], self["loads"])
+
+
+class Dram(Group[int]):
+    """Counters of all memory channels; the cycles are DRAM cycles."""
+
+    __slots__ = ()
+
+    reads: int
+    writes: int
+    row_hits: int
+    row_misses: int
+    row_conflicts: int
+    busy_cycles: int
+    queue_cycles: int
+
+    @property
+    def row_hit_rate(self) -> float:
+        """Accesses to an open row per access; NaN without accesses, and for the model ``fixed``."""
+        return _rate(
+            self["row_hits"], self["row_hits"] + self["row_misses"] + self["row_conflicts"]
+        )
+
+
+class Message(Group[Any]):
+    """Counters of one message type; ``message["class"]`` is its traffic class."""
+
+    __slots__ = ()
+
+    messages: int
+    flits: int
+    flit_hops: int
+
+
+class Traffic(Group[Message]):
+    """Message type -> counters."""
+
+    __slots__ = ()
+    _part: ClassVar[type[Group[Any]] | None] = Message
+
+
+class Core(Group[int]):
+    """Counters of all cores."""
+
+    __slots__ = ()
+
+    instructions: int
+    thread_instructions: int
+    memory_instructions: int
+    active_cycles: int
+    issue_cycles: int
+    loads: int
+    stores: int
+    atomics: int
+    load_instructions: int
+    store_instructions: int
+    load_latency_cycles: int
+    store_latency_cycles: int
+    shared_accesses: int
+    shared_conflict_cycles: int
+    fences: int
+    barriers: int
+    divergent_branches: int
+
+    @property
+    def load_latency(self) -> float:
+        """Mean core cycles from issue to the last word of a load instruction; NaN without loads."""
+        return _rate(self["load_latency_cycles"], self["load_instructions"])
+
+    @property
+    def store_latency(self) -> float:
+        """Mean core cycles from issue to the last word of a store instruction; NaN without stores."""
+        return _rate(self["store_latency_cycles"], self["store_instructions"])
+
+
+class Stalls(Group[int]):
+    """Core cycles without an issued instruction, by cause."""
+
+    __slots__ = ()
+
+    scoreboard: int
+    memory_order: int
+    memory_order_load: int
+    memory_order_store: int
+    memory_order_atomic: int
+    memory_order_same_line: int
+    fence: int
+    fence_load: int
+    fence_store: int
+    fence_atomic: int
+    fence_release: int
+    time: int
+    load_store_queue: int
+    barrier: int
+    sleep: int
+    unit: int
+    drain: int
+    launch: int
+
+
+class Energy(Group[float]):
+    """Joules by part; further parts are arrays of the protocol's controllers."""
+
+    __slots__ = ()
+
+    noc_dynamic: float
+    noc_static: float
+    l1: float
+    l2: float
+    dram: float
+    scratchpad: float
+    core: float
+    total: float
+
+
+class Histograms(Group[Group[list[int]]]):
+    """Core's latencies, and histograms that the protocol declares, by controller."""
+
+    __slots__ = ()
+
+
+class Counters(Group[Group[int]]):
+    """Counters that the protocol declares besides those of :class:`Cache`, by controller."""
+
+    __slots__ = ()
+
+
+class Storage(Group[Group[Group[int]]]):
+    """Tables besides the caches, by controller."""
+
+    __slots__ = ()
+
+
+class Transitions(Group[list[int]]):
+    """Table of the protocol -> entries of each cell."""
+
+    __slots__ = ()
+
+
+class Check(Group[int]):
+    """What ``check=True`` checked."""
+
+    __slots__ = ()
+
+
+class Stats(Group[Any]):
     """Every counter of a GPU since its construction or the last reset of statistics.
+
+    ``later - earlier`` are the statistics of what ran in between.
 
     Attributes
     ----------
     cycles : int
         Core cycles of all launches.
+    launches : int
+        Kernels launched.
     instructions, thread_instructions, memory_instructions : int
         Warp instructions; instructions times active lanes; warp instructions that access global memory.
     rollovers : int
         Number of timestamp rollovers during launches; 0 for a protocol without timestamps.
-    l1, l2, traffic, stalls, dram : Group
-        Counters of each part; ``traffic`` has one group per message type: messages, flits, flit_hops, class.
+    events : int
+        Events that the simulator processed.
+    l1, l2 : Cache
+        Counters, and ``hit_rate``.
+    traffic : Traffic
+        One group per message type: messages, flits, flit_hops, class.
+    core, dram : Core, Dram
+    stalls : Stalls
         ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
         access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
         ``_release``.
-    histograms : Group
+    histograms : Histograms
         Lists of counts: element 0 counts the value 0, element i the values from 2**(i-1) to 2**i - 1.
         ``core.load_latency`` and ``core.store_latency`` are in core cycles, per instruction; histograms that a
         protocol declares are listed by controller.
-    counters : Group
+    counters : Counters
         Counters that a protocol declares besides ``l1`` and ``l2``, by controller.
-    storage : Group
+    storage : Storage
         Arrays and parts besides the caches, by controller: look-ups (``accesses``), ``entries`` of each of the
         ``units``, ``bits`` of an entry.
-    energy : Group
+    energy : Energy
         Joules by part, and ``total``.
+    transitions : Transitions
+        How often each cell of a table was entered, by table: one list, states by events.
+    check : Check
+        Only of a GPU that checks.
     """
 
     __slots__ = ()
 
+    _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {
+        "l1": Cache,
+        "l2": Cache,
+        "traffic": Traffic,
+        "core": Core,
+        "stalls": Stalls,
+        "dram": Dram,
+        "energy": Energy,
+        "histograms": Histograms,
+        "counters": Counters,
+        "storage": Storage,
+        "transitions": Transitions,
+        "check": Check,
+    }
+
+    cycles: int
+    launches: int
+    instructions: int
+    thread_instructions: int
+    memory_instructions: int
+    rollovers: int
+    events: int
+    l1: Cache
+    l2: Cache
+    traffic: Traffic
+    core: Core
+    stalls: Stalls
+    dram: Dram
+    energy: Energy
+    histograms: Histograms
+    counters: Counters
+    storage: Storage
+    transitions: Transitions
+    check: Check
+
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__("stats", values)
 
+    def __sub__(self, earlier: Any) -> Stats:
+        if not isinstance(earlier, Stats):
+            return NotImplemented
+        return Stats(_difference(self.to_dict(), earlier.to_dict()))
+
+    def __repr__(self) -> str:
+        rates = ", ".join(
+            f"{name.upper()} hits {self[name].hit_rate:.1%}"
+            for name in ("l1", "l2")
+            if name in self and self[name]["loads"]
+        )
+        return (
+            f"<gpucoh.Stats {self.get('cycles', 0):,} core cycles, {self.get('instructions', 0):,} warp instructions, "
+            f"{self.flits():,} flits{', ' if rates else ''}{rates}>"
+        )
+
+    def _repr_html_(self) -> str:
+        numbers = {key: value for key, value in self.items() if not isinstance(value, Group)}
+        rates = [
+            (f"{name}.hit_rate", f"{self[name].hit_rate:.1%}")
+            for name in ("l1", "l2")
+            if name in self and self[name]["loads"]
+        ]
+        rows = [*_rows(numbers), ("flits", self.flits()), *rates]
+        groups = (
+            markup.section(key, value._repr_html_())
+            for key, value in self.items()
+            if isinstance(value, Group)
+        )
+        return markup.table(("", ""), rows) + "".join(groups)
+
     def flits(self) -> int:
         """The number of flits sent."""
-        return sum(int(group["flits"]) for group in self["traffic"].values())
+        traffic: Mapping[str, Message] = self.get("traffic") or {}
+        return sum(message.flits for message in traffic.values())
 
     def flits_by_class(self) -> dict[str, int]:
         """Flits by message class, in the order of the classes' first messages."""
         out: dict[str, int] = {}
-        for group in self["traffic"].values():
-            out[group["class"]] = out.get(group["class"], 0) + int(group["flits"])
+        for message in self.traffic.values():
+            out[message["class"]] = out.get(message["class"], 0) + message.flits
         return out

@@ -7,6 +7,7 @@ and that no file calls back into its callers.
 
 from __future__ import annotations
 
+import ast
 import graphlib
 import re
 import subprocess
@@ -43,6 +44,9 @@ MAY_ALLOCATE = {
     "check/pages.c", "check/race.c", "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c",
     "check/view.c", "check/world_moves.c",
 }  # fmt: skip
+
+# Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow, or are optional.
+LARGE = {"cloudpickle", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
 
 MOST_LINES = 60  # exclusive limit for a C function
 
@@ -153,6 +157,69 @@ def check_imports(root: Path) -> Iterator[str]:
                 yield f"gpucoh/{name}:{number}: only binding.py may import _core"
 
 
+def imported_by(statement: ast.stmt) -> set[str]:
+    """The modules that a statement imports, with their packages; of ``from a import b`` also a.b, which may be one."""
+    if isinstance(statement, ast.Import):
+        names = {item.name for item in statement.names}
+    elif isinstance(statement, ast.ImportFrom):
+        names = {f"{statement.module}.{item.name}" for item in statement.names}
+    else:
+        return set()
+    parts = [name.split(".") for name in names]
+    return {".".join(name[:end]) for name in parts for end in range(1, len(name) + 1)}
+
+
+def late_modules(trees: dict[str, ast.Module]) -> set[str]:
+    """The modules of the package whose top imports a large package, directly or through others."""
+    uses = {module: set().union(*map(imported_by, tree.body)) for module, tree in trees.items()}
+    late: set[str] = set()
+    while True:
+        more = {
+            module
+            for module, used in uses.items()
+            if used & late or any(name.partition(".")[0] in LARGE for name in used)
+        }
+        if more == late:
+            return late
+        late = more
+
+
+def check_late_imports(root: Path) -> Iterator[str]:
+    """Check that an import in a function imports something large, under the lock of late imports."""
+    names = {
+        path: path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
+        for path in sorted((root / "gpucoh").rglob("*.py"))
+    }
+    trees = {
+        name.removesuffix(".__init__"): ast.parse(path.read_bytes()) for path, name in names.items()
+    }
+    late = late_modules(trees)
+    for path, name in names.items():
+        tree = trees[name.removesuffix(".__init__")]
+        functions = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        inside = {node for function in functions for node in ast.walk(function)}
+        locked = {
+            statement
+            for node in inside
+            if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "LATE_IMPORT"
+            for statement in node.body
+        }
+        for node in sorted(
+            (node for node in inside if isinstance(node, ast.Import | ast.ImportFrom)),
+            key=lambda node: node.lineno,
+        ):
+            where = f"{path.relative_to(root).as_posix()}:{node.lineno}"
+            modules = imported_by(node)
+            if not any(one in late or one.partition(".")[0] in LARGE for one in modules):
+                yield f"{where}: an import in a function, of nothing large: import it at the top of the module"
+            elif node not in locked:
+                yield f"{where}: a late import without its lock: with LATE_IMPORT: (gpucoh/late.py)"
+
+
 def run(*command: str) -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
@@ -217,6 +284,7 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_function_lengths(root)
     yield from check_listed(root)
     yield from check_imports(root)
+    yield from check_late_imports(root)
     for library in libraries:
         yield from check_objects(library)
         yield from check_call_circles(library)

@@ -327,19 +327,23 @@ def compare_command(
         typer.Option("--out", help="Folder for figures and table. Default: ./figures."),
     ] = None,
     changes: SetOption = None,
+    params: ParamOption = None,
     check: CheckOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
 
     Default: six workloads under six protocols, with directories, with leases and without coherence. Wrong answers are
-    marked. Exit status 1: a run is wrong although its protocol promises a memory model (no-coh promises none).
+    marked. Every workload must have the parameters of --param. Exit status 1: a run is wrong although its protocol
+    promises a memory model (no-coh promises none).
 
     Examples:
 
       gpucoh compare
 
       gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
+
+      gpucoh compare -w bfs -p no-l1,tc-weak --param graph=road.mtx
     """
     folder = out if out is not None or as_json else Path("figures")
     with contextlib.nullcontext() if folder is None else results_folder(folder):
@@ -354,6 +358,7 @@ def compare_command(
             progress=not as_json,
             consistency=consistency,
             set=pairs("--set", changes),
+            params=pairs("--param", params),
             check=check,
         )
         if as_json:
@@ -378,12 +383,14 @@ def sweep_command(
         bool,
         typer.Option("--resume", help="Keep the results in --out and run only what is missing."),
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
 
     The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set and
-    params, whose values may be lists. Ctrl-C keeps the finished runs; --resume continues. Exit status 1: a run is
-    wrong although its protocol promises a memory model.
+    params, whose values may be lists. Ctrl-C keeps the finished runs; --resume continues. --json prints the rows of the
+    file: {"out": file, "runs": [{column: value}]}. Exit status 1: a run is wrong although its protocol promises a
+    memory model.
 
     Examples:
 
@@ -391,9 +398,13 @@ def sweep_command(
 
       with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
     """
-    table = sweep(read_sweep(file), out=out, resume=resume, jobs=jobs, progress=True)
+    table = sweep(read_sweep(file), out=out, resume=resume, jobs=jobs, progress=not as_json)
     wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
-    sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
+    if as_json:
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        _print_json({"out": str(out), "runs": rows})
+    else:
+        sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
     if len(wrong):
         raise typer.Exit(WRONG)
 

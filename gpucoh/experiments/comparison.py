@@ -6,13 +6,15 @@ import math
 import os
 import statistics
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.errors import ConfigError
+from gpucoh import markup
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.late import LATE_IMPORT
@@ -24,6 +26,7 @@ from gpucoh.units import name_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # The default of `gpucoh compare`: real algorithms that finish in under a minute together.
@@ -31,7 +34,7 @@ DEFAULT_WORKLOADS = ("bfs", "hsp", "reduction", "stn", "bh", "fg-share")
 DEFAULT_PROTOCOLS = ("no-l1", "no-coh", "mesi", "gpu-vi", "tc-weak", "ideal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The runs of a matrix.
 
@@ -66,6 +69,7 @@ class Comparison:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
+    @short_traceback
     def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
         """One run of the matrix, by default with the first seed.
 
@@ -106,7 +110,15 @@ class Comparison:
             if run.workload == workload and run.protocol in protocols
         )
 
-    def means(self) -> list[dict[str, Any]]:
+    def means(self) -> pd.DataFrame:
+        """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
+        with LATE_IMPORT:
+            import pandas as pd
+
+        rows = self.mean_rows()
+        return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
+
+    def mean_rows(self) -> list[dict[str, Any]]:
         """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
 
         The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
@@ -147,30 +159,129 @@ class Comparison:
         return {
             "runs": [run.to_dict() for run in self.runs],
             "summary": self.summary,
-            "means": self.means(),
+            "means": self.mean_rows(),
             "baseline": self.baseline,
         }
 
-    def plot_speedup(self) -> Figure:
-        """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
+    def __repr__(self) -> str:
+        verdicts = Counter(run.verdict for run in self.runs)
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        return markup.shortened(
+            f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols"
+            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}, "
+            f"baseline {self.baseline}: {counts}>"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = (
+            "workload",
+            "protocol",
+            "seed",
+            "cycles",
+            "speedup",
+            "traffic",
+            "energy",
+            "L1 hits",
+        )
+        rows = [
+            (
+                run.workload,
+                run.protocol,
+                run.seed,
+                run.cycles,
+                *(ratios[name] for name in ("speedup", "traffic", "energy")),
+                f"{run.l1.hit_rate:.0%}" if run.l1.loads else "-",
+                run.verdict,
+            )
+            for run, ratios in zip(self.runs, self.summary, strict=True)
+        ]
+        caption = f"speedup, traffic and energy relative to {self.baseline}"
+        return markup.table((*columns, "answer"), rows, caption)
+
+    def plot_speedup(
+        self,
+        *,
+        ax: Axes | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw bars of the speedup over the baseline by workload, and their harmonic means.
+
+        Wrong results are crossed out and enter no mean; a mean over fewer workloads than the others is an outline with
+        their number. With several seeds bars are means, and whiskers reach from the smallest to the largest seed.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; by default a figure is made.
+        width : str or float
+            ``"column"`` (3.3 inches), ``"page"`` (7 inches), or inches.
+        title : str or None
+            The title; ``"auto"`` names machine, scale and seeds, None leaves it out.
+        order : sequence of str, optional
+            The protocols to draw, in this order. Default: all.
+        labels : dict, optional
+            Protocol or workload -> name in the figure. Default: the protocols' proper names.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Its PDF has TrueType fonts.
+
+        Raises
+        ------
+        ConfigError
+            For a bad width, or a name that is not in the comparison.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.speedup_figure(self)
+        return plots.speedup_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
-    def plot_traffic(self) -> Figure:
-        """Draw stacked bars of flits by message class, relative to the baseline."""
+    def plot_traffic(
+        self,
+        *,
+        ax: Axes | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw stacked bars of flits by message class, relative to the baseline, and their arithmetic means.
+
+        The arguments are those of :meth:`plot_speedup`.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.traffic_figure(self)
+        return plots.traffic_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
-    def plot_energy(self) -> Figure:
-        """Draw stacked bars of energy by part, relative to the baseline."""
+    def plot_energy(
+        self,
+        *,
+        ax: Axes | Sequence[Axes] | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw stacked bars of energy by part, relative to the baseline, and their arithmetic means.
+
+        The upper chart has the total, the lower one network and caches alone. The arguments are those of
+        :meth:`plot_speedup`; ``ax`` may be a pair of axes, and one alone takes the total.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.energy_figure(self)
+        return plots.energy_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:
@@ -228,6 +339,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     return [future.result() for future in futures]
 
 
+@short_traceback
 def compare(
     workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,
@@ -260,7 +372,7 @@ def compare(
     jobs : int, optional
         Parallel runs; by default one per processor.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     seeds : sequence of int, optional
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
+from gpucoh import markup
+from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError, short_traceback
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import (
     DEFAULT_BUDGET,
@@ -23,9 +23,22 @@ from gpucoh.gpu import (
 )
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
-from gpucoh.stats import Group, Stats
+from gpucoh.stats import (
+    Cache,
+    Check,
+    Core,
+    Counters,
+    Dram,
+    Energy,
+    Group,
+    Histograms,
+    Stalls,
+    Stats,
+    Storage,
+    Traffic,
+)
 from gpucoh.suite import Given, Workload, find
-from gpucoh.units import name_of, natural
+from gpucoh.units import name_of, natural, parse_whole
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
@@ -47,7 +60,7 @@ _GROUPS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RunResult:
     """The result of one run.
 
@@ -101,7 +114,7 @@ class RunResult:
     @property
     def cycles(self) -> int:
         """Core cycles of all launches."""
-        return int(self.stats["cycles"])
+        return self.stats.cycles
 
     @property
     def verdict(self) -> str:
@@ -116,11 +129,97 @@ class RunResult:
         broken = self.error in ("ProtocolError", "SimulationError")
         return broken or (self.correct is False and self.model != "none")
 
-    def __getattr__(self, name: str) -> Any:
-        # r.l1, r.traffic, r.instructions ..: the counters, as in stats.
-        if name.startswith("_") or name == "stats":
-            raise AttributeError(name)
-        return getattr(self.stats, name)
+    @property
+    def instructions(self) -> int:
+        """Warp instructions."""
+        return self.stats.instructions
+
+    @property
+    def thread_instructions(self) -> int:
+        """Warp instructions times active lanes."""
+        return self.stats.thread_instructions
+
+    @property
+    def memory_instructions(self) -> int:
+        """Warp instructions that access global memory."""
+        return self.stats.memory_instructions
+
+    @property
+    def rollovers(self) -> int:
+        """Timestamp rollovers during launches."""
+        return self.stats.rollovers
+
+    @property
+    def l1(self) -> Cache:
+        """Counters of all L1s, and their hit rate."""
+        return self.stats.l1
+
+    @property
+    def l2(self) -> Cache:
+        """Counters of all banks of the L2, and their hit rate."""
+        return self.stats.l2
+
+    @property
+    def traffic(self) -> Traffic:
+        """Counters by message type."""
+        return self.stats.traffic
+
+    @property
+    def core(self) -> Core:
+        """Counters of all cores."""
+        return self.stats.core
+
+    @property
+    def stalls(self) -> Stalls:
+        """Core cycles without an issued instruction, by cause."""
+        return self.stats.stalls
+
+    @property
+    def dram(self) -> Dram:
+        """Counters of all memory channels."""
+        return self.stats.dram
+
+    @property
+    def energy(self) -> Energy:
+        """Joules by part."""
+        return self.stats.energy
+
+    @property
+    def histograms(self) -> Histograms:
+        """Latencies, and the protocol's histograms."""
+        return self.stats.histograms
+
+    @property
+    def counters(self) -> Counters:
+        """The protocol's own counters."""
+        return self.stats.counters
+
+    @property
+    def storage(self) -> Storage:
+        """Tables besides the caches."""
+        return self.stats.storage
+
+    @property
+    def check(self) -> Check:
+        """What was checked; only of a run with ``check``."""
+        return self.stats.check
+
+    def __repr__(self) -> str:
+        return markup.shortened(
+            f"<gpucoh.RunResult {self.workload} under {self.protocol} on {self.machine}, scale {self.scale}, "
+            f"seed {self.seed}: {self.verdict}, {self.cycles:,} core cycles>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("result", self.verdict + (f": {self.where}" if self.where else "")),
+            ("protocol", f"{self.protocol} (consistency {self.consistency}, model {self.model})"),
+            ("machine", self.machine),
+            ("scale, seed", f"{self.scale}, {self.seed}"),
+        ]
+        rows += [(f"parameter {name}", value) for name, value in self.params.items()]
+        rows.append(("wall clock", f"{self.wall_s:.2f} s"))
+        return markup.table(("", ""), rows, self.workload) + self.stats._repr_html_()
 
     def row(self) -> dict[str, Any]:
         """The run as one flat row: what ran, the verdict, counters as columns (``l1_load_hits`` ..)."""
@@ -249,12 +348,9 @@ class Run:
         """A limit of a launch in core cycles, which ``set`` may contain."""
         value = (self.set or {}).get(name, _LIMITS[name])
         try:
-            cycles = float(str(value))
+            return parse_whole(value)
         except ValueError:
-            cycles = math.nan
-        if not cycles.is_integer():
-            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles")
-        return int(cycles)
+            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles") from None
 
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
@@ -343,6 +439,7 @@ def _fits(
     GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
+@short_traceback
 def run(
     workload: Given,
     protocol: str = "no-l1",
@@ -382,7 +479,7 @@ def run(
     deadlock_after : int, optional
         Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.errors import ConfigError, Error
+from gpucoh.errors import ConfigError, Error, short_traceback
 from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.files import path_of, read_toml
@@ -149,6 +149,7 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
     return run
 
 
+@short_traceback
 def sweep(
     runs: Iterable[Run | Mapping[str, Any]],
     executor: Executor | None = None,
@@ -178,7 +179,7 @@ def sweep(
     jobs : int, optional
         Number of threads if no executor is given; by default one per processor.
     progress : bool, default False
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
@@ -236,7 +237,7 @@ def add_rows(
     jobs : int
         Number of threads if no executor is given.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     work : callable
         Maps a run, its key and, in threads of this process, an event that stops it, to the row.
     executor : concurrent.futures.Executor, optional
@@ -299,6 +300,7 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
         )
 
 
+@short_traceback
 def read_sweep(path: str | Path) -> list[Run]:
     """The runs that a TOML file describes: the product of its lists.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
-from gpucoh.errors import ConfigError, KernelError
+from gpucoh.errors import ConfigError, KernelError, short_traceback
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
@@ -44,15 +45,38 @@ class Kernel:
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
 
     def __repr__(self) -> str:
-        return f"<gpucoh.kernel {self.name}>"
+        try:
+            parameters = ", ".join(map(str, self.signature))
+        except KernelError:  # the launch reports it
+            parameters = "..."
+        return f"<gpucoh.kernel {self.name}({parameters[:100]})>"
+
+    def _repr_html_(self) -> str:
+        try:
+            text = "\n".join(self.source_lines)
+        except KernelError:
+            text = repr(self)
+        return f"<pre>{html.escape(text)}</pre>"
 
     def __reduce__(self) -> tuple[type[Kernel], tuple[Callable[..., Any]]]:
         return type(self), (self.function,)  # without compiled programs
 
+    @short_traceback
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(
-            f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...)"
+            f"kernel '{self.name}' cannot be called: launch it with "
+            f"gpu.launch({self.name}, grid=..., block=..., args=(...))"
+        )
+
+    @short_traceback
+    def __getitem__(self, launch: Any) -> NoReturn:
+        """Raise: a GPU launches kernels."""
+        extents = launch if isinstance(launch, tuple) else (launch,)
+        shown = [repr(extent) for extent in extents[:2]] + ["...", "..."]
+        raise KernelError(
+            f"kernel '{self.name}' belongs to no GPU: launch it with "
+            f"gpu.launch({self.name}, grid={shown[0]}, block={shown[1]}, args=(...))"
         )
 
     @cached_property
@@ -65,6 +89,7 @@ class Kernel:
         return self._unit.lines
 
     @cached_property
+    @short_traceback
     def signature(self) -> tuple[Parameter, ...]:
         """The parameters, in order.
 
@@ -85,7 +110,9 @@ class Kernel:
             if isinstance(type, Scalar):
                 parameters.append(Parameter(argument.arg, "scalar", type))
             elif isinstance(type, BufferType):
-                parameters.append(Parameter(argument.arg, "buffer", type.dtype, type.readonly))
+                parameters.append(
+                    Parameter(argument.arg, "buffer", type.dtype, type.readonly, type.dimensions)
+                )
             else:
                 raise unit.error(
                     argument,
@@ -94,6 +121,7 @@ class Kernel:
                 )
         return tuple(parameters)
 
+    @short_traceback
     def compile(self, lanes: int = 32) -> Program:
         """Machine code for warps of ``lanes`` (32 or 64); cached until a constant that it uses changes.
 
@@ -132,6 +160,7 @@ class Kernel:
         del self._programs[:-MAX_CACHED]
         return program
 
+    @short_traceback
     def disassemble(self, lanes: int = 32) -> str:
         """The machine code as text."""
         return disassemble(self.compile(lanes))
@@ -151,6 +180,7 @@ class Device:
     def __repr__(self) -> str:
         return f"<gpucoh.device {self.name}>"
 
+    @short_traceback
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Raise: only kernels call device functions."""
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
@@ -161,11 +191,13 @@ class Device:
         return SourceUnit(self.function, "device function")
 
 
+@short_traceback
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a kernel of a Python function with parameters annotated ``i32 u32 f32`` or ``Buffer[...]``."""
     return Kernel(function)
 
 
+@short_traceback
 def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function that kernels can call. It is inlined; a type checker sees the plain function."""
     return cast(Callable[_P, _R], Device(function))

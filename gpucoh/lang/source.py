@@ -34,13 +34,13 @@ class SourceUnit:
         try:
             lines, self.first_line = inspect.getsourcelines(function)
             module = parse("".join(lines))
-        except (OSError, SyntaxError, TypeError) as error:
+        except (OSError, SyntaxError, TypeError):
             raise KernelError(
                 f"{self.filename}:{self.first_line}: the source of {what} '{self.name}' cannot be read: "
                 "define it with def in a file or a notebook cell",
                 self.filename,
                 self.first_line,
-            ) from error
+            ) from None
         self.lines = tuple(line.rstrip("\n") for line in lines)
         tree = module.body[0] if module.body else None
         if not isinstance(tree, ast.FunctionDef):
@@ -81,7 +81,7 @@ class SourceUnit:
         except Exception as error:
             raise self.error(
                 argument, f"the annotation {value!r} cannot be evaluated: {error}"
-            ) from error
+            ) from None
 
     def error(self, node: ast.AST | None, message: str) -> KernelError:
         """A KernelError at a node of the tree: ``file:line: kernel 'name': message``."""

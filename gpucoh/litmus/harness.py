@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpucoh.array import Array
+from gpucoh.arrays import Array
 from gpucoh.errors import BudgetError, DeadlockError, KernelError, SimulationError
 from gpucoh.gpu import GPU
 from gpucoh.lang.program import Program

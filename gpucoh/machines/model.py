@@ -15,10 +15,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from gpucoh.errors import ConfigError
+from gpucoh import markup
+from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
-from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
+from gpucoh.units import (
+    LONGEST_NAME,
+    format_kib,
+    nearest,
+    parse_bytes,
+    parse_mhz,
+    parse_name,
+    parse_whole,
+)
 
 # The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
 LARGEST_CLOCK_LCM_HZ = 2**40
@@ -56,19 +65,6 @@ _HINTS = {
 _HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "lanes_per_warp"}
 
 
-def _whole(value: object) -> int:
-    """A whole number, also from text (``--set cores=32``)."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    try:
-        number = float(value) if isinstance(value, float | str) else math.nan
-    except ValueError:
-        number = math.nan
-    if not number.is_integer():
-        raise ValueError(f"{value!r} is not a whole number")
-    return int(number)
-
-
 def _bytes(value: object, plain: int = 1) -> int:
     size = parse_bytes(value, plain)
     if not size.is_integer():
@@ -91,7 +87,7 @@ def _word(value: object) -> object:
 
 
 Name = Annotated[str, BeforeValidator(parse_name)]
-Count = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[int, BeforeValidator(parse_whole)]
 Bytes = Annotated[int, BeforeValidator(_bytes)]
 Kib = Annotated[float, BeforeValidator(_kib)]
 Mhz = Annotated[int, BeforeValidator(parse_mhz)]
@@ -205,6 +201,7 @@ class Machine(BaseModel):
     dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
     timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
 
+    @short_traceback
     def __init__(self, **values: Any) -> None:
         label = f"machine {str(values.get('name', 'custom'))[:LONGEST_NAME]!r}"
         _refuse_unknown(label, values, type(self).model_fields)
@@ -214,6 +211,23 @@ class Machine(BaseModel):
             raise ConfigError(f"{label}: {_first_line(error, type(self).model_fields)}") from None
         _check_fit(label, self)
 
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{name}={value}" for name, value in self.changes.items())
+        if self.name not in PRESETS:
+            changed = ""
+        text = (
+            f"<gpucoh.Machine {self.name}: {self.cores} cores at {self.core_mhz} MHz, L1 {format_kib(self.l1_kib)}, "
+            f"L2 {format_kib(self.derived['l2_total_kib'])}{'; ' if changed else ''}{changed}>"
+        )
+        return markup.shortened(text)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        columns = ("field", "value", "unit", "description", "source")
+        return markup.table(columns, self.rows(), repr(self).strip("<>"))
+
+    @short_traceback
     def replace(self, **changes: Any) -> Machine:
         """The same machine with some fields changed.
 
@@ -281,6 +295,7 @@ class Machine(BaseModel):
             if getattr(preset_machine, name) != value
         }
 
+    @short_traceback
     def source(self, field: str) -> str:
         """The source of a field's number: paper and table, ``inferred`` with the reason, or ``given``.
 
@@ -322,6 +337,7 @@ class Machine(BaseModel):
             lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
         return "\n".join(lines) + "\n"
 
+    @short_traceback
     def to_toml(self, path: str | Path) -> None:
         """Write :meth:`toml` to a file.
 
@@ -334,6 +350,7 @@ class Machine(BaseModel):
             part.write_text(self.toml(), encoding="utf-8")
 
     @classmethod
+    @short_traceback
     def from_toml(cls, path: str | Path) -> Self:
         """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
 
@@ -397,6 +414,8 @@ def _first_line(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
         return f"{name} = {value} is out of range: {low} to {high} {_unit(fields[name])}".rstrip()
     if kind == "literal_error":
         return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
+    if kind.startswith("string_"):
+        return f"{name} = {value!r} is not text"
     message = str(first["msg"]).removeprefix("Value error, ")
     return f"{name}: {message}"
 
@@ -470,6 +489,7 @@ def _check_fit(label: str, m: Machine) -> None:
         )
 
 
+@short_traceback
 def machine(name: str | Machine | Path = "fermi") -> Machine:
     """Find a machine by its preset's id, or read it from a TOML file if the name ends in ``.toml``.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from gpucoh.papers.claims import Claim, Paper, load, papers
-from gpucoh.papers.figures import FigureSpec, reproduce
+from gpucoh.papers.figures import FigureSpec, PaperFigure, paper_figure, reproduce
 from gpucoh.papers.scorecard import Verdict, scorecard
 
 __all__ = [
     "Claim",
     "FigureSpec",
     "Paper",
+    "PaperFigure",
     "Verdict",
     "load",
+    "paper_figure",
     "papers",
     "reproduce",
     "scorecard",

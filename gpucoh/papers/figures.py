@@ -18,6 +18,7 @@ from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.drawing import LIFETIMES, Panel
 from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
 from gpucoh.units import nearest
 
@@ -142,8 +143,90 @@ def reproduce(
         One per figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
         built in, and which runs were wrong.
     """
+    panels = _panels(paper, specs, bench)
+    return [_reproduce_one(paper, spec, panels[spec.id], folder) for spec in specs]
+
+
+@dataclass(frozen=True, repr=False)
+class PaperFigure:
+    """A figure of a paper, redrawn from simulated runs; a notebook shows the drawing.
+
+    Attributes
+    ----------
+    spec : FigureSpec
+    figure : matplotlib.figure.Figure
+    means : pandas.DataFrame
+        The mean bars, by group and protocol.
+    table : pandas.DataFrame
+        Every run of the figure.
+    """
+
+    spec: FigureSpec
+    figure: Figure
+    means: pd.DataFrame
+    table: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return (
+            f"<gpucoh.papers.PaperFigure {self.spec.id}: {self.spec.title}, {len(self.table)} runs>"
+        )
+
+    def _repr_png_(self) -> bytes:
+        return png(self.figure)
+
+
+def paper_figure(
+    paper: str,
+    figure: str,
+    scale: str = "small",
+    jobs: int = 1,
+    store: str | Path | None = None,
+    progress: bool = False,
+) -> PaperFigure:
+    """Redraw one figure of a paper without files, as ``gpucoh reproduce PAPER FIGURE`` does with files.
+
+    Parameters
+    ----------
+    paper, figure : str
+        The paper's and the figure's id: ``"tc"``, ``"7a"``.
+    scale : {"tiny", "small", "paper"}
+        Input size.
+    jobs : int
+        Parallel runs.
+    store : str or Path, optional
+        Parquet file that keeps the runs as they finish.
+    progress : bool
+        Show a progress bar on a terminal and in a notebook.
+
+    Raises
+    ------
+    ConfigError
+        If the paper is unknown, or the figure's id is unknown or names several.
+    """
+    with LATE_IMPORT:
+        import pandas as pd
+
+    described, specs = load(paper), chosen(paper, figure)
+    if len(specs) > 1:
+        ids = ", ".join(spec.id for spec in specs)
+        raise ConfigError(f"figure {figure!r} of paper {paper!r} has parts: choose one of {ids}")
+    bench = Bench(
+        machine=described.machine,
+        scale=scale,
+        jobs=jobs,
+        progress=progress,
+        store=None if store is None else Path(store),
+        parameters=described.parameters,
+    )
+    panels = _panels(described, specs, bench)[specs[0].id]
+    means = pd.DataFrame(_by_group(panels, _mean_rows))
+    return PaperFigure(specs[0], specs[0].draw(panels), means, _table(panels))
+
+
+def _panels(paper: Paper, specs: Sequence[FigureSpec], bench: Bench) -> dict[str, list[Panel]]:
+    """The panels of figures by the figures' ids; all runs run together."""
     bench.get(pair for spec in specs for group in spec.groups for pair in _runs(paper, spec, group))
-    return [_reproduce_one(paper, spec, bench, folder) for spec in specs]
+    return {spec.id: [_panel(paper, spec, group, bench) for group in spec.groups] for spec in specs}
 
 
 def _protocols(spec: FigureSpec) -> list[str]:
@@ -168,22 +251,23 @@ def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str
 def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
+    groups = {measure: _shown(paper, spec, group, measure) for measure in MEASURES}
+    used = {
+        measure: {
+            protocol: usable(shown, (protocol, spec.baseline), runs) for protocol in protocols
+        }
+        for measure, shown in groups.items()
+    }
     means = {
         measure: {
-            protocol: usable(shown, (protocol, spec.baseline), runs).against(
-                protocol, spec.baseline, runs
-            )
-            for protocol in protocols
+            protocol: kept.against(protocol, spec.baseline, runs)
+            for protocol, kept in by_protocol.items()
         }
-        for measure in MEASURES
-        for shown in (_shown(paper, spec, group, measure),)
+        for measure, by_protocol in used.items()
     }
-    shown = _shown(paper, spec, group, "traffic")
     traffic = {
         protocol: _scaled(
-            usable(shown, (protocol, spec.baseline), runs).parts(
-                protocol, runs, lambda run: run.stats.flits_by_class()
-            ),
+            used["traffic"][protocol].parts(protocol, runs, lambda run: run.stats.flits_by_class()),
             means["traffic"][protocol],
         )
         for protocol in protocols
@@ -194,6 +278,14 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
         comparison=bench.comparison(names, protocols, spec.baseline),
         means=means,
         traffic=traffic,
+        counted={
+            measure: {protocol: len(kept.baselines) for protocol, kept in by_protocol.items()}
+            for measure, by_protocol in used.items()
+        },
+        kinds={
+            measure: f"{shown.kind} mean" + (" of times" if shown.times else "")
+            for measure, shown in groups.items()
+        },
     )
 
 
@@ -203,8 +295,9 @@ def _scaled(parts: Mapping[str, float], total: float | None) -> dict[str, float]
     return {name: part / whole * (total or 0.0) for name, part in parts.items()} if whole else {}
 
 
-def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -> dict[str, object]:
-    panels = [_panel(paper, spec, group, bench) for group in spec.groups]
+def _reproduce_one(
+    paper: Paper, spec: FigureSpec, panels: Sequence[Panel], folder: Path
+) -> dict[str, object]:
     stem = f"{paper.id}-{spec.id}"
     files = save(spec.draw(panels), folder, stem)
     with whole_file(folder / f"{stem}.csv") as part:
@@ -232,7 +325,7 @@ def _reproduce_one(paper: Paper, spec: FigureSpec, bench: Bench, folder: Path) -
 
 def _mean_rows(panel: Panel) -> list[dict[str, Any]]:
     """One entry per protocol: its mean bars over those of the figure's baseline."""
-    counts = {row["protocol"]: row["workloads"] for row in panel.comparison.means()}
+    counts = {row["protocol"]: row["workloads"] for row in panel.comparison.mean_rows()}
     return [
         {
             "protocol": protocol,

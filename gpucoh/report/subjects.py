@@ -138,6 +138,6 @@ class ComparisonLike(Protocol):
         """Whether no run of a workload under these protocols is wrong."""
         ...
 
-    def means(self) -> list[dict[str, Any]]:
+    def mean_rows(self) -> list[dict[str, Any]]:
         """One entry per protocol: means of the ratios."""
         ...

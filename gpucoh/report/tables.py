@@ -14,7 +14,7 @@ from gpucoh.protocols import Option, Protocol, Uncovered
 from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.report.explanation import derived_numbers
 from gpucoh.report.subjects import ComparisonLike, RunLike
-from gpucoh.suite import Workload
+from gpucoh.suite import GROUPS, PAPERS, Workload
 from gpucoh.units import format_kib
 
 
@@ -164,7 +164,7 @@ def print_comparison(console: Console, comparison: ComparisonLike) -> None:
             *(_mean(row, name) for name in ("speedup_harmonic", "speedup", "traffic", "energy")),
             f"{row['workloads']} of {len(comparison.workloads)}",
         ]
-        for row in comparison.means()
+        for row in comparison.mean_rows()
     ]
     columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
     console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
@@ -323,15 +323,21 @@ def print_workloads(console: Console, workloads: dict[str, Workload]) -> None:
         for item in workloads.values()
     ]
     console.print(plain_table(["id", "group", "papers", "needs coherence", "description"], rows))
+    for title, legend in (("group", GROUPS), ("papers whose evaluation uses it", PAPERS)):
+        console.print(f"\n{title}", markup=False)
+        for letter, meaning in legend.items():
+            console.print(f"  {letter}  {meaning}", markup=False, soft_wrap=True)
 
 
 def print_workload(console: Console, item: Workload) -> None:
     """Print one workload and its parameters."""
     console.print(f"{item.id}: {item.title}", markup=False, soft_wrap=True)
-    console.print(
-        f"group {item.group}, papers {' '.join(item.papers)}, checked against {item.check}",
-        markup=False,
-    )
+    for letter in item.group:
+        console.print(f"group {letter} ({GROUPS[letter]})", markup=False, soft_wrap=True)
+    if item.papers:
+        papers = ", ".join(f"{letter} ({PAPERS[letter]})" for letter in item.papers)
+        console.print(f"papers {papers}", markup=False, soft_wrap=True)
+    console.print(f"check: {item.check}", markup=False, soft_wrap=True)
     if item.aliases:
         console.print(f"aliases: {', '.join(item.aliases)}", markup=False)
     rows = [

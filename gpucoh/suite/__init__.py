@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
+from gpucoh.errors import short_traceback
 from gpucoh.suite import (
     alignment,
     cloth,
@@ -84,6 +85,7 @@ def workload(
 ) -> Callable[[Callable[..., Any]], OwnWorkload]: ...
 
 
+@short_traceback
 def workload(
     name: str | Callable[..., Any] | None = None,
     *,

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from gpucoh.errors import ConfigError
-from gpucoh.units import name_of
+from gpucoh.errors import ConfigError, short_traceback
+from gpucoh.units import name_of, parse_whole
 
 Value: TypeAlias = int | float | bool | str | None
 Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file", "text"]
@@ -179,10 +179,10 @@ class Parameter:
 
 
 def _plain(value: object) -> object:
-    """A number of Python's own type; a bool is an error."""
+    """A number of Python's own type, or text; a bool is an error, and digits that are grouped by ``_``."""
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool):
-        raise ValueError("a switch")
+    if isinstance(plain, bool) or (isinstance(plain, str) and "_" in plain):
+        raise ValueError(f"{plain!r} is not a number")
     return plain
 
 
@@ -198,7 +198,7 @@ def _reader(
     meant: Any
     match kind:
         case "int":
-            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(_plain)]
+            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(parse_whole)]
         case "float":
             finite = Field(ge=minimum, le=maximum, allow_inf_nan=False)
             meant = Annotated[float, finite, BeforeValidator(_plain)]
@@ -327,6 +327,7 @@ class Workload:
         """A hash of its code; None for a built-in workload, which the version of gpucoh determines."""
         return None
 
+    @short_traceback
     def prepare(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Instance:
@@ -348,6 +349,7 @@ class Workload:
         """
         return self.factory(self.setting(scale, seed, params))
 
+    @short_traceback
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:

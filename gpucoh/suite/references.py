@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import linecache
 import operator
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.errors import ConfigError, Error, WorkloadError
+from gpucoh.late import LATE_IMPORT
 
 _PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 
@@ -83,7 +85,8 @@ def packed(function: FunctionType) -> Packed:
     if importable and _plain(_attribute(module, function.__qualname__)) is function:
         return here
     try:
-        import cloudpickle  # type: ignore[import-untyped,unused-ignore]  # deferred: optional
+        with LATE_IMPORT:
+            import cloudpickle  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         raise ConfigError(
             f"workload {function.__name__!r} is defined in a notebook or inside a function, where other processes "
@@ -103,8 +106,6 @@ def unpacked(given: Packed) -> Any:
         If the file no longer defines it.
     """
     if given.value:
-        import pickle  # deferred: the main process needs it only through multiprocessing
-
         for name, text in given.sources:
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         return pickle.loads(given.value)

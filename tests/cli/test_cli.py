@@ -157,7 +157,7 @@ def test_run_reports_a_run_that_hangs_as_wrong(cli):
 
 @pytest.mark.parametrize("change", ["registers_per_core=64", "scratchpad_kib=1"])
 def test_a_kernel_that_no_core_of_the_machine_holds_is_refused(cli, change):
-    status, out, err = cli("run", "rg", "-p", "ideal", *TINY, "--set", change)
+    status, out, err = cli("run", "lps", "-p", "ideal", *TINY, "--set", change)
     assert (status, out) == (2, "")
     assert re.fullmatch(r"gpucoh: .*: a block needs \d+ .*; a core has \d+\n", err)
 
@@ -415,6 +415,55 @@ def test_sweep_writes_parquet_and_resumes(cli, tmp_path):
     assert (tmp_path / "r.parquet").exists()
     assert cli("sweep", "s.toml", "--out", "r.parquet")[0] == 2
     assert cli("sweep", "s.toml", "--out", "r.parquet", "--resume")[0] == 0
+
+
+def test_sweep_prints_its_rows_as_json(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(
+        'workloads = ["vec-cpy"]\nprotocols = ["no-l1", "ideal"]\nscale = "tiny"\n'
+        "seed = 18446744073709551615\nset = {l1_kib = [16, 32]}\n"
+    )
+    status, out, err = cli("sweep", "s.toml", "--out", "r.parquet", "--json")
+    assert (status, err) == (0, "")
+    printed = json.loads(out)
+    assert [row["protocol"] for row in printed["runs"]] == ["no-l1", "no-l1", "ideal", "ideal"]
+    for row in printed["runs"]:
+        assert row["correct"] is True
+        assert row["error"] is None
+        assert row["seed"] == 2**64 - 1
+    table = gpucoh.sweep(
+        gpucoh.experiments.sweeps.read_sweep("s.toml"), out="r.parquet", resume=True
+    )
+    assert printed["out"] == "r.parquet"
+    assert list(printed["runs"][0]) == list(table.columns)
+    assert [row["cycles"] for row in printed["runs"]] == table["cycles"].tolist()
+
+
+def test_compare_takes_parameters(cli):
+    small, large = (
+        json.loads(
+            cli("compare", "-w", "bfs", "-p", "ideal", *TINY, "--json", "--param", f"levels={n}")[1]
+        )["runs"][0]
+        for n in (5, 9)
+    )
+    assert (small["params"]["levels"], large["params"]["levels"]) == (5, 9)
+    assert small["cycles"] < large["cycles"]
+    status, _, err = cli("compare", "-w", "bfs,hsp", *TINY, "--param", "levels=5")
+    assert status == 2
+    assert "workload hsp: unknown parameter 'levels'" in err
+
+
+def test_workloads_explain_their_groups_and_papers(cli):
+    _, out, _ = cli("workloads")
+    for meaning in (
+        "I  inter-workgroup communication",
+        "K  read reuse",
+        "T  TC",
+        "Q  QuickRelease",
+    ):
+        assert meaning in out
+    _, out, _ = cli("workloads", "bfs")
+    assert "inter-workgroup communication" in out
+    assert "papers Q (QuickRelease)" in out
 
 
 def test_sweep_refuses_a_missing_file(cli):

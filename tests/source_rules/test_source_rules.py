@@ -89,6 +89,32 @@ def test_an_import_of_the_extension_is_found(tree, line):
     assert len(list(rules.check_imports(tree))) == 1
 
 
+def test_a_late_import_without_the_lock_is_found(tree):
+    (tree / "gpucoh/plots.py").write_text("from matplotlib.figure import Figure\n")
+    text = """
+def draw():
+    with LATE_IMPORT:
+        import scipy.io
+        from gpucoh import plots
+    import pandas as pd
+    from gpucoh.plots import draw
+"""
+    (tree / "gpucoh/lang/ir.py").write_text(text)
+    assert [line.split(": ")[:2] for line in rules.check_late_imports(tree)] == [
+        ["gpucoh/lang/ir.py:6", "a late import without its lock"],
+        ["gpucoh/lang/ir.py:7", "a late import without its lock"],
+    ]
+
+
+def test_a_deferred_import_of_what_is_not_large_is_found(tree):
+    (tree / "gpucoh/units.py").write_text("import re\n")
+    (tree / "gpucoh/lang/ir.py").write_text(
+        "def f():\n    with LATE_IMPORT:\n        from gpucoh.units import x\n"
+    )
+    (found,) = rules.check_late_imports(tree)
+    assert "at the top of the module" in found
+
+
 def test_only_files_of_the_package_are_installed(tree):
     for name in ("ir.py", "ir.py~", ".#ir.py", "ir.cpython-311.pyc", "notes.txt", "_core.abi3.so"):
         (tree / "gpucoh/lang" / name).write_text("")

@@ -48,10 +48,10 @@ def test_means_are_over_seeds_with_the_smallest_and_the_largest(matrix):
     one = {
         seed: gpucoh.compare(
             ["bfs", "fg-share"], ["no-l1", "ideal"], scale="tiny", seed=seed
-        ).means()
+        ).mean_rows()
         for seed in (0, 3)
     }
-    mean = next(row for row in matrix.means() if row["protocol"] == "ideal")
+    mean = next(row for row in matrix.mean_rows() if row["protocol"] == "ideal")
     for measure in ("speedup_harmonic", "speedup", "traffic", "energy"):
         values = sorted(one[seed][1][measure] for seed in (0, 3))
         assert mean[measure] == pytest.approx(sum(values) / 2)
@@ -60,7 +60,7 @@ def test_means_are_over_seeds_with_the_smallest_and_the_largest(matrix):
 
 
 def test_a_workload_that_is_wrong_with_one_seed_enters_no_mean(matrix):
-    counted = {row["protocol"]: row["workloads"] for row in matrix.means()}
+    counted = {row["protocol"]: row["workloads"] for row in matrix.mean_rows()}
     assert counted == {"no-l1": 2, "no-coh": 1, "ideal": 2}
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpucoh.errors import ConfigError
+from gpucoh.errors import ConfigError, short_traceback
 
 # The word is the unit of coherence: elements are words.
 DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))
@@ -198,6 +198,7 @@ class Array:
         if self._freed:
             raise ConfigError(f"the {self.dtype} array of shape {self.shape} has been freed")
 
+    @short_traceback
     def numpy(self) -> NDArray[Any]:
         """Copy the content to the host.
 
@@ -216,18 +217,21 @@ class Array:
         self._gpu.core.host_read(self.address, out)
         return out.view(self.dtype)
 
+    @short_traceback
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an array in simulated memory cannot be converted without a copy")
         out = self.numpy()
         return out if dtype is None else out.astype(dtype)
 
+    @short_traceback
     def __getitem__(self, key: Any) -> Any:
         part = self.numpy()[key]
         if isinstance(part, np.ndarray):
             part.flags.writeable = False
         return part
 
+    @short_traceback
     def __setitem__(self, key: Any, value: Any) -> None:
         self.check()
         if isinstance(value, Array):
@@ -261,6 +265,7 @@ class Array:
             )
         return converted(given, self.dtype)
 
+    @short_traceback
     def free(self) -> None:
         """Free the memory; later use of the array is an error."""
         if not self._freed:

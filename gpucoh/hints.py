@@ -1,0 +1,41 @@
+"""What to write for names that users of NumPy, CUDA and Numba try first."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+_MEMORY = (
+    "memory belongs to a GPU: gpu = gpucoh.GPU(...), then gpu.array(data), gpu.zeros(shape) or "
+    "gpu.full(shape, value)"
+)
+_HINTS = {
+    "array": _MEMORY,
+    "zeros": _MEMORY,
+    "ones": _MEMORY,
+    "empty": _MEMORY,
+    "full": _MEMORY,
+    "to_device": _MEMORY,
+    "device_array": _MEMORY,
+    "launch": "a GPU launches kernels: gpu.launch(kernel, grid=..., block=..., args=(...))",
+    "synchronize": "gpu.launch returns when the kernel has ended",
+    "syncthreads": "write gpucoh.barrier()",
+    "threadfence": "write gpucoh.fence(order, scope)",
+    "threadIdx": "write gpucoh.thread_id(axis)",
+    "blockIdx": "write gpucoh.block_id(axis)",
+    "blockDim": "write gpucoh.block_dim(axis)",
+    "gridDim": "write gpucoh.grid_dim(axis)",
+    "grid": "write gpucoh.global_id(axis)",
+    "jit": "write @gpucoh.kernel, or @gpucoh.device for a function that kernels call",
+    "float32": "write gpucoh.f32",
+    "int32": "write gpucoh.i32",
+    "uint32": "write gpucoh.u32",
+}
+
+
+def missing(name: str) -> NoReturn:
+    """Raise the error of an unknown attribute of the package; ``__getattr__`` of the package."""
+    text = f"module 'gpucoh' has no attribute {name!r}"
+    if name in _HINTS:
+        raise AttributeError(f"{text}: {_HINTS[name]}")
+    raise AttributeError(text, name=name, obj=sys.modules["gpucoh"])  # Python adds a similar name

@@ -1,0 +1,132 @@
+"""Do errors reach the user in few lines, with the user's own line, in plain Python and in Jupyter?"""
+
+import contextlib
+import io
+import subprocess
+import sys
+
+import pytest
+
+MOST_LINES = 10
+
+SETUP = """
+import numpy as np, gpucoh
+@gpucoh.kernel
+def bad(x: gpucoh.Buffer[gpucoh.f32]):
+    x.foo()
+@gpucoh.kernel
+def good(x: gpucoh.Buffer[gpucoh.f32], n: gpucoh.i32):
+    x[n] = 1.0
+gpu = gpucoh.GPU("fermi", "ideal")
+x = gpu.zeros(8)
+def study(fault):
+    fault()
+"""
+
+FAULTS = [
+    "gpu.launch(bad, grid=1, block=32, args=(x,))",
+    "gpu.launch(good, grid=1, block=32, args=(x, 900))",
+    "gpu.launch(good, grid=1, block=32, args=(x,))",
+    "gpu.launch(good, grid=1, block=999999, args=(x, 1))",
+    "gpu.array(['a'])",
+    "gpu.zeros((0, 'a'))",
+    "x[:] = ['a']",
+    "good(x, 1)",
+    "bad.compile()",
+    "gpucoh.GPU('fermj')",
+    "gpucoh.GPU(protocol='tc-weeak')",
+    "gpucoh.machine('fermj')",
+    "gpucoh.machine('fermi').replace(l1_kib='2x')",
+    "gpucoh.Machine(a=1)",
+    "gpucoh.Machine.from_toml('absent.toml')",
+    "gpucoh.workload('bsf')",
+    "gpucoh.workload('bfs').prepare('tiny', params={'graph': 'absent.mtx'})",
+    "gpucoh.run('bsf')",
+    "gpucoh.run('bfs', 'tc-weeak')",
+    "gpucoh.run('bfs', scale='tiny', params={'graph': 'absent.mtx'})",
+    "gpucoh.compare(['bsf'])",
+    "gpucoh.compare(['bfs'], scale='tiny', params={'graph': 'absent.mtx'})",
+    "gpucoh.sweep([{'workload': 'bfs', 'seed': 'x'}])",
+    "study(lambda: gpucoh.GPU('fermj'))",
+]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """What plain Python prints for each fault, as the traceback module prints it in a new process."""
+    program = f"""
+import sys, traceback
+for fault in {FAULTS!r}:
+    try:
+        exec(compile(fault, "user.py", "exec"), globals())
+    except Exception as error:
+        lines = traceback.format_exception(type(error), error, error.__traceback__.tb_next)
+        print("".join(lines), end="=====")
+"""
+    place = tmp_path_factory.mktemp("faults") / "faults.py"
+    place.write_text(SETUP + program)
+    done = subprocess.run([sys.executable, place], capture_output=True, text=True, check=True)
+    return dict(zip(FAULTS, done.stdout.split("====="), strict=False))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_takes_few_lines_in_plain_python(printed, fault):
+    lines = printed[fault].splitlines()
+    assert len(lines) <= MOST_LINES, printed[fault]
+    assert 'File "user.py", line 1' in lines[1]
+    assert lines[-1].startswith("gpucoh.errors.")
+
+
+def test_the_uncaught_error_of_a_script_shows_the_users_line(tmp_path):
+    (tmp_path / "mine.py").write_text(SETUP + FAULTS[0] + "\n")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "mine.py"], capture_output=True, text=True, check=False
+    )
+    lines = done.stderr.splitlines()
+    assert len(lines) <= MOST_LINES
+    assert FAULTS[0] in done.stderr
+    assert lines[-1].startswith("gpucoh.errors.KernelError: ")
+    assert "mine.py:5: kernel 'bad'" in lines[-1]
+
+
+def test_all_frames_are_shown_if_asked_for(tmp_path):
+    (tmp_path / "mine.py").write_text("import gpucoh; gpucoh.GPU('fermj')\n")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "mine.py"],
+        env={"GPUCOH_FULL_TRACEBACK": "1", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "machines" in done.stderr
+    assert len(done.stderr.splitlines()) > MOST_LINES
+
+
+def test_users_frames_between_ours_stay():
+    import gpucoh
+    from gpucoh.errors import ConfigError, short_traceback
+
+    def mine():
+        gpucoh.GPU("fermj")
+
+    namespace = {"__name__": "gpucoh.between", "mine": mine, "short_traceback": short_traceback}
+    exec("@short_traceback\ndef run():\n    inner()\ndef inner():\n    mine()", namespace)
+    with pytest.raises(ConfigError) as caught:
+        namespace["run"]()
+    assert [entry.name for entry in caught.traceback] == [
+        "test_users_frames_between_ours_stay",
+        "mine",
+    ]
+
+
+def test_an_error_takes_few_lines_in_jupyter():
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    shell.run_cell(SETUP)
+    for fault in FAULTS:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            shell.run_cell(fault)
+        lines = out.getvalue().rstrip().splitlines()
+        assert 1 < len(lines) <= MOST_LINES, out.getvalue()
+        assert fault in out.getvalue()
+        assert lines[-1].startswith("gpucoh.errors."), out.getvalue()
