@@ -4,6 +4,8 @@
 
 #include "base/atomics.h"
 
+#define SIGN UINT32_C(0x80000000)
+
 static uint32_t
 add_f32(uint32_t old, uint32_t operand, bool subtract)
 {
@@ -16,10 +18,36 @@ add_f32(uint32_t old, uint32_t operand, bool subtract)
     return a != a ? UINT32_C(0x7FC00000) : bits; /* which operand's NaN payload survives depends on the compiler */
 }
 
+/* The order of f32 as the order of words: -0.0 precedes 0.0. */
+static uint32_t
+rank_f32(uint32_t bits)
+{
+    return bits ^ ((bits & SIGN) != 0 ? UINT32_MAX : SIGN);
+}
+
+static bool
+is_nan(uint8_t type, uint32_t bits)
+{
+    return type == GPC_F32 && (bits & ~SIGN) > UINT32_C(0x7F800000);
+}
+
 static bool
 less(uint8_t type, uint32_t a, uint32_t b)
 {
-    return type == GPC_I32 ? (a ^ UINT32_C(0x80000000)) < (b ^ UINT32_C(0x80000000)) : a < b;
+    if (type == GPC_F32) {
+        return rank_f32(a) < rank_f32(b);
+    }
+    return type == GPC_I32 ? (a ^ SIGN) < (b ^ SIGN) : a < b;
+}
+
+/* Of f32, a number replaces NaN: the order of operations does not matter. */
+static uint32_t
+extreme(uint8_t type, uint32_t old, uint32_t operand, bool smaller)
+{
+    if (is_nan(type, old) || is_nan(type, operand)) {
+        return is_nan(type, operand) ? old : operand;
+    }
+    return less(type, smaller ? operand : old, smaller ? old : operand) ? operand : old;
 }
 
 uint32_t
@@ -31,9 +59,9 @@ gpc_rmw_apply(uint8_t operation, uint8_t type, uint32_t old, uint32_t operand, u
         case GPC_ATOMIC_SUB:
             return type == GPC_F32 ? add_f32(old, operand, true) : old - operand;
         case GPC_ATOMIC_MIN:
-            return less(type, operand, old) ? operand : old;
+            return extreme(type, old, operand, true);
         case GPC_ATOMIC_MAX:
-            return less(type, old, operand) ? operand : old;
+            return extreme(type, old, operand, false);
         case GPC_ATOMIC_AND:
             return old & operand;
         case GPC_ATOMIC_OR:

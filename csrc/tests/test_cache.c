@@ -98,6 +98,21 @@ minimum_and_maximum_know_signs(void)
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_U32, 3, minus_one, 0), minus_one);
 }
 
+static void
+minimum_and_maximum_of_f32_order_zeros_and_skip_nan(void)
+{
+    const uint32_t one = 0x3F800000, minus_one = 0xBF800000, minus_two = 0xC0000000, zero = 0, minus_zero = 0x80000000,
+                   nan = 0xFFC00001;
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_F32, one, minus_one, 0), minus_one);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_F32, minus_one, minus_two, 0), minus_two);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, minus_two, minus_one, 0), minus_one);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_F32, zero, minus_zero, 0), minus_zero);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, minus_zero, zero, 0), zero);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_F32, one, nan, 0), one);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, nan, minus_one, 0), minus_one);
+    CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, one, nan, 0), one);
+}
+
 int
 main(void)
 {
@@ -107,5 +122,6 @@ main(void)
     RUN(atomics_perform_in_lane_order_each_with_its_old_value);
     RUN(a_failing_compare_and_swap_writes_nothing);
     RUN(minimum_and_maximum_know_signs);
+    RUN(minimum_and_maximum_of_f32_order_zeros_and_skip_nan);
     return harness_end();
 }

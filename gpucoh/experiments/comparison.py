@@ -307,7 +307,7 @@ def compare(
     jobs : int, optional
         Parallel runs; by default one per processor.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     seeds : sequence of int, optional
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 

@@ -479,7 +479,7 @@ def run(
     deadlock_after : int, optional
         Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------

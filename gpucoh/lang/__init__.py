@@ -8,8 +8,9 @@ Types
 Arithmetic
     Integers wrap. ``//`` and ``%`` floor as in Python; for integers ``x // 0`` and ``x % 0`` are 0, and the smallest
     i32 divided by -1 is itself; for f32 they equal NumPy's bit for bit. ``/`` gives f32. Shift counts are unsigned; a
-    count of 32 and more gives 0, or the sign of an i32 shifted right. ``**`` takes a constant exponent from 0 to 16:
-    repeated multiplication from the left. f32 is rounded at each step, nothing is fused. ``and`` and ``or`` give one
+    count of 32 and more gives 0, or the sign of an i32 shifted right. ``**`` takes an integer exponent:
+    repeated multiplication, from the left for a constant from -16 to 16, else by squaring; an integer to a negative
+    power is 0. f32 is rounded at each step, nothing is fused. ``and`` and ``or`` give one
     of their operands, as in Python; accesses of the right side happen only when Python would evaluate it.
 Control flow
     ``if elif else while for break continue return``, conditional expressions. ``for`` runs over ``range`` (its counter
@@ -21,8 +22,9 @@ Names
     it uses has changed. Functions marked ``@device`` are inlined, and cannot call themselves.
 Arrays
     ``x[i]`` is a weak access. An index is an i32 or u32 and counts from 0; any other value is an error at run time.
-    2-D scratchpad and local arrays are checked as a whole, by ``row * width + column``, which wraps. Local arrays are
-    initialised to zero; scratchpad arrays are not initialised.
+    ``Buffer[f32, 2]`` is a buffer of two dimensions; ``len(x)`` and ``x.shape`` are the extents of any array. Arrays of
+    several dimensions are checked as a whole, by ``row * width + column``, which wraps. Local arrays are initialised to
+    zero; scratchpad arrays are not initialised.
 
 This package imports nothing else of gpucoh but :mod:`gpucoh.errors`.
 """

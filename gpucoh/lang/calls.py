@@ -53,6 +53,8 @@ class CallLowerer(ExpressionLowerer):
             return self._conversion(function, node)
         if getattr(function, "is_gpucoh_device", False):
             return self.inline(function, node)
+        if function is builtins.len:
+            return self._length(node)
         if function in (builtins.min, builtins.max, builtins.abs):
             function = getattr(intrinsics, function.__name__)
         name = getattr(function, "__name__", "")
@@ -148,6 +150,15 @@ class CallLowerer(ExpressionLowerer):
                 return Value(Constant(int(number) & 0xFFFFFFFF), type)
         return self.convert(self.scalar(given, node, type), type)
 
+    def _length(self, node: ast.Call) -> AnyValue:
+        """``len(array)``: the first extent; of a tuple, the number of its elements."""
+        if len(node.args) != 1 or node.keywords:
+            self.fail(node, "len() takes one array")
+        given = self.value(node.args[0])
+        if isinstance(given, TupleValue):
+            return Literal(len(given.items))
+        return self.shape(self.array(given, node))[0]
+
     # ---- threads and blocks ---------------------------------------------------------------------
 
     def _thread_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
@@ -217,10 +228,11 @@ class CallLowerer(ExpressionLowerer):
         if isinstance(array, LocalArray):
             self.fail(node, f"{describe(array)} is private to its thread: use plain arithmetic")
         self.check_writable(array, node)
-        if array.type is F32 and op != "ADD":
+        if array.type is F32 and op not in ("ADD", "MIN", "MAX"):
             self.fail(
                 node,
-                f"{name} works on i32 and u32, {describe(array)} is f32: use atomic_add or a lock",
+                f"{name} works on i32 and u32, {describe(array)} is f32: use atomic_add, atomic_min, atomic_max or a "
+                "lock",
             )
         what = f"an element of {describe(array)}"
         operands: list[Operand | None] = [index.operand]
@@ -267,8 +279,13 @@ class CallLowerer(ExpressionLowerer):
                     node,
                     f"the count of a barrier must be a positive multiple of the warp size, {self.lanes}",
                 )
+        scope = self._choice(arguments["scope"], "scope", SCOPES) if "scope" in arguments else "CTA"
         self.at(node)
+        if scope != "CTA":
+            self.add_effect("FENCE", I32, [], order="ACQ_REL", scope=scope)
         self.add_effect(op, I32, [number.operand, count])
+        if scope != "CTA":
+            self.add_effect("FENCE", I32, [], order="ACQ_REL", scope=scope)
 
     def _sleep(self, arguments: Arguments, node: ast.Call) -> None:
         cycles = self._integer(arguments["cycles"], "the argument of sleep")
@@ -323,9 +340,74 @@ class CallLowerer(ExpressionLowerer):
 
     def _shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word = self.scalar(self.value(arguments["x"]), node)
-        lane = self._integer(arguments["lane"], "the lane of shuffle")
+        return self._from_lane(word, self._integer(arguments["lane"], "the lane of shuffle"))
+
+    def _shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, delta = self._relative(arguments, "delta")
+        inside = self.operate("GE", U32, lane, delta)
+        return self._from_lane(
+            word, self.select(inside, self.operate("SUB", U32, lane, delta), lane)
+        )
+
+    def _shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, delta = self._relative(arguments, "delta")
+        above = self.operate("SUB", U32, Value(Constant(self.lanes), U32), lane)
+        inside = self.operate("LT", U32, delta, above)
+        return self._from_lane(
+            word, self.select(inside, self.operate("ADD", U32, lane, delta), lane)
+        )
+
+    def _shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, mask = self._relative(arguments, "mask")
+        return self._from_lane(word, self.operate("XOR", U32, lane, mask))
+
+    def _relative(self, arguments: Arguments, name: str) -> tuple[Value, Value, Value]:
+        """The value, the thread's lane and the distance or mask of a shuffle, the last two as u32."""
+        word = self.scalar(self.value(arguments["x"]), arguments["x"])
+        given = self._integer(arguments[name], f"the {name} of a shuffle")
+        return word, Value(self.special("LANE").operand, U32), Value(given.operand, U32)
+
+    def _from_lane(self, word: Value, lane: Value) -> Value:
         type = I32 if word.type is BOOL else word.type
         return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
+
+    def _syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
+        """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
+
+    def _popcount(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self._integer(arguments["x"], "the argument of popcount")
+        return self._ones(word)
+
+    def _clz(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self._integer(arguments["x"], "the argument of clz")
+        word = Value(word.operand, U32)
+        for shift in (1, 2, 4, 8, 16):  # ones from the highest one bit down
+            shifted = self.operate("SHR", U32, word, Value(Constant(shift), U32))
+            word = self.operate("OR", U32, word, shifted)
+        return self._ones(self.operate("NOT", U32, word))
+
+    def _ffs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self._integer(arguments["x"], "the argument of ffs")
+        below = self.operate("SUB", U32, word, Value(Constant(1), U32))
+        count = self._ones(self.operate("XOR", U32, word, below))  # ones up to the lowest one bit
+        return self.select(word, count, Value(Constant(0), I32))
+
+    def _ones(self, word: Value) -> Value:
+        """The number of one bits: of pairs of bits, of fours, of bytes, then of all bytes by a multiplication."""
+
+        def constant(bits: int) -> Value:
+            return Value(Constant(bits), U32)
+
+        def part(of: Value, shift: int, mask: int) -> Value:
+            shifted = self.operate("SHR", U32, of, constant(shift)) if shift else of
+            return self.operate("AND", U32, shifted, constant(mask))
+
+        pairs = self.operate("SUB", U32, word, part(word, 1, 0x55555555))
+        fours = self.operate("ADD", U32, part(pairs, 0, 0x33333333), part(pairs, 2, 0x33333333))
+        high = self.operate("SHR", U32, fours, constant(4))
+        bytes = part(self.operate("ADD", U32, fours, high), 0, 0x0F0F0F0F)
+        total = self.operate("MUL", U32, bytes, constant(0x01010101))
+        return Value(self.operate("SHR", U32, total, constant(24)).operand, I32)
 
     def _extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
         values = [self.value(argument) for argument in nodes]
@@ -360,6 +442,8 @@ class CallLowerer(ExpressionLowerer):
         "warp_size": _warp_size, "clock": _clock, "load": _load, "store": _store, "fence": _fence,
         "barrier": _barrier, "barrier_arrive": _barrier_arrive, "sleep": _sleep, "shared": _new_array,
         "local": _new_array, "any": _any, "all": _all, "ballot": _ballot, "shuffle": _shuffle, "abs": _abs,
+        "shuffle_up": _shuffle_up, "shuffle_down": _shuffle_down, "shuffle_xor": _shuffle_xor, "syncwarp": _syncwarp,
+        "popcount": _popcount, "clz": _clz, "ffs": _ffs,
     }  # fmt: skip
 
 

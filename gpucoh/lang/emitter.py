@@ -21,7 +21,7 @@ from gpucoh.lang.ir import (
     Place,
     Register,
 )
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, MAX_DIMENSIONS, U32, Scalar
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -281,25 +281,38 @@ class Emitter:
 
     def index(self, array: Array, index: AnyValue, node: ast.AST) -> Value:
         """The flat index of an element, as i32 or u32; constant indices are checked here."""
-        shape = () if isinstance(array, BufferValue) else array.shape
+        shape = self.shape(array)
         items = index.items if isinstance(index, TupleValue) else (index,)
-        dimensions = max(len(shape), 1)
-        if len(items) != dimensions:
-            hint = " (buffers are flat: use x[row * width + column])" if not shape else ""
+        if len(items) != len(shape):
+            hint = ""
+            if isinstance(array, BufferValue):
+                hint = f": annotate it Buffer[{array.type.name}, {len(items)}] for {len(items)} indices"
+                hint = hint if len(items) <= MAX_DIMENSIONS else ""
             self.fail(
-                node, f"{describe(array)} takes {dimensions} index(es), got {len(items)}{hint}"
+                node, f"{describe(array)} takes {len(shape)} index(es), got {len(items)}{hint}"
             )
         flat: AnyValue | None = None
-        for axis, item in enumerate(items):
-            value = self._check_index(array, shape[axis] if shape else None, item, node)
+        for extent, item in zip(shape, items, strict=True):
+            bound = int(extent.value) if isinstance(extent, Literal) else None
+            value = self._check_index(array, bound, item, node)
             if flat is None:
                 flat = value
             else:
-                flat = self.arithmetic(
-                    "ADD", self.arithmetic("MUL", flat, Literal(shape[axis]), node), value, node
-                )
+                flat = self.arithmetic("ADD", self._scaled(flat, extent, node), value, node)
         assert flat is not None
         return self.scalar(flat, node)
+
+    def shape(self, array: Array) -> tuple[Value | Literal, ...]:
+        """The extents of an array; those of a buffer are known at its launch."""
+        if isinstance(array, BufferValue):
+            return array.shape
+        return tuple(Literal(extent) for extent in array.shape)
+
+    def _scaled(self, index: AnyValue, extent: Value | Literal, node: ast.AST) -> AnyValue:
+        """An index times the extent of the next axis, in the index's type."""
+        if isinstance(extent, Value) and isinstance(index, Value) and index.type is U32:
+            extent = Value(extent.operand, U32)
+        return self.arithmetic("MUL", index, extent, node)
 
     def _check_index(
         self, array: Array, bound: int | None, item: AnyValue, node: ast.AST
@@ -409,7 +422,7 @@ class Emitter:
     def arithmetic(self, op: str, left: AnyValue, right: AnyValue, node: ast.AST) -> AnyValue:
         """A binary operation of the language on lowered operands."""
         if isinstance(left, Literal) and isinstance(right, Literal):
-            return self._literal_arithmetic(op, left.value, right.value, node)
+            return self.literal_arithmetic(op, left.value, right.value, node)
         what = f"'{_SYMBOLS[op]}'"
         if op in ("SHL", "SHR"):
             return self._shift(op, left, right, node)
@@ -444,7 +457,8 @@ class Emitter:
             self.fail(node, f"shift count {right.value} is negative: shift the other way")
         return self.operate(op, U32 if a.type is U32 else I32, a, b)
 
-    def _literal_arithmetic(self, op: str, a: float, b: float, node: ast.AST) -> Literal:
+    def literal_arithmetic(self, op: str, a: float, b: float, node: ast.AST) -> Literal:
+        """A binary operation on Python numbers."""
         try:
             if op == "SHL" and b > 1024:
                 self.fail(node, f"shift count {b} is too large")
@@ -456,29 +470,6 @@ class Emitter:
         if isinstance(result, complex):
             self.fail(node, "constant expression: the result is complex")
         return Literal(result)
-
-    def power(self, base: AnyValue, exponent: AnyValue, node: ast.AST) -> AnyValue:
-        """``x ** n`` by repeated multiplication, ``((x * x) * x) * x``."""
-        if isinstance(base, Literal) and isinstance(exponent, Literal):
-            if isinstance(exponent.value, int) and abs(exponent.value) > 1024:
-                self.fail(node, f"exponent {exponent.value} is too large")
-            return self._literal_arithmetic("POW", base.value, exponent.value, node)
-        if (
-            not isinstance(exponent, Literal)
-            or isinstance(exponent.value, float)
-            or not 0 <= exponent.value <= 16
-        ):
-            self.fail(
-                node,
-                "'**' takes a constant exponent from 0 to 16: use exp(y * log(x)), sqrt(x) or a loop",
-            )
-        given = self.scalar(base, node)
-        if exponent.value == 0:
-            return self.scalar(Literal(1), node, I32 if given.type is BOOL else given.type)
-        result: AnyValue = given
-        for _ in range(exponent.value - 1):
-            result = self.arithmetic("MUL", result, given, node)
-        return result
 
 
 def is_positive(value: Value) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpucoh.lang import intrinsics
-from gpucoh.lang.emitter import Emitter
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
+from gpucoh.lang.powers import PowerEmitter
 from gpucoh.lang.types import BOOL, F32, I32, Scalar
 from gpucoh.lang.values import (
     AnyValue,
@@ -82,9 +82,12 @@ PLAIN_CALLS = frozenset(
             "sin",
             "cos",
             "floor",
+            "popcount",
+            "clz",
+            "ffs",
         ]
     }
-    | {builtins.min, builtins.max, builtins.abs}
+    | {builtins.min, builtins.max, builtins.abs, builtins.len}
 )
 REFUSED = {
     "Dict": "dictionaries cannot be used: use a buffer or nested ifs",
@@ -105,12 +108,11 @@ REFUSED = {
 }
 REFUSED_CALLS: dict[str, str] = {
     "print": "use a buffer and print on the host",
-    "len": "use an argument that holds the length",
     "int": "use gpucoh.i32(...)",
     "float": "use gpucoh.f32(...)",
     "bool": "use a comparison, as x != 0",
     "round": "use gpucoh.floor(x + 0.5)",
-    "pow": "use ** with a constant exponent",
+    "pow": "use **",
     "sum": "use a loop",
     "any": "use gpucoh.any(x), over the warp",
     "all": "use gpucoh.all(x), over the warp",
@@ -122,7 +124,7 @@ REFUSED_CALLS: dict[str, str] = {
 }
 
 
-class ExpressionLowerer(Emitter):
+class ExpressionLowerer(PowerEmitter):
     """Lowers expressions. Method names follow the tree's node names."""
 
     def call(self, node: ast.Call) -> AnyValue | None:
@@ -172,6 +174,8 @@ class ExpressionLowerer(Emitter):
 
     def _lower_Attribute(self, node: ast.Attribute) -> AnyValue:
         base = self.value(node.value)
+        if node.attr == "shape" and isinstance(base, (BufferValue, SharedArray, LocalArray)):
+            return TupleValue(self.shape(base))
         if not isinstance(base, PythonObject):
             self.fail(
                 node,
@@ -340,13 +344,6 @@ class ExpressionLowerer(Emitter):
         _, (x, y) = self.unify([left, right], node, "'and'" if is_and else "'or'")
         condition = self.truth(a, node)
         return self.select(condition, y if is_and else x, x if is_and else y)
-
-    def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
-        """``if_true if condition else if_false``, both evaluated, of one type."""
-        result = self.operate(
-            "SELECT", I32 if if_true.type is BOOL else if_true.type, condition, if_true, if_false
-        )
-        return Value(result.operand, if_true.type)
 
     def choose(
         self,

@@ -44,10 +44,12 @@ __all__ = [
     "block_dim",
     "block_id",
     "clock",
+    "clz",
     "core_id",
     "cos",
     "exp",
     "fence",
+    "ffs",
     "floor",
     "global_id",
     "grid_dim",
@@ -57,12 +59,17 @@ __all__ = [
     "log",
     "max",
     "min",
+    "popcount",
     "shared",
     "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
     "sin",
     "sleep",
     "sqrt",
     "store",
+    "syncwarp",
     "thread_id",
     "warp_id",
     "warp_size",
@@ -146,16 +153,22 @@ def atomic_sub(
 
 
 def atomic_min(
-    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
-) -> int:
-    """``buf[index] = min(buf[index], value)`` atomically; returns the old value. i32 and u32."""
+    buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
+) -> _T:
+    """``buf[index] = min(buf[index], value)`` atomically; returns the old value. i32, u32 and f32.
+
+    Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
+    """
     _refuse("atomic_min")
 
 
 def atomic_max(
-    buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
-) -> int:
-    """``buf[index] = max(buf[index], value)`` atomically; returns the old value. i32 and u32."""
+    buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
+) -> _T:
+    """``buf[index] = max(buf[index], value)`` atomically; returns the old value. i32, u32 and f32.
+
+    Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
+    """
     _refuse("atomic_max")
 
 
@@ -207,9 +220,11 @@ def fence(order: str = "sc", scope: str = "gpu") -> None:
     _refuse("fence")
 
 
-def barrier(id: int = 0, count: int | None = None) -> None:
-    """Wait at named barrier ``id`` (0..15) until ``count`` threads (default: all of the block)
-    have arrived.
+def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
+    """Wait at named barrier ``id`` (0..15) until ``count`` threads (default: all of the block) have arrived.
+
+    ``scope="cta"`` orders the accesses of the block's threads for the block. A wider scope makes the barrier a
+    release and an acquire of that scope for the whole block: an acq_rel fence before it and one behind it.
     """
     _refuse("barrier")
 
@@ -262,6 +277,45 @@ def shuffle(x: _T, lane: int) -> _T:
     That lane must be active; otherwise the value is undefined.
     """
     _refuse("shuffle")
+
+
+def shuffle_up(x: _T, delta: int) -> _T:
+    """``x`` of the lane that is ``delta`` lower; the thread's own ``x`` if there is none."""
+    _refuse("shuffle_up")
+
+
+def shuffle_down(x: _T, delta: int) -> _T:
+    """``x`` of the lane that is ``delta`` higher; the thread's own ``x`` if there is none."""
+    _refuse("shuffle_down")
+
+
+def shuffle_xor(x: _T, mask: int) -> _T:
+    """``x`` of lane ``lane_id() ^ mask``, modulo the warp size."""
+    _refuse("shuffle_xor")
+
+
+def syncwarp() -> None:
+    """Order the accesses of a warp's active threads for each other.
+
+    The threads of a warp that are on one path execute in lockstep and see each other's accesses in program order, so
+    that the call costs nothing. Threads on different paths do not wait for each other here.
+    """
+    _refuse("syncwarp")
+
+
+def popcount(x: int) -> int:
+    """Number of one bits of an i32 or u32, i32."""
+    _refuse("popcount")
+
+
+def clz(x: int) -> int:
+    """Number of zero bits above the highest one bit of an i32 or u32, i32; 32 for 0."""
+    _refuse("clz")
+
+
+def ffs(x: int) -> int:
+    """Position of the lowest one bit of an i32 or u32, counted from 1, i32; 0 for 0."""
+    _refuse("ffs")
 
 
 def min(x: _T, y: _T, *more: _T) -> _T:

@@ -110,7 +110,9 @@ class Kernel:
             if isinstance(type, Scalar):
                 parameters.append(Parameter(argument.arg, "scalar", type))
             elif isinstance(type, BufferType):
-                parameters.append(Parameter(argument.arg, "buffer", type.dtype, type.readonly))
+                parameters.append(
+                    Parameter(argument.arg, "buffer", type.dtype, type.readonly, type.dimensions)
+                )
             else:
                 raise unit.error(
                     argument,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpucoh.lang.ir import Argument, Function, LocalArray
@@ -59,7 +60,7 @@ class Lowerer(StatementLowerer):
         for parameter in parameters:
             if parameter.kind == "buffer":
                 frame.names[parameter.name] = BufferValue(
-                    parameter.name, slot, parameter.type, parameter.readonly
+                    parameter.name, slot, parameter.type, parameter.readonly, parameter.dimensions
                 )
                 slot += 1
             else:
@@ -151,8 +152,13 @@ class Lowerer(StatementLowerer):
                     parameter,
                     f"{where} must be an array of {annotation.dtype.name}, got {describe(value)}",
                 )
+            if len(value.shape) != annotation.dimensions > 1:
+                self.fail(
+                    parameter,
+                    f"{where} must have {annotation.dimensions} dimensions, {describe(value)} has {len(value.shape)}",
+                )
             if isinstance(value, BufferValue) and annotation.readonly:
-                return BufferValue(value.name, value.slot, value.type, True)
+                return replace(value, readonly=True)
             return value
         return self.fail(
             parameter, f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,12 +30,20 @@ class Parameter:
         Type of the scalar or of the buffer's elements.
     readonly : bool
         A ``Buffer[..., "readonly"]``.
+    dimensions : int
+        Dimensions of the buffer.
     """
 
     name: str
     kind: str
     type: Scalar
     readonly: bool = False
+    dimensions: int = 1
+
+
+def extent_name(buffer: str, axis: int) -> str:
+    """The name of an extent of a buffer in :attr:`Program.constants`; no parameter has such a name."""
+    return f"{buffer}.shape[{axis}]"
 
     def __str__(self) -> str:
         kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
@@ -58,7 +67,8 @@ class Program:
     shared_words : int
         Scratchpad words per block.
     constants : tuple of int or str
-        The constant bank: the bits of an immediate, or the name of the scalar parameter that provides the value.
+        The constant bank: the bits of an immediate, or a name: of the scalar parameter that provides the value, or
+        an :func:`extent_name`.
     parameters : tuple of Parameter
         The parameters, in the order of the kernel's arguments.
     buffers : tuple of str
@@ -112,10 +122,30 @@ class Program:
                         f"{parameter.type.name}, got {value!r}"
                     )
                 buffers.append(value)
+                scalars |= self._extents(parameter, value)
             else:
                 scalars[parameter.name] = scalar_bits(self.name, parameter, value)
         words = [scalars[item] if isinstance(item, str) else item for item in self.constants]
         return np.array(words, dtype=np.uint32), buffers
+
+    def _extents(self, parameter: Parameter, array: Any) -> dict[str, int]:
+        """The extents of a buffer's array by name; a buffer of one dimension is flat."""
+        where = f"argument '{parameter.name}' of kernel '{self.name}'"
+        shape = tuple(getattr(array, "shape", ()))
+        if parameter.dimensions == 1:
+            shape = (math.prod(shape),)
+        elif shape and len(shape) != parameter.dimensions:
+            raise ConfigError(
+                f"{where} must be an array of {parameter.dimensions} dimensions, got one of shape {shape}"
+            )
+        names = [extent_name(parameter.name, axis) for axis in range(parameter.dimensions)]
+        extents = dict(zip(names, shape, strict=False))
+        for name in set(names).intersection(self.constants):
+            if extents.setdefault(name, 0) >= 2**31:
+                raise ConfigError(
+                    f"{where} has an extent of {extents[name]} (allowed: up to {2**31 - 1} where the kernel uses it)"
+                )
+        return extents
 
 
 def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:

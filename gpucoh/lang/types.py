@@ -57,15 +57,22 @@ F32 = Scalar("f32", 2, "float32")
 BOOL = Scalar("bool", 0, "int32")
 
 
+#: Largest number of dimensions of a buffer.
+MAX_DIMENSIONS = 3
+
+
 @dataclass(frozen=True)
 class BufferType:
-    """The run-time value of ``Buffer[f32]`` or ``Buffer[f32, "readonly"]``."""
+    """The run-time value of ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``."""
 
     dtype: Scalar
     readonly: bool = False
+    dimensions: int = 1
 
     def __repr__(self) -> str:
-        return f"gpucoh.Buffer[{self.dtype.name}{', ' + chr(34) + 'readonly' + chr(34) if self.readonly else ''}]"
+        dimensions = f", {self.dimensions}" if self.dimensions > 1 else ""
+        readonly = ', "readonly"' if self.readonly else ""
+        return f"gpucoh.Buffer[{self.dtype.name}{dimensions}{readonly}]"
 
 
 _T = TypeVar("_T")
@@ -78,6 +85,9 @@ if TYPE_CHECKING:
     class Buffer(Generic[_T]):
         """A global, scratchpad or local array in a kernel."""
 
+        shape: tuple[int, ...]
+
+        def __len__(self) -> int: ...
         def __getitem__(self, index: int | tuple[int, ...]) -> _T: ...
         def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None: ...
 
@@ -85,17 +95,28 @@ else:
     i32, u32, f32 = I32, U32, F32
 
     class Buffer:
-        """Annotation of a global array: ``Buffer[f32]`` or ``Buffer[f32, "readonly"]``."""
+        """Annotation of a global array: ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``.
+
+        The number is that of the dimensions, 1 to 3, of the array and of its indices. A buffer of one dimension takes
+        an array of any shape, flat.
+        """
 
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
             if not isinstance(dtype, Scalar):
                 raise KernelError(f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32")
-            if rest not in ([], ["readonly"]):
-                raise KernelError(
-                    f'Buffer[{dtype.name}, {rest[0]!r}]: the only qualifier is "readonly"'
-                )
-            return BufferType(dtype, bool(rest))
+            dimensions, readonly = 1, False
+            for given in rest:
+                if given == "readonly":
+                    readonly = True
+                elif type(given) is int and 1 <= given <= MAX_DIMENSIONS:
+                    dimensions = given
+                else:
+                    raise KernelError(
+                        f"Buffer[{dtype.name}, {given!r}]: the only qualifiers are the number of dimensions, 1 to "
+                        f'{MAX_DIMENSIONS}, and "readonly"'
+                    )
+            return BufferType(dtype, readonly, dimensions)
 
         def __init__(self):
             raise KernelError(

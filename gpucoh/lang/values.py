@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpucoh.lang.folding import float_bits
-from gpucoh.lang.ir import Block, Constant, LocalArray, Operand, Place, Register
+from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Place, Register
+from gpucoh.lang.program import extent_name
 from gpucoh.lang.source import SourceUnit
 from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
 
@@ -50,6 +51,14 @@ class BufferValue:
     slot: int
     type: Scalar
     readonly: bool
+    dimensions: int = 1
+
+    @property
+    def shape(self) -> tuple[Value, ...]:
+        """The extents, i32 arguments of the launch."""
+        return tuple(
+            Value(Argument(extent_name(self.name, axis)), I32) for axis in range(self.dimensions)
+        )
 
 
 @dataclass(frozen=True)

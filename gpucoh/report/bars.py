@@ -18,10 +18,9 @@ def _visible() -> bool:
 
 def _bar(**settings: Any) -> Any:
     """A bar of tqdm: a widget in a notebook that has ipywidgets, else text."""
-    with warnings.catch_warnings():
+    with LATE_IMPORT, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the advice to install ipywidgets
-        with LATE_IMPORT:
-            from tqdm.auto import tqdm
+        from tqdm.auto import tqdm
     return tqdm(leave=False, file=sys.stderr, **settings)
 
 

@@ -184,8 +184,10 @@ check_atomic(const check_t *x)
     if (operation >= GPC_NUM_ATOMICS) {
         return refuse(x, "unknown atomic operation");
     }
-    if (x->at->type == GPC_F32 && operation != GPC_ATOMIC_ADD && operation != GPC_ATOMIC_EXCH) {
-        return refuse(x, "f32 atomics are add and exchange only");
+    bool f32 = operation == GPC_ATOMIC_ADD || operation == GPC_ATOMIC_EXCH || operation == GPC_ATOMIC_MIN ||
+               operation == GPC_ATOMIC_MAX;
+    if (x->at->type == GPC_F32 && !f32) {
+        return refuse(x, "f32 atomics are add, exchange, min and max only");
     }
     return 0;
 }

@@ -88,7 +88,7 @@ class Machine:
         constants, buffers = program.bind(args)
         self.constants = constants
         self.readonly = [p.readonly for p in program.parameters if p.kind == "buffer"]
-        self.buffers = [np.asarray(b).view(U32) for b in buffers]
+        self.buffers = [np.asarray(b).reshape(-1).view(U32) for b in buffers]
         for parameter, buffer in zip(
             [p for p in program.parameters if p.kind == "buffer"], buffers, strict=True
         ):
@@ -358,6 +358,9 @@ def combine(kind: str, a, b, new):
     """What an atomic leaves in memory."""
     if kind == "CAS":
         return new if a == b else a
+    if kind in ("MIN", "MAX") and isinstance(a, F32):
+        numbers = [x for x in (a, b) if not np.isnan(x)] or [a]
+        return (min if kind == "MIN" else max)(numbers, key=lambda x: (x, not np.signbit(x)))
     return {
         "ADD": lambda: a + b, "SUB": lambda: a - b, "MIN": lambda: min(a, b), "MAX": lambda: max(a, b),
         "AND": lambda: a & b, "OR": lambda: a | b, "XOR": lambda: a ^ b, "EXCH": lambda: b,

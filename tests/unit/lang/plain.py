@@ -113,11 +113,14 @@ install("lshift", shift(True))
 install("rshift", shift(False))
 
 
-def power(base: Num, exponent: int) -> Num:
-    result = Num(base.kind, 1) if exponent == 0 else base
-    for _ in range(exponent - 1):
-        result = result * base
-    return result
+def power(base: Num, exponent: Any) -> Num:
+    assert base.kind != "f"
+    n = int(exponent)
+    return Num(base.kind, 0 if n < 0 else pow(int(base.value), n, 2**32))
+
+
+def bits(x: Any) -> str:
+    return bin(to("u", x).value)[2:].lstrip("0")
 
 
 Num.__pow__ = power
@@ -151,14 +154,15 @@ class PlainArray:
     """A buffer, scratchpad or local array; 2-D where it has two extents."""
 
     def __init__(self, data: np.ndarray, shape: tuple[int, ...] | None = None) -> None:
-        self.data, self.shape = data, shape or data.shape
+        self.data, self.extents = data.reshape(-1), shape or data.shape
+        self.shape = tuple(Num("i", extent) for extent in self.extents)
         self.kind = {"i": "i", "u": "u", "f": "f"}[data.dtype.kind]
 
     def flat(self, index: Any) -> int:
         items = index if isinstance(index, tuple) else (index,)
-        assert len(items) == len(self.shape)
+        assert len(items) == len(self.extents)
         word = 0
-        for item, extent in zip(items, self.shape, strict=True):
+        for item, extent in zip(items, self.extents, strict=True):
             assert 0 <= int(item) < extent
             word = word * extent + int(item)
         return word
@@ -228,6 +232,9 @@ def make_namespace(current: SimpleNamespace) -> dict[str, Any]:
         "load": lambda buf, index, order="", scope="": buf[index],
         "store": lambda buf, index, value, order="", scope="": buf.__setitem__(index, value),
         "min": extreme(True), "max": extreme(False), "abs": abs, "sqrt": unary(np.sqrt), "floor": unary(np.floor),
+        "len": lambda array: array.shape[0],
+        "popcount": lambda x: Num("i", bits(x).count("1")), "clz": lambda x: Num("i", 32 - len(bits(x))),
+        "ffs": lambda x: Num("i", len(bits(x)) - bits(x).rfind("1") if bits(x) else 0),
         "range": lambda *a: (Num("i", k) for k in range(*(int(x) for x in a))),
     }  # fmt: skip
 

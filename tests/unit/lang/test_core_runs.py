@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gpucoh
 from registered import ALL
 from unit.lang.plain import kernel_from_source, run_plain
-from unit.lang.test_random_kernels import Generator, arguments
+from unit.lang.test_random_kernels import ARRAYS, Generator, arguments
 
 BLOCK = 48
 
@@ -18,10 +18,10 @@ BLOCK = 48
 def compare(source: str, seed: int, protocol: str) -> None:
     mine, plain = arguments(seed, 2 * BLOCK), arguments(seed, 2 * BLOCK)
     gpu = gpucoh.GPU(machine="fermi", protocol=protocol)
-    arrays = [gpu.array(values) for values in mine[:5]]
-    gpu.launch(kernel_from_source(source, "k"), grid=2, block=BLOCK, args=(*arrays, *mine[5:]))
+    arrays = [gpu.array(values) for values in mine[:ARRAYS]]
+    gpu.launch(kernel_from_source(source, "k"), grid=2, block=BLOCK, args=(*arrays, *mine[ARRAYS:]))
     run_plain(source, "k", (2,), (BLOCK,), plain)
-    for number, (array, wanted) in enumerate(zip(arrays, plain[:5], strict=True)):
+    for number, (array, wanted) in enumerate(zip(arrays, plain[:ARRAYS], strict=True)):
         got = array.numpy()
         same = np.array_equal(got, wanted, equal_nan=got.dtype == np.float32)
         assert same, f"argument {number}: {got.tolist()} is not {wanted.tolist()}"

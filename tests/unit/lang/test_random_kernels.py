@@ -54,11 +54,11 @@ class Generator:
     # ---- expressions
 
     def integer(self, depth: int) -> str:
-        leaf = ["a", "b", "c", "u", "tid", "n", *self.loop_names]
+        leaf = ["a", "b", "c", "u", "tid", "n", "len(x)", "m.shape[1]", *self.loop_names]
         if depth <= 0 or self.r.randrange(5) == 0:
             return f"i32({self.pick(EDGES)})" if self.r.randrange(3) == 0 else self.pick(leaf)
         e, d = self.integer, depth - 1
-        kind = self.r.randrange(16)
+        kind = self.r.randrange(17)
         if kind < 5:
             return f"({e(d)} {self.pick(['+', '-', '*', '//', '%', '&', '|', '^'])} {e(d)})"
         if kind == 5:
@@ -76,11 +76,18 @@ class Generator:
         if kind == 11:
             return f"i32({self.floating(d)})" if self.r.randrange(2) else f"i32({self.unsigned(d)})"
         if kind == 12:
-            return f"{self.pick(['x[', 't[4 + ', 'small['])}({e(d)} & 3)]"
+            arrays = ["x[({0} & 3)]", "t[4 + ({0} & 3)]", "small[({0} & 3)]", "m[{0} & 3, {1} & 7]",
+                      "i32(v[1, {0} & 1, {1} & 3])"]  # fmt: skip
+            return self.pick(arrays).format(e(d), e(d))
         if kind == 13:
             return f"clip({e(d)}, i32({self.pick([-5, 0, 3])}), {e(d)})"
         if kind == 14:
-            return f"(({e(d)}) ** {self.pick([0, 1, 2, 3, 5])})"
+            exponent = self.pick(
+                [0, 1, 2, 3, 5, 17, 31, f"({e(d)} & 7)", f"{self.pick(['a', 'b', 'u'])}"]
+            )
+            return f"(({e(d)}) ** {exponent})"
+        if kind == 15:
+            return f"{self.pick(['popcount', 'clz', 'ffs'])}({e(d) if self.r.randrange(2) else self.unsigned(d)})"
         return f"i32({self.boolean(d)})"
 
     def unsigned(self, depth: int) -> str:
@@ -203,7 +210,7 @@ class Generator:
         lines = [
             "@kernel",
             "def k(x: Buffer[i32], y: Buffer[f32], z: Buffer[i32], out: Buffer[i32], fout: Buffer[f32],",
-            "      n: i32, w: f32):",
+            "      m: Buffer[i32, 2], v: Buffer[f32, 3], n: i32, w: f32):",
             "    i = global_id()",
             "    tid = thread_id()",
             "    a = x[i & 31]",
@@ -234,12 +241,16 @@ class Generator:
         return HELPERS + "\n\n" + "\n".join(lines) + "\n"
 
 
+ARRAYS = 7  # among the arguments, the first ones
+
+
 def arguments(seed: int, threads: int) -> list:
     r = np.random.default_rng(seed)
     return [
         r.integers(-(2**31), 2**31, 32, dtype=np.int64).astype(np.int32) >> r.integers(0, 31, 32).astype(np.int32),
         (r.standard_normal(16) * 10).astype(np.float32),
-        np.zeros(4, np.int32), np.zeros(threads * 4, np.int32), np.zeros(threads * 2, np.float32), 3, 2.5,
+        np.zeros(4, np.int32), np.zeros(threads * 4, np.int32), np.zeros(threads * 2, np.float32),
+        r.integers(-9, 9, (4, 9), dtype=np.int32), (r.standard_normal((2, 2, 5)) * 10).astype(np.float32), 3, 2.5,
     ]  # fmt: skip
 
 
@@ -247,7 +258,7 @@ def compare(source: str, seed: int, lanes: int, block: int = 48) -> None:
     mine, plain = arguments(seed, 2 * block), arguments(seed, 2 * block)
     machine.run(kernel_from_source(source, "k"), 2, block, mine, lanes)
     run_plain(source, "k", (2,), (block,), plain)
-    for number, (got, wanted) in enumerate(zip(mine[:5], plain[:5], strict=True)):
+    for number, (got, wanted) in enumerate(zip(mine[:ARRAYS], plain[:ARRAYS], strict=True)):
         same = np.array_equal(got, wanted, equal_nan=got.dtype == np.float32)
         assert same, f"argument {number}: {got.tolist()} is not {wanted.tolist()}"
 
