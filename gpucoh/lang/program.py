@@ -40,14 +40,14 @@ class Parameter:
     readonly: bool = False
     dimensions: int = 1
 
+    def __str__(self) -> str:
+        kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
+        return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
+
 
 def extent_name(buffer: str, axis: int) -> str:
     """The name of an extent of a buffer in :attr:`Program.constants`; no parameter has such a name."""
     return f"{buffer}.shape[{axis}]"
-
-    def __str__(self) -> str:
-        kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
-        return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
 
 
 @dataclass(frozen=True)
