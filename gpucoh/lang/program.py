@@ -41,7 +41,8 @@ class Parameter:
     dimensions: int = 1
 
     def __str__(self) -> str:
-        kind = f'{self.type.name}, "readonly"' if self.readonly else self.type.name
+        kind = self.type.name + (f", {self.dimensions}" if self.dimensions > 1 else "")
+        kind += ', "readonly"' if self.readonly else ""
         return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
 
 
