@@ -6,7 +6,7 @@ import html
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NoReturn, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from gpucoh.errors import ConfigError, KernelError, short_traceback
 from gpucoh.lang import optimise, schedule
@@ -67,16 +67,6 @@ class Kernel:
         raise KernelError(
             f"kernel '{self.name}' cannot be called: launch it with "
             f"gpu.launch({self.name}, grid=..., block=..., args=(...))"
-        )
-
-    @short_traceback
-    def __getitem__(self, launch: Any) -> NoReturn:
-        """Raise: a GPU launches kernels."""
-        extents = launch if isinstance(launch, tuple) else (launch,)
-        shown = [repr(extent) for extent in extents[:2]] + ["...", "..."]
-        raise KernelError(
-            f"kernel '{self.name}' belongs to no GPU: launch it with "
-            f"gpu.launch({self.name}, grid={shown[0]}, block={shown[1]}, args=(...))"
         )
 
     @cached_property
