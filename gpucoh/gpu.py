@@ -277,8 +277,9 @@ class GPU:
         args: Sequence[Any] = (),
         placement: str | None = None,
         deadlock_after: int | None = None,
+        shared: int | None = None,
     ) -> None:
-        """Run a kernel to completion.
+        """Run a kernel to completion; ``kernel[grid, block](*args)`` is the same on the GPU of the arguments.
 
         Parameters
         ----------
@@ -295,6 +296,8 @@ class GPU:
             cores in every launch, and waits for free resources there.
         deadlock_after : int, optional
             Core cycles without progress that end the launch; by default the GPU's.
+        shared : int, optional
+            Number of elements of the kernel's ``gpucoh.shared(dtype)``, which has no size of its own.
 
         Raises
         ------
@@ -331,7 +334,7 @@ class GPU:
             )
         if placement not in (None, *PLACEMENTS):
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
-        program = kernel.compile(self.machine.lanes_per_warp)
+        program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 

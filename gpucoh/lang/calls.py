@@ -248,7 +248,7 @@ class CallLowerer(ExpressionLowerer):
             operands,
             immediate=array.base if isinstance(array, SharedArray) else array.slot,
             flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
-            bound=array.words if isinstance(array, SharedArray) else 0,
+            bound=(array.words or 0) if isinstance(array, SharedArray) else 0,
             order=order,
             scope=scope,
         )
@@ -311,6 +311,8 @@ class CallLowerer(ExpressionLowerer):
         if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, Scalar):
             self.fail(node, "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
         size = self.value(arguments["n"])
+        if function is intrinsics.shared and isinstance(size, PythonObject) and size.value is None:
+            return self.make_shared(name, dtype.value, (), node)
         items = size.items if isinstance(size, TupleValue) else (size,)
         shape = tuple(self.constant_integer(item, node, "the size of an array") for item in items)
         if not shape or any(extent < 1 for extent in shape):

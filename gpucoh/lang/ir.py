@@ -150,6 +150,7 @@ class Function:
     blocks: list[Block] = field(default_factory=list)
     registers: int = 0
     shared_words: int = 0
+    dynamic_shared: bool = False  # an array of a length that the launch gives follows them
 
     def new_register(self, name: str | None = None) -> Register:
         """A new virtual register."""

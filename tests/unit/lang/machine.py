@@ -80,8 +80,15 @@ class Machine:
     """Runs one launch to its end."""
 
     def __init__(
-        self, program: Program, grid=1, block=32, args=(), budget: int = 2_000_000
+        self,
+        program: Program,
+        grid=1,
+        block=32,
+        args=(),
+        budget: int = 2_000_000,
+        shared: int | None = None,
     ) -> None:
+        program = program.with_shared(shared)
         self.program, self.ops = program, decode(program)
         self.grid = tuple(np.atleast_1d(grid).tolist()) + (1,) * (3 - np.size(grid))
         self.block_dim = tuple(np.atleast_1d(block).tolist()) + (1,) * (3 - np.size(block))
