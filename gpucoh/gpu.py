@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import sys
 import threading
 import time
 import weakref
@@ -374,9 +375,23 @@ class GPU:
                 block,
                 PLACEMENTS.index(placement or self.machine.placement),
             )
-            self._run()
+            try:
+                self._run()
+            finally:
+                self._print(program)
         except (KernelError, SimulationError) as error:
             raise _located(error, program) from None
+
+    def _print(self, program: Program) -> None:
+        """Write what the launch printed to standard output, and how much found no room."""
+        if not program.reports:
+            return
+        records, lost = self.core.printed()
+        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4))
+        if lost:
+            allowed = len(records) // 16
+            text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
+        sys.stdout.write(text)
 
     def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
         """The buffers in the form that the core takes, checked against the kernel's signature."""
@@ -575,6 +590,7 @@ def _extent(name: str, value: Any) -> tuple[int, int, int]:
     return out[0], out[1], out[2]
 
 
+_ASSERTION = re.compile(r"\bassertion (\d+) failed\b")
 _LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
 
 
@@ -590,6 +606,9 @@ def _located(error: Error, program: Program) -> Error:
         return "at {}:{}".format(*first[-1])
 
     text = _LINE.sub(place, str(error))
+    text = _ASSERTION.sub(
+        lambda match: f"assertion failed: {program.reports[int(match.group(1))].parts[0]}", text
+    )
     if isinstance(error, KernelError):
         filename, line = first[0] if first else program.locate(0, 1)
         text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gpucoh.lang import intrinsics, isa
-from gpucoh.lang.expressions import REFUSED_CALLS, ExpressionLowerer
+from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.ir import Constant, LocalArray, Operand
+from gpucoh.lang.reports import ReportLowerer
 from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar
 from gpucoh.lang.values import (
     AnyValue,
@@ -34,7 +35,7 @@ ORDERS = {
 SCOPES = ("cta", "cu", "gpu", "sys")
 
 
-class CallLowerer(ExpressionLowerer):
+class CallLowerer(ReportLowerer):
     """Lowers calls."""
 
     lanes: int
@@ -55,6 +56,9 @@ class CallLowerer(ExpressionLowerer):
             return self.inline(function, node)
         if function is builtins.len:
             return self._length(node)
+        if function is builtins.print:
+            self.print(node)
+            return None
         if function in (builtins.min, builtins.max, builtins.abs):
             function = getattr(intrinsics, function.__name__)
         name = getattr(function, "__name__", "")

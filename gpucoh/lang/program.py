@@ -60,6 +60,39 @@ def extent_name(buffer: str, axis: int) -> str:
 
 
 @dataclass(frozen=True)
+class Report:
+    """The text of an assertion, or one call of print.
+
+    Attributes
+    ----------
+    parts : tuple of str or (Scalar, str)
+        Texts, and the types and formats of the values between them.
+    """
+
+    parts: tuple[str | tuple[Scalar, str], ...]
+
+    @property
+    def records(self) -> int:
+        """Words that one call of a thread records: its values, at least one."""
+        return max(1, sum(not isinstance(part, str) for part in self.parts))
+
+    def text(self, words: Sequence[int]) -> str:
+        """The text with its values."""
+        left = iter(words)
+        return "".join(
+            part if isinstance(part, str) else _formatted(part[0], part[1], next(left))
+            for part in self.parts
+        )
+
+
+def _formatted(type: Scalar, format: str, word: int) -> str:
+    value = np.uint32(word).view(type.numpy)
+    if type.name == "bool":
+        return str(bool(value))
+    return str(value) if not format else f"{value.item():{format}}"
+
+
+@dataclass(frozen=True)
 class Program:
     """Machine code of one kernel for one warp width.
 
@@ -85,6 +118,8 @@ class Program:
     dynamic_shared : int or None
         Words of the scratchpad array whose length the launch gives, which follows the others; 0 before the launch, None
         without such an array.
+    reports : tuple of Report
+        Texts of the kernel's assertions and prints.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -101,6 +136,7 @@ class Program:
     buffers: tuple[str, ...]
     files: tuple[tuple[str, int], ...] = field(default=())
     dynamic_shared: int | None = None
+    reports: tuple[Report, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -111,6 +147,25 @@ class Program:
         """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
         filename, first = self.files[file]
         return filename, first + line
+
+    def printed(self, records: NDArray[np.uint32]) -> str:
+        """The text of a launch's prints, call by call in the order in which they ended.
+
+        Parameters
+        ----------
+        records : ndarray of shape (n, 4)
+            Report, block, thread and word.
+        """
+        words: dict[tuple[int, int], list[int]] = {}
+        text: list[str] = []
+        for number, block, thread, word in records.tolist():
+            report = self.reports[number]
+            given = words.setdefault((block, thread), [])
+            given.append(word)
+            if len(given) == report.records:
+                text.append(report.text(given))
+                given.clear()
+        return "".join(text)
 
     def with_shared(self, words: int | None) -> Program:
         """The program of a launch with ``words`` words in the scratchpad array without a size.
