@@ -26,6 +26,7 @@ help:
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
 	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc SCALE=small|paper); an interrupted run continues"
+	@echo "make notebooks  execute every notebook with small inputs"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make develop  build the extension beside its sources, for work on gpucoh"
@@ -53,6 +54,11 @@ $(BUILD)/.test: $(BUILD)/.run
 $(BUILD)/.dev: $(BUILD)/.test
 	$(BIN)/python tools/requirements.py dev > $(BUILD)/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/dev.txt
+	@touch $@
+
+$(BUILD)/.notebooks: $(BUILD)/.run
+	$(BIN)/python tools/requirements.py notebooks > $(BUILD)/notebooks.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/notebooks.txt
 	@touch $@
 
 # The package itself, built incrementally by meson in $(RELEASE).
@@ -150,6 +156,11 @@ develop: $(BUILD)/.run
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# Every notebook of notebooks/ with inputs of the scale tiny; nothing is written.
+.PHONY: notebooks
+notebooks: $(BUILD)/.installed $(BUILD)/.notebooks
+	$(RUN) $(BIN)/python tools/notebooks.py
 
 # ---- the measured tables of docs/fidelity.md ------------------------------------------------------------------------------
 

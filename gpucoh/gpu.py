@@ -567,7 +567,7 @@ def _checks(check: Any, protocol: str, model: str) -> int:
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
-    if check not in CHECKS:
+    if not isinstance(check, str) or check not in CHECKS:
         raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(

@@ -6,6 +6,7 @@ allowed forms.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import re
@@ -18,6 +19,7 @@ from gpucoh.errors import ConfigError
 
 LONGEST_NAME = 64
 
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*|\s*[+-]?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]+\s*")
 _NUMBER = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*$")
 
 # K, M and G of a size are powers of 1024 in every spelling, since GPU caches have such sizes.
@@ -39,6 +41,26 @@ def _float(number: float) -> float:
         return float(number)
     except OverflowError:
         return math.inf
+
+
+def parse_whole(value: object) -> int:
+    """Read a whole number: an int, a float without fraction, or text: ``"32"``, ``"1e9"``, but not ``"2.0"``.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a whole number.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, int) and not isinstance(plain, bool):
+        return plain
+    if isinstance(plain, str) and _WHOLE.fullmatch(plain):
+        with contextlib.suppress(ValueError):  # an exponent
+            return int(plain)
+        plain = float(plain)
+    if not isinstance(plain, float) or not plain.is_integer():
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(plain)
 
 
 def parse_bytes(value: object, plain: int = 1) -> float:
@@ -148,21 +170,18 @@ def name_of(what: str, value: object) -> str:
     return value
 
 
-def parse_name(value: object) -> object:
-    """Check that a name fits into a line of a table and of a file; pass other types on, for their own error.
+def parse_name(value: object) -> str:
+    """Check that a name fits into a line of a table and of a file.
 
     Raises
     ------
     ValueError
-        If the name is blank, longer than ``LONGEST_NAME``, or has unprintable characters.
+        If it is not a string, is blank, longer than ``LONGEST_NAME``, or has unprintable characters.
     """
-    if isinstance(value, str):
-        if len(value) > LONGEST_NAME:
-            raise ValueError(
-                f"the name has {len(value)} characters (allowed: up to {LONGEST_NAME})"
-            )
-        if not value.strip() or not value.isprintable():
-            raise ValueError(f"{value!r} is not a name of printable characters")
+    if isinstance(value, str) and len(value) > LONGEST_NAME:
+        raise ValueError(f"the name has {len(value)} characters (allowed: up to {LONGEST_NAME})")
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError(f"{value!r} is not a name of printable characters")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Print the requirements of a part of gpucoh, one per line, from pyproject.toml: run (and build), test, dev."""
+"""Print the requirements of a part of gpucoh, one per line, from pyproject.toml: run (and build), test, dev .."""
 
 import sys
 import tomllib

@@ -158,13 +158,15 @@ def check_imports(root: Path) -> Iterator[str]:
 
 
 def imported_by(statement: ast.stmt) -> set[str]:
-    """The modules that a statement imports; of ``from a import b`` both a and a.b, which may be a module."""
+    """The modules that a statement imports, with their packages; of ``from a import b`` also a.b, which may be one."""
     if isinstance(statement, ast.Import):
-        return {item.name for item in statement.names}
-    if isinstance(statement, ast.ImportFrom):
+        names = {item.name for item in statement.names}
+    elif isinstance(statement, ast.ImportFrom):
         names = {f"{statement.module}.{item.name}" for item in statement.names}
-        return {str(statement.module), *names}
-    return set()
+    else:
+        return set()
+    parts = [name.split(".") for name in names]
+    return {".".join(name[:end]) for name in parts for end in range(1, len(name) + 1)}
 
 
 def late_modules(trees: dict[str, ast.Module]) -> set[str]:

@@ -287,7 +287,9 @@ typedef struct {
 #define GPC_MAX_UNCOVERED 8
 
 typedef struct {
-    uint8_t figure_slot; /* index into colours and hatches, unique */
+    /* Colour and hatch in figures, unique. Six slots a family: 0 baselines, 6 invalidation, 12 timestamps, 18 release consistency and
+     * DeNovo, 24 scoped and timestamped synchronisation, 30 QuickRelease and others. */
+    uint8_t figure_slot;
     /* Litmus tests, separated by spaces, whose weak outcome the protocol allows and runs must show. */
     const char *weak_outcomes;
     /* Option settings that tests run besides the defaults: "private=literal lifetime=0"; commas combine several. */

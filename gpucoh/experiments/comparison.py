@@ -26,6 +26,7 @@ from gpucoh.units import name_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # The default of `gpucoh compare`: real algorithms that finish in under a minute together.
@@ -111,7 +112,8 @@ class Comparison:
 
     def means(self) -> pd.DataFrame:
         """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
-        import pandas as pd  # deferred: it is large
+        with LATE_IMPORT:
+            import pandas as pd
 
         rows = self.mean_rows()
         return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
@@ -196,26 +198,90 @@ class Comparison:
         caption = f"speedup, traffic and energy relative to {self.baseline}"
         return markup.table((*columns, "answer"), rows, caption)
 
-    def plot_speedup(self) -> Figure:
-        """Draw bars of speedup over the baseline, grouped by workload; wrong answers are crossed out."""
+    def plot_speedup(
+        self,
+        *,
+        ax: Axes | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw bars of the speedup over the baseline by workload, and their harmonic means.
+
+        Wrong results are crossed out and enter no mean; a mean over fewer workloads than the others is an outline with
+        their number. With several seeds bars are means, and whiskers reach from the smallest to the largest seed.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; by default a figure is made.
+        width : str or float
+            ``"column"`` (3.3 inches), ``"page"`` (7 inches), or inches.
+        title : str or None
+            The title; ``"auto"`` names machine, scale and seeds, None leaves it out.
+        order : sequence of str, optional
+            The protocols to draw, in this order. Default: all.
+        labels : dict, optional
+            Protocol or workload -> name in the figure. Default: the protocols' proper names.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Its PDF has TrueType fonts.
+
+        Raises
+        ------
+        ConfigError
+            For a bad width, or a name that is not in the comparison.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.speedup_figure(self)
+        return plots.speedup_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
-    def plot_traffic(self) -> Figure:
-        """Draw stacked bars of flits by message class, relative to the baseline."""
+    def plot_traffic(
+        self,
+        *,
+        ax: Axes | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw stacked bars of flits by message class, relative to the baseline, and their arithmetic means.
+
+        The arguments are those of :meth:`plot_speedup`.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.traffic_figure(self)
+        return plots.traffic_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
-    def plot_energy(self) -> Figure:
-        """Draw stacked bars of energy by part, relative to the baseline."""
+    def plot_energy(
+        self,
+        *,
+        ax: Axes | Sequence[Axes] | None = None,
+        width: str | float = "page",
+        title: str | None = "auto",
+        order: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """Draw stacked bars of energy by part, relative to the baseline, and their arithmetic means.
+
+        The upper chart has the total, the lower one network and caches alone. The arguments are those of
+        :meth:`plot_speedup`; ``ax`` may be a pair of axes, and one alone takes the total.
+        """
         with LATE_IMPORT:
             from gpucoh.report import plots
 
-        return plots.energy_figure(self)
+        return plots.energy_figure(
+            self, ax=ax, width=width, heading=title, order=order, labels=labels
+        )
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:
@@ -306,7 +372,7 @@ def compare(
     jobs : int, optional
         Parallel runs; by default one per processor.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     seeds : sequence of int, optional
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -39,7 +38,7 @@ from gpucoh.stats import (
     Traffic,
 )
 from gpucoh.suite import Given, Workload, find
-from gpucoh.units import name_of, natural
+from gpucoh.units import name_of, natural, parse_whole
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
@@ -349,12 +348,9 @@ class Run:
         """A limit of a launch in core cycles, which ``set`` may contain."""
         value = (self.set or {}).get(name, _LIMITS[name])
         try:
-            cycles = float(str(value))
+            return parse_whole(value)
         except ValueError:
-            cycles = math.nan
-        if not cycles.is_integer():
-            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles")
-        return int(cycles)
+            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles") from None
 
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
@@ -483,7 +479,7 @@ def run(
     deadlock_after : int, optional
         Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def stored_runs(
     jobs : int
         Number of threads.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------

@@ -179,7 +179,7 @@ def sweep(
     jobs : int, optional
         Number of threads if no executor is given; by default one per processor.
     progress : bool, default False
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def add_rows(
     jobs : int
         Number of threads if no executor is given.
     progress : bool
-        Show a progress bar when standard error is a terminal.
+        Show a progress bar on a terminal or in a notebook.
     work : callable
         Maps a run, its key and, in threads of this process, an event that stops it, to the row.
     executor : concurrent.futures.Executor, optional

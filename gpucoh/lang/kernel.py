@@ -62,7 +62,6 @@ class Kernel:
         return type(self), (self.function,)  # without compiled programs
 
     @short_traceback
-    @short_traceback
     def __getitem__(self, extents: Any) -> Callable[..., None]:
         """A launch, ``kernel[grid, block](*args)``, on the GPU of the arrays among the arguments.
 
@@ -77,11 +76,13 @@ class Kernel:
 
         @short_traceback
         def launch(*args: Any, **keywords: Any) -> None:
-            self._gpu_of(args).launch(self, grid=grid, block=block, args=args, **keywords)
+            self._gpu_of(args, grid, block).launch(
+                self, grid=grid, block=block, args=args, **keywords
+            )
 
         return launch
 
-    def _gpu_of(self, args: tuple[Any, ...]) -> Any:
+    def _gpu_of(self, args: tuple[Any, ...], grid: Any, block: Any) -> Any:
         """The GPU that the arrays among the arguments belong to."""
         gpus = {
             id(gpu): gpu for gpu in (getattr(arg, "gpu", None) for arg in args) if gpu is not None
@@ -93,16 +94,16 @@ class Kernel:
                 else "the arrays belong to different GPUs"
             )
             raise ConfigError(
-                f"kernel '{self.name}': {found}: use gpu.launch({self.name}, grid=..., block=..., args=...), or pass "
-                "arrays of one GPU"
+                f"kernel '{self.name}': {found}: pass arrays of one GPU, or use "
+                f"gpu.launch({self.name}, grid={grid!r}, block={block!r}, args=(...))"
             )
         return next(iter(gpus.values()))
 
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(
-            f"kernel '{self.name}' cannot be called: launch it with gpu.launch({self.name}, ...) or "
-            f"{self.name}[grid, block](...)"
+            f"kernel '{self.name}' cannot be called: launch it with "
+            f"gpu.launch({self.name}, grid=..., block=..., args=(...)) or {self.name}[grid, block](...)"
         )
 
     @cached_property

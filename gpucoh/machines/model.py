@@ -19,7 +19,15 @@ from gpucoh import markup
 from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.files import path_of, read_toml, whole_file
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
-from gpucoh.units import LONGEST_NAME, format_kib, nearest, parse_bytes, parse_mhz, parse_name
+from gpucoh.units import (
+    LONGEST_NAME,
+    format_kib,
+    nearest,
+    parse_bytes,
+    parse_mhz,
+    parse_name,
+    parse_whole,
+)
 
 # The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
 LARGEST_CLOCK_LCM_HZ = 2**40
@@ -57,19 +65,6 @@ _HINTS = {
 _HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "lanes_per_warp"}
 
 
-def _whole(value: object) -> int:
-    """A whole number, also from text (``--set cores=32``)."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    try:
-        number = float(value) if isinstance(value, float | str) else math.nan
-    except ValueError:
-        number = math.nan
-    if not number.is_integer():
-        raise ValueError(f"{value!r} is not a whole number")
-    return int(number)
-
-
 def _bytes(value: object, plain: int = 1) -> int:
     size = parse_bytes(value, plain)
     if not size.is_integer():
@@ -92,7 +87,7 @@ def _word(value: object) -> object:
 
 
 Name = Annotated[str, BeforeValidator(parse_name)]
-Count = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[int, BeforeValidator(parse_whole)]
 Bytes = Annotated[int, BeforeValidator(_bytes)]
 Kib = Annotated[float, BeforeValidator(_kib)]
 Mhz = Annotated[int, BeforeValidator(parse_mhz)]
@@ -419,6 +414,8 @@ def _first_line(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
         return f"{name} = {value} is out of range: {low} to {high} {_unit(fields[name])}".rstrip()
     if kind == "literal_error":
         return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
+    if kind.startswith("string_"):
+        return f"{name} = {value!r} is not text"
     message = str(first["msg"]).removeprefix("Value error, ")
     return f"{name}: {message}"
 

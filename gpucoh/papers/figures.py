@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.figure import Figure
+
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.late import LATE_IMPORT
@@ -16,7 +18,7 @@ from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.drawing import LIFETIMES, Panel
 from gpucoh.papers.runs import Bench, missing_protocol, present
-from gpucoh.report.canvas import Figure
+from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
 from gpucoh.units import nearest
 
@@ -170,7 +172,7 @@ class PaperFigure:
         )
 
     def _repr_png_(self) -> bytes:
-        return self.figure._repr_png_()
+        return png(self.figure)
 
 
 def paper_figure(
@@ -201,7 +203,8 @@ def paper_figure(
     ConfigError
         If the paper is unknown, or the figure's id is unknown or names several.
     """
-    import pandas as pd  # deferred: it is large
+    with LATE_IMPORT:
+        import pandas as pd
 
     described, specs = load(paper), chosen(paper, figure)
     if len(specs) > 1:
@@ -248,22 +251,23 @@ def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str
 def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
+    groups = {measure: _shown(paper, spec, group, measure) for measure in MEASURES}
+    used = {
+        measure: {
+            protocol: usable(shown, (protocol, spec.baseline), runs) for protocol in protocols
+        }
+        for measure, shown in groups.items()
+    }
     means = {
         measure: {
-            protocol: usable(shown, (protocol, spec.baseline), runs).against(
-                protocol, spec.baseline, runs
-            )
-            for protocol in protocols
+            protocol: kept.against(protocol, spec.baseline, runs)
+            for protocol, kept in by_protocol.items()
         }
-        for measure in MEASURES
-        for shown in (_shown(paper, spec, group, measure),)
+        for measure, by_protocol in used.items()
     }
-    shown = _shown(paper, spec, group, "traffic")
     traffic = {
         protocol: _scaled(
-            usable(shown, (protocol, spec.baseline), runs).parts(
-                protocol, runs, lambda run: run.stats.flits_by_class()
-            ),
+            used["traffic"][protocol].parts(protocol, runs, lambda run: run.stats.flits_by_class()),
             means["traffic"][protocol],
         )
         for protocol in protocols
@@ -274,6 +278,14 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
         comparison=bench.comparison(names, protocols, spec.baseline),
         means=means,
         traffic=traffic,
+        counted={
+            measure: {protocol: len(kept.baselines) for protocol, kept in by_protocol.items()}
+            for measure, by_protocol in used.items()
+        },
+        kinds={
+            measure: f"{shown.kind} mean" + (" of times" if shown.times else "")
+            for measure, shown in groups.items()
+        },
     )
 
 

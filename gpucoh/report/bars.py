@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpucoh.late import LATE_IMPORT
+
 
 def _visible() -> bool:
     """Whether standard error is a terminal or the output of a notebook's cell."""
@@ -16,9 +18,9 @@ def _visible() -> bool:
 
 def _bar(**settings: Any) -> Any:
     """A bar of tqdm: a widget in a notebook that has ipywidgets, else text."""
-    with warnings.catch_warnings():
+    with LATE_IMPORT, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the advice to install ipywidgets
-        from tqdm.auto import tqdm  # deferred: most runs show no bar
+        from tqdm.auto import tqdm
     return tqdm(leave=False, file=sys.stderr, **settings)
 
 

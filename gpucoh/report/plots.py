@@ -1,84 +1,30 @@
-"""Figures: legible in print without colour, with units and marked wrong answers."""
+"""Figures of a comparison: speedup, traffic and energy by workload, and their means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.container import BarContainer
-from matplotlib.patches import Patch
+from matplotlib.figure import Figure
 
 from gpucoh.energy import PARTS
 from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
-from gpucoh.gpu import resolve
-from gpucoh.report.canvas import Figure
+from gpucoh.report.charts import Bar, Chart, Options, draw
+from gpucoh.report.looks import (
+    CLASS_NAMES,
+    PART_NAMES,
+    kind_look,
+    protocol_looks,
+)
 from gpucoh.report.subjects import ComparisonLike, RunLike
 
-# Even steps of lightness, with hatches, so that neighbours differ in grey, too.
-_COLOURS = (
-    "#222222",
-    "#d9d9d9",
-    "#0072b2",
-    "#f0e442",
-    "#a6611a",
-    "#9ad0f3",
-    "#5e3c99",
-    "#e69f00",
-    "#1b7837",
-)
-_HATCHES = ("", "", "///", "...", "\\\\\\", "xxx", "---", "ooo", "++")
-CLASS_NAMES = {
-    "REQ": "requests",
-    "LD": "load data",
-    "ST": "stores",
-    "ATO": "atomics",
-    "INV": "invalidations",
-    "RCL": "recalls",
-    "REG": "registrations",
-    "WB": "write-backs",
-    "EPOCH": "epoch changes",
-}
-PART_NAMES = {
-    "noc_dynamic": "network, dynamic",
-    "noc_static": "network, static",
-    "l1": "L1",
-    "l2": "L2",
-    "arrays": "directories, buffers",
-    "dram": "DRAM",
-    "scratchpad": "scratchpad",
-    "core": "core",
-}
-# The first of PART_NAMES, so that a part has the same colour and hatch without those that follow.
 ON_CHIP = ("noc_dynamic", "noc_static", "l1", "l2", "arrays")
-_PAPERS = (
-    "What papers draw: Singh et al. and Ren and Lis draw the network alone,\n"
-    "Sinclair et al. dynamic energy without DRAM."
-)
+WHOLE = ("on_chip", "dram", "core")
 FORMATS = ("png", "svg", "pdf")
-# One bar of a group: the protocol, its heights by part, whether the answer is wrong.
-Stack = tuple[str, Mapping[str, float], bool]
-
-
-def style(number: int) -> dict[str, object]:
-    """Colour and hatch of number ``number``; the first 36 differ."""
-    turn, colour = divmod(number, len(_COLOURS))
-    return {
-        "facecolor": _COLOURS[colour],
-        "hatch": _HATCHES[(colour + 2 * turn) % len(_HATCHES)],
-        "edgecolor": "white" if number >= len(_COLOURS) and colour == 0 else "black",
-        "linewidth": 0.6,
-    }
-
-
-def protocol_styles(protocols: Sequence[str]) -> list[dict[str, object]]:
-    """Colours and hatches by the protocols' figure slots; numbered in order if a slot occurs twice."""
-    slots = [resolve(name).protocol.figure_slot for name in protocols]
-    if len(set(slots)) < len(slots):
-        slots = list(range(len(protocols)))
-    return [style(slot) for slot in slots]
+Amounts = Callable[[RunLike], Mapping[str, float]]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
@@ -104,192 +50,176 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
         ) from None
     for path in paths:
         with whole_file(path) as part:
-            figure.savefig(part, dpi=150)
+            figure.savefig(part)
     return paths
 
 
-def _width(groups: int, bars: int) -> float:
-    """The width in inches at which labels do not overlap."""
-    return min(24.0, max(6.4, 2.4 + groups * max(0.95, 0.24 * bars + 0.3)))
-
-
-def _new(groups: int, bars: int) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(_width(groups, bars), 4.0), layout="constrained")
-    return figure, figure.add_subplot()
-
-
-def _names_pad(protocols: Sequence[str]) -> float:
-    """Points between the bars and the workloads' names: the protocols' names stand upright between them."""
-    return 12 + 5.2 * max(len(name) for name in protocols)
-
-
-def _finish(axes: Axes, names: Sequence[str], label: str, title: str) -> None:
-    axes.set_xticks(
-        np.arange(len(names)),
-        names,
-        rotation=0 if len(names) <= 8 else 45,
-        ha="center" if len(names) <= 8 else "right",
-    )
-    axes.set_ylabel(label)
-    axes.set_title(title, fontsize=10)
-    axes.axhline(1.0, color="black", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.02)
-    axes.set_xlim(-0.6, len(names) - 0.4)
-    axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
-
-
-def _legend(axes: Axes, handles: list[Patch]) -> None:
-    axes.figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
-
-
-def _mark_wrong(axes: Axes, wrong: Sequence[tuple[float, float]], tallest: float) -> list[Patch]:
-    """Mark wrong runs with crosses above the bars at (x, height); return the legend entry.
-
-    The bar of a wrong run is cut off far above the ``tallest`` correct one, and its height is printed.
-    """
-    limit = 1.25 * max(tallest, 1.0)
-    if any(height > limit for _, height in wrong):
-        axes.set_ylim(0, limit)
-    for x, height in wrong:
-        cut = height > limit
-        axes.annotate(
-            f"{height:.3g}\n\N{MULTIPLICATION X}" if cut else "\N{MULTIPLICATION X}",
-            (x, limit if cut else height),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="center",
-            va="top" if cut else "bottom",
-            fontsize=8 if cut else 9,
-            color="#c00000",
-            fontfamily="DejaVu Sans",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0} if cut else None,
-        )
-    text = "\N{MULTIPLICATION X} wrong answer"
-    return [Patch(facecolor="none", edgecolor="none", label=text)] if wrong else []
-
-
 def subtitle(comparison: ComparisonLike) -> str:
-    """Machine, scale and seed of the runs."""
-    first = comparison.runs[0]
-    return f"{first.machine}, scale {first.scale}, seed {first.seed}"
+    """Machine, scale and seeds of the runs."""
+    first, seeds = comparison.runs[0], comparison.seeds
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of {len(seeds)} seeds"
+    return f"{first.machine}, scale {first.scale}, {which}"
 
 
-def speedup_figure(comparison: ComparisonLike, title: str = "Speedup") -> Figure:
+def speedup_figure(comparison: ComparisonLike, title: str = "Speedup", **options: Any) -> Figure:
     """Speedup over the baseline: a group of bars per workload and one of the harmonic means.
 
     Parameters
     ----------
     comparison : ComparisonLike
     title : str
-        The title, to which machine, scale and seed are added.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+        The automatic title, to which machine, scale and seed are added.
+    **options
+        The fields of :class:`~gpucoh.report.charts.Options`.
     """
-    names, protocols = comparison.workloads, comparison.protocols
-    heights = {
-        (row["workload"], row["protocol"]): row["speedup"] or 0.0 for row in comparison.summary
-    }
-    means = {row["protocol"]: row["speedup_harmonic"] or 0.0 for row in comparison.mean_rows()}
-    figure, axes = _new(len(names) + 1, len(protocols))
-    width = 0.8 / len(protocols)
-    wrong: list[tuple[float, float]] = []
-    tallest = 0.0
-    styles = protocol_styles(protocols)
-    for number, protocol in enumerate(protocols):
-        offset = (number - (len(protocols) - 1) / 2) * width
-        values = [heights[name, protocol] for name in names] + [means[protocol]]
-        axes.bar(np.arange(len(values)) + offset, values, width, **styles[number])  # type: ignore[arg-type]
-        for place, name in enumerate(names):
-            if comparison.run(name, protocol).correct is False:
-                wrong.append((place + offset, values[place]))
-            else:
-                tallest = max(tallest, values[place])
-    marks = _mark_wrong(axes, wrong, tallest)
-    _finish(
-        axes,
-        [*names, "harmonic\nmean"],
-        f"speedup over {comparison.baseline}\n(ratio of core cycles, higher is better)",
-        f"{title} ({subtitle(comparison)})",
+    chosen = Options(**options)
+    protocols = chosen.ordered(comparison.protocols, comparison.workloads)
+    chart = Chart(
+        groups=speedup_bars(comparison, protocols),
+        looks=protocol_looks(protocols),
+        label=f"speedup over {chosen.name(comparison.baseline)}",
     )
-    handles = [
-        Patch(**kind, label=protocol)  # type: ignore[arg-type]
-        for kind, protocol in zip(styles, protocols, strict=True)
-    ]
-    _legend(axes, handles + marks)
-    return figure
+    return draw([chart], chosen, f"{title} ({subtitle(comparison)})")
 
 
 def traffic_figure(
-    comparison: ComparisonLike, title: str = "Traffic by message class", mean: bool = False
+    comparison: ComparisonLike, title: str = "Traffic by message class", **options: Any
 ) -> Figure:
-    """Flits by message class, stacked, relative to the baseline's flits; one bar per protocol and workload.
+    """Flits by message class, stacked, relative to the baseline's flits; arguments as for the speedup."""
+    chosen = Options(**options)
+    protocols = chosen.ordered(comparison.protocols, comparison.workloads)
+    chart = traffic_chart(traffic_bars(comparison, protocols), chosen.name(comparison.baseline))
+    return draw([chart], chosen, f"{title} ({subtitle(comparison)})")
 
-    Parameters
-    ----------
-    comparison : ComparisonLike
-    title : str
-        The title, to which machine, scale and seed are added.
-    mean : bool
-        Add a group of arithmetic means over the workloads.
+
+def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str) -> Chart:
+    """A chart of flits by message class over the flits of a baseline."""
+    return Chart(
+        groups=groups,
+        looks={kind: kind_look(kind) for kind in CLASS_NAMES},
+        names=CLASS_NAMES,
+        label=f"flits relative to {baseline}",
+    )
+
+
+def energy_figure(
+    comparison: ComparisonLike, title: str = "Energy by part", **options: Any
+) -> Figure:
+    """Energy by part, stacked, relative to the baseline's; arguments as for the speedup.
+
+    The upper chart has the total. The lower one splits network and caches, relative to the same parts of the
+    baseline: beside cores and DRAM, most of whose energy is time, they would be too thin to read.
     """
-    return stacked_figure(
-        traffic_stacks(comparison, mean),
-        CLASS_NAMES,
-        f"interconnect traffic relative to {comparison.baseline}\n(ratio of flits, lower is better)",
-        f"{title} ({subtitle(comparison)})",
+    chosen = Options(**options)
+    protocols = chosen.ordered(comparison.protocols, comparison.workloads)
+    base = chosen.name(comparison.baseline)
+    above = energy_chart(comparison, protocols, WHOLE, f"energy relative to {base}", "Total")
+    below = energy_chart(
+        comparison, protocols, ON_CHIP, f"energy relative to {base}", "Network and caches alone"
+    )
+    return draw([above, below], chosen, f"{title} ({subtitle(comparison)})")
+
+
+def energy_chart(
+    comparison: ComparisonLike,
+    protocols: Sequence[str],
+    parts: Sequence[str],
+    label: str,
+    title: str,
+    *,
+    power: bool = False,
+) -> Chart:
+    """A chart of joules (``power``: watts) by part over those of the baseline."""
+    return Chart(
+        groups=energy_bars(comparison, protocols, parts, power=power),
+        looks={part: kind_look(part) for part in parts},
+        names=PART_NAMES,
+        label=label,
+        title=title,
     )
 
 
-def energy_figure(comparison: ComparisonLike) -> Figure:
-    """Energy by part, stacked, relative to the baseline's; one bar per protocol and workload.
+def speedup_bars(comparison: ComparisonLike, protocols: Sequence[str]) -> dict[str, list[Bar]]:
+    """Speedups over the baseline: workload -> bars, and the harmonic means over workloads without wrong results."""
+    out: dict[str, list[Bar]] = {}
+    ratios = {
+        (row["workload"], row["protocol"], row["seed"]): row["speedup"] or 0.0
+        for row in comparison.summary
+    }
+    for name in comparison.workloads:
+        out[name] = [
+            _bar(
+                protocol,
+                [{"": ratios[name, protocol, seed]} for seed in comparison.seeds],
+                wrong=not comparison.right(name, protocol),
+            )
+            for protocol in protocols
+        ]
+    if len(comparison.workloads) > 1:
+        out["harmonic\nmean"] = []
+        for protocol in protocols:
+            names = _right(comparison, protocol)
+            means = [
+                {"": _harmonic([ratios[name, protocol, seed] for name in names])}
+                for seed in comparison.seeds
+            ]
+            bar = _bar(protocol, means, counted=_counted(comparison, names))
+            out["harmonic\nmean"].append(bar)
+    return out
 
-    The upper axes have the total. The lower ones have network and caches alone, relative to the baseline's same parts:
-    beside cores and DRAM, most of whose energy is time, they could not be seen. The caption says what the papers'
-    figures include.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    protocols = comparison.protocols
-    height = 2 * (3.2 + _names_pad(protocols) / 72)
-    figure = Figure(
-        figsize=(_width(len(comparison.workloads), len(protocols)), height), layout="constrained"
+def _harmonic(values: Sequence[float]) -> float:
+    return statistics.harmonic_mean(values) if values else 0.0
+
+
+def _right(comparison: ComparisonLike, protocol: str) -> list[str]:
+    """The workloads that enter the means: those without wrong results, also of the baseline."""
+    return [
+        name
+        for name in comparison.workloads
+        if comparison.right(name, protocol, comparison.baseline)
+    ]
+
+
+def _counted(comparison: ComparisonLike, names: Sequence[str]) -> tuple[int, int] | None:
+    every = len(comparison.workloads)
+    return None if len(names) == every else (len(names), every)
+
+
+def _bar(
+    protocol: str,
+    stacks: Sequence[Mapping[str, float]],
+    *,
+    wrong: bool = False,
+    counted: tuple[int, int] | None = None,
+) -> Bar:
+    """A bar from one stack a seed: the mean of each part, and the smallest and the largest total."""
+    totals = [sum(stack.values()) for stack in stacks]
+    return Bar(
+        protocol=protocol,
+        parts=_mean_parts(stacks),
+        wrong=wrong,
+        spread=(min(totals), max(totals)) if len(totals) > 1 else None,
+        counted=counted,
     )
-    above, below = figure.subplots(2, 1)
-    handles = stacked_bars(
-        above,
-        energy_stacks(comparison, tuple(PART_NAMES)),
-        PART_NAMES,
-        f"energy relative to {comparison.baseline}\n(ratio of joules, lower is better)",
-        f"Energy by part ({subtitle(comparison)})",
-    )
-    stacked_bars(
-        below,
-        energy_stacks(comparison, ON_CHIP),
-        {name: PART_NAMES[name] for name in ON_CHIP},
-        f"network and caches, relative to\n{comparison.baseline} (ratio of joules)",
-        "Network and on-chip memory system alone",
-    )
-    _legend(above, handles)
-    figure.supxlabel(_PAPERS, fontsize=9)
-    return figure
 
 
-def traffic_stacks(comparison: ComparisonLike, mean: bool = False) -> dict[str, list[Stack]]:
-    """Flits by class over the baseline's flits: workload -> bars of the protocols."""
-    return _stacks(comparison, lambda run: dict(run.stats.flits_by_class()), mean)
+def traffic_bars(comparison: ComparisonLike, protocols: Sequence[str]) -> dict[str, list[Bar]]:
+    """Flits by class over the baseline's flits: workload -> bars, and their arithmetic means."""
+    return _stacks(comparison, protocols, lambda run: dict(run.stats.flits_by_class()))
 
 
-def energy_stacks(
-    comparison: ComparisonLike, parts: Sequence[str], mean: bool = False, power: bool = False
-) -> dict[str, list[Stack]]:
-    """Joules (``power``: watts) by part over the baseline's: workload -> bars of the protocols.
+def energy_bars(
+    comparison: ComparisonLike,
+    protocols: Sequence[str],
+    parts: Sequence[str],
+    *,
+    power: bool = False,
+) -> dict[str, list[Bar]]:
+    """Joules (``power``: watts) by part over the baseline's: workload -> bars, and their arithmetic means.
 
-    The part ``arrays`` is the sum of the arrays and parts that a protocol has besides the caches.
+    ``arrays`` is the sum of the arrays that a protocol has besides the caches, ``on_chip`` that of network, caches and
+    these, ``core`` that of cores and scratchpads.
     """
 
     def amounts(run: RunLike) -> dict[str, float]:
@@ -297,124 +227,48 @@ def energy_stacks(
         time = (run.cycles or 1) if power else 1
         joules: dict[str, float] = dict(run.stats.energy)
         joules["arrays"] = sum(joules[name] for name in joules.keys() - {*PARTS, "total"})
+        joules["on_chip"] = sum(joules[name] for name in ON_CHIP)
+        joules["core"] += joules["scratchpad"]
         return {name: joules[name] / time for name in parts}
 
-    return _stacks(comparison, amounts, mean)
+    return _stacks(comparison, protocols, amounts)
 
 
 def _stacks(
-    comparison: ComparisonLike, amounts: Callable[[RunLike], Mapping[str, float]], mean: bool
-) -> dict[str, list[Stack]]:
-    """Parts of each run over the baseline's total; with ``mean`` a group of arithmetic means of correct runs."""
-    out: dict[str, list[Stack]] = {}
-    sums: dict[str, list[Mapping[str, float]]] = {name: [] for name in comparison.protocols}
+    comparison: ComparisonLike, protocols: Sequence[str], amounts: Amounts
+) -> dict[str, list[Bar]]:
+    """Parts of each run over the total of the baseline's run with the same seed, and arithmetic means of them."""
+    parts: dict[tuple[str, str, int], dict[str, float]] = {}
     for name in comparison.workloads:
-        base = comparison.run(name, comparison.baseline)
-        total = sum(amounts(base).values()) or 1
-        out[name] = []
-        for protocol in comparison.protocols:
-            run = comparison.run(name, protocol)
-            parts = {kind: value / total for kind, value in amounts(run).items()}
-            out[name].append((protocol, parts, run.correct is False))
-            if run.correct is not False and base.correct is not False:
-                sums[protocol].append(parts)
-    if mean:
-        out["mean"] = [(name, _mean_parts(parts), False) for name, parts in sums.items()]
+        for seed in comparison.seeds:
+            total = sum(amounts(comparison.run(name, comparison.baseline, seed)).values()) or 1
+            for protocol in protocols:
+                amount = amounts(comparison.run(name, protocol, seed))
+                parts[name, protocol, seed] = {kind: one / total for kind, one in amount.items()}
+    out = {
+        name: [
+            _bar(
+                protocol,
+                [parts[name, protocol, seed] for seed in comparison.seeds],
+                wrong=not comparison.right(name, protocol),
+            )
+            for protocol in protocols
+        ]
+        for name in comparison.workloads
+    }
+    if len(comparison.workloads) > 1:
+        out["arithmetic\nmean"] = []
+        for protocol in protocols:
+            names = _right(comparison, protocol)
+            means = [
+                _mean_parts([parts[name, protocol, seed] for name in names])
+                for seed in comparison.seeds
+            ]
+            bar = _bar(protocol, means, counted=_counted(comparison, names))
+            out["arithmetic\nmean"].append(bar)
     return out
 
 
 def _mean_parts(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:
     kinds = dict.fromkeys(kind for stack in stacks for kind in stack)
     return {kind: sum(stack.get(kind, 0) for stack in stacks) / len(stacks) for kind in kinds}
-
-
-def stacked_figure(
-    groups: Mapping[str, Sequence[Stack]], texts: Mapping[str, str], label: str, title: str
-) -> Figure:
-    """A figure of :func:`stacked_bars` with its legend."""
-    bars = max(len(stacks) for stacks in groups.values())
-    figure, axes = _new(len(groups), bars)
-    handles = stacked_bars(axes, groups, texts, label, title)
-    _legend(axes, handles)
-    return figure
-
-
-def stacked_bars(
-    axes: Axes,
-    groups: Mapping[str, Sequence[Stack]],
-    texts: Mapping[str, str],
-    label: str,
-    title: str,
-) -> list[Patch]:
-    """Draw stacked bars in groups, with the protocols' names below the bars.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    groups : mapping
-        Name -> its bars: protocol, heights by part, whether the answer is wrong.
-    texts : mapping
-        Part -> legend text; parts are stacked in this order.
-    label, title : str
-        Text beside and above the axes.
-
-    Returns
-    -------
-    list of Patch
-        Legend entries, topmost part first.
-    """
-    wrong: list[tuple[float, float]] = []
-    tallest = 0.0
-    ticks: list[tuple[float, str]] = []
-    for place, stacks in enumerate(groups.values()):
-        width = 0.8 / len(stacks)
-        for number, (protocol, parts, is_wrong) in enumerate(stacks):
-            x = place + (number - (len(stacks) - 1) / 2) * width
-            top = _stack(axes, x, width, parts, texts)
-            ticks.append((x, protocol))
-            if is_wrong:
-                wrong.append((x, top))
-            else:
-                tallest = max(tallest, top)
-    marks = _mark_wrong(axes, wrong, tallest)
-    _finish(axes, list(groups), label, title)
-    axes.tick_params(axis="x", length=0, pad=_names_pad([protocol for _, protocol in ticks]))
-    for x, protocol in ticks:
-        axes.annotate(
-            protocol,
-            (x, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, -4),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            rotation=90,
-            fontsize=8,
-        )
-    present = {
-        kind
-        for stacks in groups.values()
-        for _, parts, _ in stacks
-        for kind in parts
-        if parts[kind]
-    }
-    handles = [
-        Patch(**style(number), label=text)  # type: ignore[arg-type]
-        for number, (kind, text) in enumerate(texts.items())
-        if kind in present
-    ]
-    return handles[::-1] + marks
-
-
-def _stack(
-    axes: Axes, x: float, width: float, values: Mapping[str, float], kinds: Iterable[str]
-) -> float:
-    """Draw one stacked bar and return its height."""
-    bottom = 0.0
-    for number, kind in enumerate(kinds):
-        height = values.get(kind, 0)
-        if height:
-            bars: BarContainer = axes.bar(x, height, width * 0.92, bottom=bottom, **style(number))  # type: ignore[arg-type]
-            bars[0].set_label(kind)
-        bottom += height
-    return bottom

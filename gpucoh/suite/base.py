@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from gpucoh.errors import ConfigError, short_traceback
-from gpucoh.units import name_of
+from gpucoh.units import name_of, parse_whole
 
 Value: TypeAlias = int | float | bool | str | None
 Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file", "text"]
@@ -179,10 +179,10 @@ class Parameter:
 
 
 def _plain(value: object) -> object:
-    """A number of Python's own type; a bool is an error."""
+    """A number of Python's own type, or text; a bool is an error, and digits that are grouped by ``_``."""
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool):
-        raise ValueError("a switch")
+    if isinstance(plain, bool) or (isinstance(plain, str) and "_" in plain):
+        raise ValueError(f"{plain!r} is not a number")
     return plain
 
 
@@ -198,7 +198,7 @@ def _reader(
     meant: Any
     match kind:
         case "int":
-            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(_plain)]
+            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(parse_whole)]
         case "float":
             finite = Field(ge=minimum, le=maximum, allow_inf_nan=False)
             meant = Annotated[float, finite, BeforeValidator(_plain)]

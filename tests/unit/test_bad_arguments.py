@@ -49,6 +49,69 @@ def test_what_is_no_executor_is_refused():
     assert "executor" in refusal(gpucoh.sweep, [{"workload": "vec-cpy"}], 4)
 
 
+@pytest.mark.parametrize(
+    "value", ["2.0", "2.", "1_0", "\N{ARABIC-INDIC DIGIT THREE}", "0x2", "", "2.5", 2.5, 1j]
+)
+def test_text_that_is_no_whole_number_is_refused(value):
+    bfs = gpucoh.workload("bfs")
+    assert "levels" in refusal(bfs.setting, "tiny", params={"levels": value})
+    assert "cores" in refusal(gpucoh.machine("fermi").replace, cores=value)
+    assert "budget" in refusal(gpucoh.run, "vec-cpy", scale="tiny", set={"budget": value})
+
+
+@pytest.mark.parametrize(
+    "value", [9, 9.0, np.int32(9), np.float64(9), "9", " 9 ", "+9", "0.9e1", "9e0"]
+)
+def test_a_whole_number_is_read_in_every_form(value):
+    assert gpucoh.workload("bfs").setting("tiny", params={"levels": value}).params["levels"] == 9
+    assert gpucoh.machine("fermi").replace(cores=value).cores == 9
+
+
+@pytest.mark.parametrize(
+    "value", ["1_0", "\N{ARABIC-INDIC DIGIT THREE}", "nan", "x", None, [], object()]
+)
+def test_text_that_is_no_number_is_refused(value):
+    rg = gpucoh.workload("rg")
+    if value is not None:  # the default
+        assert "sigma" in refusal(rg.setting, "tiny", params={"sigma": value})
+
+
+BAD = [
+    None,
+    True,
+    3,
+    1.5,
+    float("nan"),
+    1j,
+    b"x",
+    [],
+    {},
+    set(),
+    object(),
+    np.zeros(2),
+    "\ud800",
+    "\0",
+    10**400,
+]
+
+
+@pytest.mark.parametrize("value", BAD)
+@pytest.mark.parametrize("field", ["name", "scheduler", "placement", "l1_kib", "core_mhz", "cores"])
+def test_no_error_of_pydantic_is_shown(field, value):
+    if field in ("cores", "core_mhz") and value is BAD[2]:
+        return
+    text = refusal(gpucoh.machine("fermi").replace, **{field: value})
+    assert field in text
+    assert "Input should" not in text
+    assert "pydantic" not in text
+
+
+@pytest.mark.parametrize("value", BAD)
+def test_what_is_no_check_is_refused(value):
+    if value is not True:
+        assert "check" in refusal(gpucoh.GPU, check=value)
+
+
 def test_a_machine_that_cannot_be_written_is_reported(tmp_path):
     assert str(tmp_path) in refusal(gpucoh.machine("fermi").to_toml, tmp_path)
 

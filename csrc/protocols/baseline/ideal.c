@@ -276,7 +276,7 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .declared = {.figure_slot = 5, .weak_outcomes = "SB MP"},
+    .declared = {.figure_slot = 2, .weak_outcomes = "SB MP"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &watched,

@@ -278,7 +278,7 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
-    .declared = {.figure_slot = 3,
+    .declared = {.figure_slot = 7,
                  .weak_outcomes = "SB MP R SB+rel+acq",
                  .uncovered = {{.table = "L2",
                                 .states = "V",

@@ -432,7 +432,7 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                                .text = "directory entries per L1 line of all cores",
                                .fuzz_least = 1,
                                .fuzz_most = 4}},
-    .declared = {.figure_slot = 4,
+    .declared = {.figure_slot = 8,
                  .weak_outcomes = "SB MP",
                  .variations = "dir_ways=2,dir_ratio=1",
                  .uncovered = {{.table = "L2",

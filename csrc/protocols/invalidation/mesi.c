@@ -75,7 +75,7 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                     .largest = MESI_CLEAN_PUT_LINE,
                                     .choices = "header line",
                                     .text = "what the eviction of a line in E sends: a header only, or the line too"}},
-    .declared = {.figure_slot = 2, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
+    .declared = {.figure_slot = 6, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
     .host_write = host_write,
     .watched = &mesi_watched,

@@ -449,7 +449,7 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                            .fuzz_most = STALL_BANK}},
     .check = check_options,
     .keeps_time = true,
-    .declared = {.figure_slot = 6,
+    .declared = {.figure_slot = 12,
                  .weak_outcomes = "SB MP R 2+2W SB+rel+acq",
                  .variations = "stall=bank lifetime=100",
                  .uncovered = {{.table = "L1",

@@ -374,7 +374,7 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot =
-                     7, /* stores are not multi-copy atomic; fences wait for their own thread's stores only */
+                     13, /* stores are not multi-copy atomic; fences wait for their own thread's stores only */
                  .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
                  .variations = "private=literal lifetime=0 lifetime=300"},
     .host_read = gpc_host_read,

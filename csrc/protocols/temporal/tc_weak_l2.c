@@ -188,7 +188,8 @@ GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not 
 }
 
 /* The writer's next UPGR carries now at most: one more than its copy's timestamp, which has passed, for each UPGR performed since. */
-GPC_ACTION(act_raise_to_now, "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
+GPC_ACTION(act_raise_to_now,
+           "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
 {
     gpc_raise_time(&tc_l2_line(x)->timestamp, gpc_now(x));
     return GPC_OK;

@@ -38,7 +38,7 @@ def test_brackets_launch_on_the_gpu_of_the_arrays():
     [
         (
             lambda a, b: nothing[1, 1](3),
-            "none of the arguments is an array of a GPU: use gpu.launch",
+            "none of the arguments is an array of a GPU: pass arrays of one GPU, or use gpu.launch",
         ),
         (lambda a, b: count_up[1, 1](a, b), "the arrays belong to different GPUs"),
         (lambda a, b: count_up[1](a, 1), "1 in brackets is not a grid and a block"),

@@ -1,0 +1,124 @@
+"""Colours, hatches and names in figures: one look per protocol, message class and part of the energy, in every figure.
+
+A protocol's look follows from the ``figure_slot`` that it declares: six slots a family, of one hue, in three shades.
+Protocols are dark with white hatches, classes and parts light with black ones, so that no look has two meanings.
+Colours of protocols have a contrast of at least 3:1 to white; looks that share a hatch differ in lightness or along
+the axis from blue to yellow, so that readers without red or green receptors and prints without colour tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gpucoh.gpu import resolve
+from gpucoh.protocols import split_options
+
+Look = dict[str, object]
+
+# family -> three shades, of which its slots 0 to 2 and 3 to 5 have one each
+_SHADES = (
+    ("#111111", "#8a8a8a", "#525252"),
+    ("#0b3c7d", "#3f8fd9", "#1763b5"),
+    ("#7a3b00", "#d55e00", "#a84b00"),
+    ("#1b5e20", "#4c9a2a", "#2f7d32"),
+    ("#4a148c", "#a678d8", "#7b3fb5"),
+    ("#7f0f2b", "#d6527a", "#b02050"),
+)
+_SLOT_HATCHES = (
+    ("", "...", "xxx", "|||", "ooo", "---"),
+    ("///", "---", "+++", "\\\\\\", "", "|||"),
+    ("\\\\\\", "ooo", "+++", "///", "", "|||"),
+    ("...", "xxx", "---", "xxx", "...", "///"),
+    ("ooo", "xxx", "...", "xxx", "ooo", "\\\\\\"),
+    ("+++", "|||", "\\\\\\", "ooo", "", ""),
+)
+_HATCHES = ("", "///", "\\\\\\", "...", "xxx", "---", "ooo", "+++", "|||")
+SLOTS = 6 * len(_SHADES)
+
+CLASS_NAMES = {
+    "REQ": "requests",
+    "LD": "load data",
+    "ST": "stores",
+    "ATO": "atomics",
+    "INV": "invalidations",
+    "RCL": "recalls",
+    "REG": "registrations",
+    "WB": "write-backs",
+    "EPOCH": "epoch changes",
+}
+PART_NAMES = {
+    "noc_dynamic": "network, dynamic",
+    "noc_static": "network, static",
+    "l1": "L1",
+    "l2": "L2",
+    "arrays": "directories, buffers",
+    "on_chip": "network and caches",
+    "dram": "DRAM",
+    "core": "cores, scratchpads",
+}
+# message class or part of the energy -> fill and hatch
+_KINDS = {
+    "REQ": ("#d0d0d0", ""),
+    "LD": ("#f7fbff", ""),
+    "ST": ("#9ecae1", "///"),
+    "ATO": ("#fee391", "..."),
+    "INV": ("#fdae6b", "\\\\\\"),
+    "RCL": ("#dadaeb", "xxx"),
+    "REG": ("#a1d99b", "+++"),
+    "WB": ("#fcbba1", "ooo"),
+    "EPOCH": ("#e5f5e0", "|||"),
+    "noc_dynamic": ("#7fb0d8", ""),
+    "noc_static": ("#ecf2f8", "///"),
+    "l1": ("#fed9a6", "\\\\\\"),
+    "l2": ("#ffffcc", "..."),
+    "arrays": ("#ccebc5", "+++"),
+    "on_chip": ("#a6bddb", "xxx"),
+    "dram": ("#e5d8bd", "///"),
+    "core": ("#e6e6e6", ""),
+}
+
+
+def slot_look(slot: int, variant: int = 0) -> Look:
+    """Colour and hatch of a slot; a further ``variant`` of the protocol has the colour and another hatch."""
+    family, place = divmod(slot % SLOTS, 6)
+    hatch = _SLOT_HATCHES[family][place]
+    if variant:
+        hatch = _HATCHES[(_HATCHES.index(hatch) + variant) % len(_HATCHES)]
+    return {
+        "facecolor": _SHADES[family][place % 3],
+        "hatch": hatch,
+        "edgecolor": "white",
+        "linewidth": 0.4,
+    }
+
+
+def protocol_looks(protocols: Sequence[str]) -> dict[str, Look]:
+    """The looks of protocols; those that differ in options alone share the colour, and the first has the hatch."""
+    out: dict[str, Look] = {}
+    seen: dict[int, int] = {}
+    for text in sorted(protocols, key=lambda text: "[" in text):
+        slot = resolve(text).protocol.figure_slot
+        out[text] = slot_look(slot, seen.setdefault(slot, 0))
+        seen[slot] += 1
+    return out
+
+
+def kind_look(kind: str) -> Look:
+    """Fill and hatch of a message class or a part of the energy."""
+    colour, hatch = _KINDS[kind]
+    return {"facecolor": colour, "hatch": hatch, "edgecolor": "black", "linewidth": 0.4}
+
+
+def proper_name(text: str, labels: Mapping[str, str] | None = None) -> str:
+    """A protocol's name in figures, with its options; ``labels`` has precedence.
+
+    Examples
+    --------
+    >>> proper_name("gpu-vi"), proper_name("tc-weak[lifetime=800]")
+    ('GPU-VI', 'TC-Weak lifetime=800')
+    """
+    if labels and text in labels:
+        return labels[text]
+    options = split_options(text)[1]
+    name = resolve(text).protocol.name
+    return " ".join([name, *(f"{key}={value}" for key, value in options.items())])

@@ -1,0 +1,108 @@
+"""Are the notebooks as readers should get them, and does the tool that executes them find what is wrong?"""
+
+import ast
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NAMES = [
+    *("litmus-and-the-explorer", "machines-and-sweeps", "own-workload-in-a-study"),
+    *("quickstart", "tc-main-figure", "write-a-kernel"),
+]
+# Statements of a notebook that are no logic; functions are kernels and workloads.
+PLAIN = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.With)
+
+
+def cells(path, kind="code"):
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [
+        cell | {"source": "".join(cell["source"])} for cell in found if cell["cell_type"] == kind
+    ]
+
+
+def test_the_notebooks_are_there():
+    assert [path.stem for path in NOTEBOOKS] == NAMES
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_no_outputs_and_no_logic(path):
+    assert cells(path, "markdown")[0]["source"].startswith("# ")
+    for cell in cells(path):
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+        for statement in ast.parse(cell["source"]).body:
+            assert isinstance(statement, PLAIN), ast.unparse(statement)
+            if isinstance(statement, ast.FunctionDef):
+                assert ast.unparse(statement.decorator_list[0]).startswith("gpucoh."), cell
+        assert not cell["source"].startswith("%")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    for name in ("nbclient", "nbformat", "ipykernel"):
+        pytest.importorskip(name)
+    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "tools" / "notebooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_cells(tool, tmp_path, *sources):
+    from nbformat import v4, write
+
+    path = tmp_path / "test.ipynb"
+    write(v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources]), path)
+    return tool.executed(path)
+
+
+# Kernels of Jupyter warn about their environment.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("first", ["", "import matplotlib.pyplot", "%matplotlib inline"])
+def test_a_figure_is_shown_once_with_and_without_pyplot(tool, tmp_path, first):
+    text = (
+        f"{first}\nimport gpucoh\n"
+        "c = gpucoh.compare(['vec-cpy'], ['ideal'], scale='tiny', progress=True)"
+    )
+    notebook, wrong, _ = run_cells(tool, tmp_path, text, "c.plot_speedup()", "x = c.plot_traffic()")
+    assert wrong == []
+    progress, shown, kept = (cell.outputs for cell in notebook.cells)
+    assert ["image/png" in item.data for item in shown] == [True]
+    assert kept == []
+    assert "0/1 [" in "".join(str(item) for item in progress)
+
+
+def test_own_workloads_of_a_notebook_run_in_processes(tool, tmp_path):
+    pytest.importorskip("cloudpickle")
+    own = cells(ROOT / "notebooks" / "own-workload-in-a-study.ipynb")[:2]
+    text = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    table = gpucoh.sweep([{"workload": ring, "protocol": "tc-weak", "scale": "tiny"}], pool)
+assert list(table.verdict) == ["correct"]
+"""
+    assert run_cells(tool, tmp_path, *(cell["source"] for cell in own), text)[1] == []
+
+
+def test_the_tool_finds_what_is_wrong(tool, tmp_path):
+    _, wrong, _ = run_cells(tool, tmp_path, "1 / 0")
+    assert "ZeroDivisionError" in wrong[0]
+    double = "from IPython.display import Image, display\nimport gpucoh\n"
+    double += (
+        "f = gpucoh.compare(['vec-cpy'], ['ideal'], scale='tiny').plot_speedup()\ndisplay(f)\nf"
+    )
+    assert run_cells(tool, tmp_path, double)[1] == ["cell 0 shows its figure more than once"]
+    bare = "from matplotlib.figure import Figure\nFigure()"
+    assert run_cells(tool, tmp_path, bare)[1] == ["cell 0 shows a figure as text"]
+    notebook = tool.nbformat.v4.new_notebook(
+        cells=[tool.nbformat.v4.new_code_cell("1", execution_count=3)]
+    )
+    assert tool.stored_outputs(notebook) == [
+        "cell 0 has stored outputs: clear them before the commit"
+    ]
