@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import sys
 import threading
 import time
 import weakref
@@ -277,8 +278,9 @@ class GPU:
         args: Sequence[Any] = (),
         placement: str | None = None,
         deadlock_after: int | None = None,
+        shared: int | None = None,
     ) -> None:
-        """Run a kernel to completion.
+        """Run a kernel to completion; ``kernel[grid, block](*args)`` is the same on the GPU of the arguments.
 
         Parameters
         ----------
@@ -295,6 +297,8 @@ class GPU:
             cores in every launch, and waits for free resources there.
         deadlock_after : int, optional
             Core cycles without progress that end the launch; by default the GPU's.
+        shared : int, optional
+            Number of elements of the kernel's ``gpucoh.shared(dtype)``, which has no size of its own.
 
         Raises
         ------
@@ -331,7 +335,7 @@ class GPU:
             )
         if placement not in (None, *PLACEMENTS):
             raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
-        program = kernel.compile(self.machine.lanes_per_warp)
+        program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
@@ -371,9 +375,23 @@ class GPU:
                 block,
                 PLACEMENTS.index(placement or self.machine.placement),
             )
-            self._run()
+            try:
+                self._run()
+            finally:
+                self._print(program)
         except (KernelError, SimulationError) as error:
             raise _located(error, program) from None
+
+    def _print(self, program: Program) -> None:
+        """Write what the launch printed to standard output, and how much found no room."""
+        if not program.reports:
+            return
+        records, lost = self.core.printed()
+        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4))
+        if lost:
+            allowed = len(records) // 16
+            text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
+        sys.stdout.write(text)
 
     def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
         """The buffers in the form that the core takes, checked against the kernel's signature."""
@@ -572,6 +590,7 @@ def _extent(name: str, value: Any) -> tuple[int, int, int]:
     return out[0], out[1], out[2]
 
 
+_ASSERTION = re.compile(r"\bassertion (\d+) failed\b")
 _LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
 
 
@@ -587,6 +606,9 @@ def _located(error: Error, program: Program) -> Error:
         return "at {}:{}".format(*first[-1])
 
     text = _LINE.sub(place, str(error))
+    text = _ASSERTION.sub(
+        lambda match: f"assertion failed: {program.reports[int(match.group(1))].parts[0]}", text
+    )
     if isinstance(error, KernelError):
         filename, line = first[0] if first else program.locate(0, 1)
         text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front

@@ -101,6 +101,13 @@ typedef struct {
     void *world;
 } gpc_core_hooks_t;
 
+/* The words of a launch in order of execution; they remain until the next launch. */
+typedef struct {
+    gpc_print_t *records; /* owned; [GPC_PRINTS]; NULL: no program has printed */
+    uint32_t count;
+    uint64_t lost; /* words that found no room */
+} gpc_prints_t;
+
 /* A warp's load, store or atomic on global memory, before it is sent to the L1, or on the scratchpad. */
 typedef struct {
     uint32_t core, warp;
@@ -177,6 +184,7 @@ bool gpc_cores_finished(const gpc_cores_t *self); /* every block has ended */
 bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
 /* The launch has lasted `cycles` longer than its last block. */
 void gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles);
+const gpc_prints_t *gpc_cores_prints(const gpc_cores_t *self); /* of the last launch */
 void gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks);
 /* Adds "core 3 warp 7 (block 2,0,0) in kernel 'f' at line 7 waits for ..." for up to `most` resident warps. Returns
  * GPC_ERROR_BARRIER when a barrier can never complete, else GPC_ERROR_DEADLOCK. */

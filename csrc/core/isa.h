@@ -72,7 +72,9 @@
     X(ANY, "da", "d = 1 if a != 0 in any active lane")                                                   \
     X(ALL, "da", "d = 1 if a != 0 in every active lane")                                                 \
     X(BALLOT, "da", "bit l of d: a != 0 in active lane l (lanes 0..31; with 64 lanes GPC_FLAG_HIGH gives 32..63)") \
-    X(SHUFFLE, "dab", "d = a of lane (b mod lanes); of an inactive lane: its register's present value")
+    X(SHUFFLE, "dab", "d = a of lane (b mod lanes); of an inactive lane: its register's present value") \
+    X(ASSERT, "ai", "ends the launch with an error if a == 0 in an active lane; immediate: number of the host's text") \
+    X(PRINT, "ai", "records a of every active lane for the host; immediate: number of the host's text")
 
 typedef enum {
 #define X(name, operands, text) GPC_OP_##name,

@@ -25,4 +25,11 @@ typedef struct {
     gpc_placement_t placement;
 } gpc_launch_t;
 
+/* A word that a thread has printed. */
+typedef struct {
+    uint32_t text, block, thread, word; /* the instruction's text; linear indices of the block and of its thread */
+} gpc_print_t;
+
+#define GPC_PRINTS 65536u /* words that one launch can print */
+
 #endif

@@ -126,6 +126,7 @@ struct gpc_core_parts {
     gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
+    gpc_prints_t prints;
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */

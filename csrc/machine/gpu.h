@@ -64,6 +64,8 @@ void gpc_gpu_abort(gpc_gpu_t *gpu);
 
 gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);    /* of all launches since creation */
 uint64_t gpc_gpu_instructions(const gpc_gpu_t *gpu); /* warp instructions, for progress */
+/* The words that the last launch has printed: `count` of them in order; returns the number that found no room. */
+uint64_t gpc_gpu_printed(const gpc_gpu_t *gpu, const gpc_print_t **records, uint32_t *count);
 void gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *blocks);
 
 /* All statistics as one JSON object; gpc_gpu_reset_statistics sets them to zero. */

@@ -297,6 +297,15 @@ gpc_gpu_cycles(const gpc_gpu_t *gpu)
 }
 
 uint64_t
+gpc_gpu_printed(const gpc_gpu_t *gpu, const gpc_print_t **records, uint32_t *count)
+{
+    const gpc_prints_t *prints = gpc_cores_prints(&gpu->cores);
+    *records = prints->records;
+    *count = prints->count;
+    return prints->lost;
+}
+
+uint64_t
 gpc_gpu_instructions(const gpc_gpu_t *gpu)
 {
     uint64_t instructions = 0;

@@ -154,6 +154,22 @@ gpu_progress(PyObject *object, PyObject *Py_UNUSED(ignored))
     return gpc_leave(self, 0, Py_BuildValue("II", blocks_done, blocks));
 }
 
+static PyObject *
+gpu_printed(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    const gpc_print_t *records = NULL;
+    uint32_t count = 0;
+    gpc_gpu_object_t *self = gpc_enter(object);
+
+    if (self == NULL) {
+        return NULL;
+    }
+    uint64_t lost = gpc_gpu_printed(self->gpu, &records, &count);
+    PyObject *result = Py_BuildValue("y#K", count != 0 ? (const char *) records : "",
+                                     (Py_ssize_t) (count * sizeof(*records)), (unsigned long long) lost);
+    return gpc_leave(self, 0, result);
+}
+
 /* Returns the text that `write` produces. */
 static PyObject *
 text_of(PyObject *object, int (*write)(const gpc_gpu_t *, gpc_text_t *))
@@ -257,6 +273,8 @@ static PyMethodDef gpu_methods[] = {
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},
     {"progress", gpu_progress, METH_NOARGS, "progress($self)\n--\n\n(blocks done, blocks of the launch)."},
+    {"printed", gpu_printed, METH_NOARGS,
+     "printed($self)\n--\n\n(words that the last launch printed as bytes, number of those that found no room)."},
     {"statistics", gpu_statistics, METH_NOARGS, "statistics($self)\n--\n\nAll statistics as JSON."},
     {"reset_statistics", gpu_reset_statistics, METH_NOARGS,
      "reset_statistics($self)\n--\n\nSets all statistics to zero."},

@@ -84,6 +84,8 @@ class Assembler:
             constants=tuple(self.constants),
             parameters=self.parameters,
             buffers=tuple(p.name for p in self.parameters if p.kind == "buffer"),
+            reports=tuple(self.function.reports),
+            dynamic_shared=0 if self.function.dynamic_shared else None,
             files=tuple((unit.filename, unit.first_line) for unit in self.units),
         )
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gpucoh.lang import intrinsics, isa
-from gpucoh.lang.expressions import REFUSED_CALLS, ExpressionLowerer
+from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.ir import Constant, LocalArray, Operand
+from gpucoh.lang.reports import ReportLowerer
 from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar
 from gpucoh.lang.values import (
     AnyValue,
@@ -34,7 +35,7 @@ ORDERS = {
 SCOPES = ("cta", "cu", "gpu", "sys")
 
 
-class CallLowerer(ExpressionLowerer):
+class CallLowerer(ReportLowerer):
     """Lowers calls."""
 
     lanes: int
@@ -55,6 +56,9 @@ class CallLowerer(ExpressionLowerer):
             return self.inline(function, node)
         if function is builtins.len:
             return self._length(node)
+        if function is builtins.print:
+            self.print(node)
+            return None
         if function in (builtins.min, builtins.max, builtins.abs):
             function = getattr(intrinsics, function.__name__)
         name = getattr(function, "__name__", "")
@@ -248,7 +252,7 @@ class CallLowerer(ExpressionLowerer):
             operands,
             immediate=array.base if isinstance(array, SharedArray) else array.slot,
             flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
-            bound=array.words if isinstance(array, SharedArray) else 0,
+            bound=(array.words or 0) if isinstance(array, SharedArray) else 0,
             order=order,
             scope=scope,
         )
@@ -311,6 +315,8 @@ class CallLowerer(ExpressionLowerer):
         if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, Scalar):
             self.fail(node, "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
         size = self.value(arguments["n"])
+        if function is intrinsics.shared and isinstance(size, PythonObject) and size.value is None:
+            return self.make_shared(name, dtype.value, (), node)
         items = size.items if isinstance(size, TupleValue) else (size,)
         shape = tuple(self.constant_integer(item, node, "the size of an array") for item in items)
         if not shape or any(extent < 1 for extent in shape):

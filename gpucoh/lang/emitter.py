@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from gpucoh.lang import folding, isa
 from gpucoh.lang.ir import (
     COMPARISONS,
+    Argument,
     Block,
     Branch,
     Constant,
@@ -21,6 +22,7 @@ from gpucoh.lang.ir import (
     Place,
     Register,
 )
+from gpucoh.lang.program import MAX_SHARED_WORDS, SHARED_LENGTH
 from gpucoh.lang.types import BOOL, F32, I32, MAX_DIMENSIONS, U32, Scalar
 from gpucoh.lang.values import (
     AnyValue,
@@ -36,7 +38,6 @@ from gpucoh.lang.values import (
 
 #: Largest number of words of one local array; each is a register of every thread.
 MAX_LOCAL_WORDS = 192
-MAX_SHARED_WORDS = 1 << 18  # the largest scratchpad of a machine, 1 MiB
 
 
 class Emitter:
@@ -306,7 +307,12 @@ class Emitter:
         """The extents of an array; those of a buffer are known at its launch."""
         if isinstance(array, BufferValue):
             return array.shape
+        if isinstance(array, SharedArray) and array.words is None:
+            return (Value(Argument(SHARED_LENGTH), I32),)
         return tuple(Literal(extent) for extent in array.shape)
+
+    def _length_operand(self, array: SharedArray | LocalArray) -> Operand:
+        return Argument(SHARED_LENGTH) if array.words is None else Constant(array.words)
 
     def _scaled(self, index: AnyValue, extent: Value | Literal, node: ast.AST) -> AnyValue:
         """An index times the extent of the next axis, in the index's type."""
@@ -342,7 +348,7 @@ class Emitter:
             return self.add(
                 "LOAD", array.type, [index.operand], immediate=array.slot, order=order, scope=scope
             )
-        words = Constant(array.words)
+        words = self._length_operand(array)
         if isinstance(array, SharedArray):
             return self.add("SHARED_LOAD", array.type, [index.operand, words], immediate=array.base)
         return self.add("LOCAL_LOAD", array.type, [index.operand, words], array=array)
@@ -369,7 +375,7 @@ class Emitter:
                 scope=scope,
             )
             return
-        words = Constant(array.words)
+        words = self._length_operand(array)
         if isinstance(array, SharedArray):
             self.add_effect(
                 "SHARED_STORE", array.type, [index.operand, word, words], immediate=array.base
@@ -386,7 +392,15 @@ class Emitter:
     def make_shared(
         self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST
     ) -> SharedArray:
-        """A scratchpad array."""
+        """A scratchpad array; shape (): the launch gives its length, and it follows the others."""
+        if self.function.dynamic_shared:
+            self.fail(
+                node,
+                f"shared array '{name}' follows the one without a size: declare that one last, and only one",
+            )
+        if not shape:
+            self.function.dynamic_shared = True
+            return SharedArray(name, self.function.shared_words, type, shape, None)
         words = math.prod(shape)
         if self.function.shared_words + words > MAX_SHARED_WORDS:
             self.fail(node, f"shared array '{name}' has {words} words (allowed: up to {MAX_SHARED_WORDS} per block): "

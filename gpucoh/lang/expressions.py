@@ -99,7 +99,7 @@ REFUSED = {
     "GeneratorExp": "generators cannot be used: use a for loop",
     "Lambda": "lambda cannot be used: use a @gpucoh.device function",
     "NamedExpr": "':=' cannot be used: use an assignment of its own",
-    "JoinedStr": "strings cannot be used: use numbers, and print on the host",
+    "JoinedStr": "strings cannot be used: use numbers, or print(f'...')",
     "Await": "await cannot be used: use a plain function",
     "Yield": "yield cannot be used: use a buffer to return values",
     "YieldFrom": "yield cannot be used: use a buffer to return values",
@@ -107,7 +107,6 @@ REFUSED = {
     "Slice": "slices cannot be used: use one index and a loop",
 }
 REFUSED_CALLS: dict[str, str] = {
-    "print": "use a buffer and print on the host",
     "int": "use gpucoh.i32(...)",
     "float": "use gpucoh.f32(...)",
     "bool": "use a comparison, as x != 0",

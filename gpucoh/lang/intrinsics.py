@@ -241,8 +241,12 @@ def sleep(cycles: int) -> None:
     _refuse("sleep")
 
 
-def shared(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
-    """A scratchpad array of the block, not initialised. ``n`` is constant; a tuple makes it 2-D."""
+def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T]:
+    """A scratchpad array of the block, not initialised. ``n`` is constant; a tuple makes it 2-D.
+
+    Without ``n``, the launch gives the number of elements (``shared=``); a kernel has at most one such array, behind
+    all others.
+    """
     _refuse("shared")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gpucoh.lang.program import Report
 from gpucoh.lang.types import Scalar
 
 #: Source index and line, counted from 0 at the source's first line.
@@ -150,6 +151,8 @@ class Function:
     blocks: list[Block] = field(default_factory=list)
     registers: int = 0
     shared_words: int = 0
+    reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
+    dynamic_shared: bool = False  # an array of a length that the launch gives follows them
 
     def new_register(self, name: str | None = None) -> Register:
         """A new virtual register."""

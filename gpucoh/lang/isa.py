@@ -61,6 +61,8 @@ OPCODE_NAMES = [
     "ALL",
     "BALLOT",
     "SHUFFLE",
+    "ASSERT",
+    "PRINT",
 ]
 TYPE_NAMES = ["I32", "U32", "F32"]
 ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS"]

@@ -62,11 +62,48 @@ class Kernel:
         return type(self), (self.function,)  # without compiled programs
 
     @short_traceback
+    def __getitem__(self, extents: Any) -> Callable[..., None]:
+        """A launch, ``kernel[grid, block](*args)``, on the GPU of the arrays among the arguments.
+
+        Keyword arguments are those of :meth:`gpucoh.GPU.launch`.
+        """
+        if not isinstance(extents, tuple) or len(extents) != 2:
+            raise ConfigError(
+                f"kernel '{self.name}': {extents!r} in brackets is not a grid and a block: write "
+                f"{self.name}[grid, block](...), and shared=, placement= behind the arguments"
+            )
+        grid, block = extents
+
+        @short_traceback
+        def launch(*args: Any, **keywords: Any) -> None:
+            self._gpu_of(args, grid, block).launch(
+                self, grid=grid, block=block, args=args, **keywords
+            )
+
+        return launch
+
+    def _gpu_of(self, args: tuple[Any, ...], grid: Any, block: Any) -> Any:
+        """The GPU that the arrays among the arguments belong to."""
+        gpus = {
+            id(gpu): gpu for gpu in (getattr(arg, "gpu", None) for arg in args) if gpu is not None
+        }
+        if len(gpus) != 1:
+            found = (
+                "none of the arguments is an array of a GPU"
+                if not gpus
+                else "the arrays belong to different GPUs"
+            )
+            raise ConfigError(
+                f"kernel '{self.name}': {found}: pass arrays of one GPU, or use "
+                f"gpu.launch({self.name}, grid={grid!r}, block={block!r}, args=(...))"
+            )
+        return next(iter(gpus.values()))
+
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
         raise KernelError(
             f"kernel '{self.name}' cannot be called: launch it with "
-            f"gpu.launch({self.name}, grid=..., block=..., args=(...))"
+            f"gpu.launch({self.name}, grid=..., block=..., args=(...)) or {self.name}[grid, block](...)"
         )
 
     @cached_property

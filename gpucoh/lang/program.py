@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from gpucoh.errors import ConfigError
 from gpucoh.lang.types import F32, I32, Scalar
 
 __all__ = ["Parameter", "Program"]
+
+MAX_SHARED_WORDS = 1 << 18  # the largest scratchpad of a machine, 1 MiB
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,53 @@ class Parameter:
     dimensions: int = 1
 
     def __str__(self) -> str:
-        kind = self.type.name + (f", {self.dimensions}" if self.dimensions > 1 else "")
-        kind += ', "readonly"' if self.readonly else ""
-        return f"{self.name}: {f'Buffer[{kind}]' if self.kind == 'buffer' else kind}"
+        if self.kind != "buffer":
+            return f"{self.name}: {self.type.name}"
+        dimensions = f", {self.dimensions}" if self.dimensions > 1 else ""
+        readonly = ', "readonly"' if self.readonly else ""
+        return f"{self.name}: Buffer[{self.type.name}{dimensions}{readonly}]"
+
+
+#: The name of the dynamic scratchpad array's length in :attr:`Program.constants`.
+SHARED_LENGTH = "shared()"
 
 
 def extent_name(buffer: str, axis: int) -> str:
     """The name of an extent of a buffer in :attr:`Program.constants`; no parameter has such a name."""
     return f"{buffer}.shape[{axis}]"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The text of an assertion, or one call of print.
+
+    Attributes
+    ----------
+    parts : tuple of str or (Scalar, str)
+        Texts, and the types and formats of the values between them.
+    """
+
+    parts: tuple[str | tuple[Scalar, str], ...]
+
+    @property
+    def records(self) -> int:
+        """Words that one call of a thread records: its values, at least one."""
+        return max(1, sum(not isinstance(part, str) for part in self.parts))
+
+    def text(self, words: Sequence[int]) -> str:
+        """The text with its values."""
+        left = iter(words)
+        return "".join(
+            part if isinstance(part, str) else _formatted(part[0], part[1], next(left))
+            for part in self.parts
+        )
+
+
+def _formatted(type: Scalar, format: str, word: int) -> str:
+    value = np.uint32(word).view(type.numpy)
+    if type.name == "bool":
+        return str(bool(value))
+    return str(value) if not format else f"{value.item():{format}}"
 
 
 @dataclass(frozen=True)
@@ -69,11 +110,16 @@ class Program:
         Scratchpad words per block.
     constants : tuple of int or str
         The constant bank: the bits of an immediate, or a name: of the scalar parameter that provides the value, or
-        an :func:`extent_name`.
+        an :func:`extent_name`, or :data:`SHARED_LENGTH`.
     parameters : tuple of Parameter
         The parameters, in the order of the kernel's arguments.
     buffers : tuple of str
         The names of the buffer parameters by slot number, in their order.
+    dynamic_shared : int or None
+        Words of the scratchpad array whose length the launch gives, which follows the others; 0 before the launch, None
+        without such an array.
+    reports : tuple of Report
+        Texts of the kernel's assertions and prints.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -89,6 +135,8 @@ class Program:
     parameters: tuple[Parameter, ...]
     buffers: tuple[str, ...]
     files: tuple[tuple[str, int], ...] = field(default=())
+    dynamic_shared: int | None = None
+    reports: tuple[Report, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -99,6 +147,50 @@ class Program:
         """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
         filename, first = self.files[file]
         return filename, first + line
+
+    def printed(self, records: NDArray[np.uint32]) -> str:
+        """The text of a launch's prints, call by call in the order in which they ended.
+
+        Parameters
+        ----------
+        records : ndarray of shape (n, 4)
+            Report, block, thread and word.
+        """
+        words: dict[tuple[int, int], list[int]] = {}
+        text: list[str] = []
+        for number, block, thread, word in records.tolist():
+            report = self.reports[number]
+            given = words.setdefault((block, thread), [])
+            given.append(word)
+            if len(given) == report.records:
+                text.append(report.text(given))
+                given.clear()
+        return "".join(text)
+
+    def with_shared(self, words: int | None) -> Program:
+        """The program of a launch with ``words`` words in the scratchpad array without a size.
+
+        Raises
+        ------
+        ConfigError
+            If the kernel has no such array, or if it has one and the launch gives no words.
+        """
+        if words is None and self.dynamic_shared is None:
+            return self
+        if self.dynamic_shared is None:
+            raise ConfigError(
+                f"shared = {words!r}: kernel '{self.name}' has no gpucoh.shared(dtype) without a size"
+            )
+        if (
+            isinstance(words, bool)
+            or not isinstance(words, (int, np.integer))
+            or not 1 <= words <= MAX_SHARED_WORDS
+        ):
+            raise ConfigError(
+                f"shared = {words!r}: kernel '{self.name}' has a gpucoh.shared(dtype) without a size: give its "
+                f"number of elements at the launch (allowed: 1 to {MAX_SHARED_WORDS})"
+            )
+        return replace(self, shared_words=self.shared_words + int(words), dynamic_shared=int(words))
 
     def bind(self, args: Sequence[Any]) -> tuple[NDArray[np.uint32], list[Any]]:
         """The constant bank and the buffers, in slot order, for a launch with these arguments.
@@ -113,7 +205,7 @@ class Program:
             raise ConfigError(
                 f"kernel '{self.name}' takes {len(self.parameters)} arguments ({names}), got {len(args)}"
             )
-        scalars: dict[str, int] = {}
+        scalars: dict[str, int] = {SHARED_LENGTH: self.dynamic_shared or 0}
         buffers: list[Any] = []
         for parameter, value in zip(self.parameters, args, strict=True):
             if parameter.kind == "buffer":

@@ -26,7 +26,6 @@ from gpucoh.lang.values import (
 #: Largest number of iterations of a loop over a tuple, which is unrolled.
 MAX_UNROLLED = 64
 REFUSED = {
-    "Assert": "assert cannot be used: use an if that stores an error code into a buffer",
     "Try": "try cannot be used: use if",
     "TryStar": "try cannot be used: use if",
     "Raise": "raise cannot be used: use a store of an error code into a buffer",

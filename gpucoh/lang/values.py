@@ -69,7 +69,7 @@ class SharedArray:
     base: int
     type: Scalar
     shape: tuple[int, ...]
-    words: int
+    words: int | None  # None: given by the launch
 
 
 @dataclass(frozen=True)

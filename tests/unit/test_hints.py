@@ -54,8 +54,12 @@ def test_a_launch_names_grid_and_block(gpu):
         assert "gpu.launch(saxpy, grid=" in text
 
 
-def test_a_called_kernel_leads_to_launch():
-    assert "gpu.launch(saxpy, grid=..., block=...," in said(gpucoh.KernelError, saxpy, 2.0)
+def test_a_subscripted_kernel_without_arrays_leads_to_launch():
+    text = said(gpucoh.ConfigError, lambda: saxpy[8, 128](2.0, None, None, 8))
+    assert "gpu.launch(saxpy, grid=8, block=128, args=(...))" in text
+    for extents in (8, ((4, 2), (16, 16), 0)):
+        assert "saxpy[grid, block](...)" in said(gpucoh.ConfigError, lambda e=extents: saxpy[e])
+    assert "grid=..., block=...," in said(gpucoh.KernelError, saxpy, 2.0)
 
 
 @pytest.mark.parametrize("name", ["array", "zeros", "ones", "empty", "full", "to_device"])

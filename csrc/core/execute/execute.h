@@ -24,4 +24,7 @@ bool gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t block
 /* Reports the barrier of such a block. */
 int gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t block);
 
+/* reports.c */
+GPC_MUST_CHECK int gpc_core_issue_report(const gpc_issue_t *x, const gpc_decoded_t *d);
+
 #endif

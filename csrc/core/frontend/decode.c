@@ -73,6 +73,9 @@ group_of(uint8_t opcode)
             return GPC_GROUP_BARRIER;
         case GPC_OP_SLEEP:
             return GPC_GROUP_SLEEP;
+        case GPC_OP_ASSERT:
+        case GPC_OP_PRINT:
+            return GPC_GROUP_REPORT;
         default:
             return GPC_GROUP_ALU;
     }

@@ -96,6 +96,7 @@ gpc_cores_free(gpc_cores_t *self)
         gpc_core_launch_free(self->parts->launch);
         free(self->parts->accesses);
         free(self->parts->requests);
+        free(self->parts->prints.records);
         gpc_block_give(self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
         free(self->parts);
     }
@@ -326,6 +327,30 @@ place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
     }
 }
 
+/* Empties the list of printed words, and makes it for the first program that prints. */
+static int
+make_prints(gpc_cores_t *self, const gpc_program_t *program)
+{
+    gpc_prints_t *prints = &self->parts->prints;
+    prints->count = 0;
+    prints->lost = 0;
+    for (uint32_t i = 0; i < program->count && prints->records == NULL; i++) {
+        if (program->instructions[i].opcode == GPC_OP_PRINT) {
+            prints->records = malloc(GPC_PRINTS * sizeof *prints->records);
+            if (prints->records == NULL) {
+                return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for the words that a kernel prints");
+            }
+        }
+    }
+    return 0;
+}
+
+const gpc_prints_t *
+gpc_cores_prints(const gpc_cores_t *self)
+{
+    return &self->parts->prints;
+}
+
 int
 gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
 {
@@ -337,6 +362,9 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     int status = gpc_program_validate(&program, self->failure);
     if (status == 0) {
         status = gpc_cores_occupancy(self, from, &blocks, &limit);
+    }
+    if (status == 0) {
+        status = make_prints(self, &program);
     }
     if (status != 0) {
         return status;

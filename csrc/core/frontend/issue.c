@@ -77,6 +77,8 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
             return gpc_core_issue_fence(x, d);
         case GPC_GROUP_BARRIER:
             return gpc_core_issue_barrier(x, d);
+        case GPC_GROUP_REPORT:
+            return gpc_core_issue_report(x, d);
         default:
             issue_sleep(x, d);
             return GPC_ISSUED;

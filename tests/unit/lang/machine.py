@@ -80,8 +80,15 @@ class Machine:
     """Runs one launch to its end."""
 
     def __init__(
-        self, program: Program, grid=1, block=32, args=(), budget: int = 2_000_000
+        self,
+        program: Program,
+        grid=1,
+        block=32,
+        args=(),
+        budget: int = 2_000_000,
+        shared: int | None = None,
     ) -> None:
+        program = program.with_shared(shared)
         self.program, self.ops = program, decode(program)
         self.grid = tuple(np.atleast_1d(grid).tolist()) + (1,) * (3 - np.size(grid))
         self.block_dim = tuple(np.atleast_1d(block).tolist()) + (1,) * (3 - np.size(block))
@@ -95,6 +102,7 @@ class Machine:
             assert buffer.dtype == parameter.type.numpy, parameter.name
         self.budget, self.issued = budget, 0
         self.trace: list[Op] = []
+        self.prints: list[tuple[int, int, int, int]] = []
 
     def run(self) -> Machine:
         lanes = self.program.lanes
@@ -239,7 +247,15 @@ class Machine:
 
     def execute(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
         name = op.name
-        if name in ("NOP", "FENCE", "SLEEP"):
+        if name == "ASSERT":
+            if not (self.read(warp, op.a) != 0)[mask].all():
+                raise MachineError(f"assertion {op.immediate}, line {op.line}")
+        elif name == "PRINT":
+            number = np.ravel_multi_index(warp.block.index[::-1], self.grid[::-1])
+            for lane in np.flatnonzero(mask):
+                thread = warp.number * warp.lanes + lane
+                self.prints.append((op.immediate, number, thread, self.read(warp, op.a)[lane]))
+        elif name in ("NOP", "FENCE", "SLEEP"):
             if name == "SLEEP":
                 self.read(warp, op.a)
         elif name == "SPECIAL":

@@ -26,7 +26,7 @@ def refuse(body: str, **constants) -> KernelError:
 
 
 UNSUPPORTED = {
-    "assert n > 0": "use an if",
+    "assert n > 0, n": "must be a constant string",
     "try:\n    n\nexcept ValueError:\n    pass": "use if",
     "raise ValueError": "error code",
     "with n:\n    pass": "plain statements",
@@ -42,7 +42,7 @@ UNSUPPORTED = {
     "a = [k for k in range(3)]": "use a for loop",
     "a = lambda: 1": "@gpucoh.device",
     "a = (b := n)": "assignment of its own",
-    "a = f'{n}'": "print on the host",
+    "a = f'{n}'": "print(f'...')",
     "a = x[1:2]": "one index and a loop",
     "a = n in (1, 2)": "use == and !=",
     "a = n is None": "use == and !=",
@@ -54,7 +54,11 @@ UNSUPPORTED = {
     "for k in range(0, 3, 0):\n    pass": "use another step",
     "for k in range(f):\n    pass": "use i32(...)",
     "return n": "use a store",
-    "print(n)": "print on the host",
+    "print(n, file=None)": "sep and end",
+    "print((n, n))": "print its elements",
+    "print(f'{n:>{n}}')": "must be constant",
+    "print(f'{f:d}')": "the format 'd' is not one of f32",
+    "a = print(n)": "gives no value",
     "a = len(n)": "an array is needed here",
     "a = int(f)": "use gpucoh.i32",
     "a = float(n)": "use gpucoh.f32",
