@@ -532,7 +532,8 @@ def test_the_command_takes_seeds(cli):
     assert "speedup_spread" in data["means"][0]
 
 
-def test_the_printed_table_shows_seeds_and_spread(cli, tmp_path):
+def test_the_printed_table_shows_seeds_and_spread(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     arguments = ("compare", "-w", "bfs", "-p", "no-l1,ideal", "--scale", "tiny")
     _, out, _ = cli(*arguments, "--seeds", "0,3", "--out", str(tmp_path))
     lines = [line.rstrip() for line in out.splitlines()]

@@ -30,7 +30,7 @@ mutants.install()
 import gpucoh, monitors, registered, weak_outcomes
 from gpucoh.fuzz.campaigns import option_ranges
 from gpucoh.fuzz.coverage import coverage_of
-from gpucoh.report.plots import protocol_styles
+from gpucoh.report.looks import protocol_looks
 from gpucoh.verify.explorer import small_choice
 
 known = gpucoh.protocols()
@@ -46,7 +46,7 @@ print(json.dumps({
         name: sorted(map(str, coverage_of(item, "sc" if "sc" in item.models else "rc")["L1"].reasons))
         for name, item in known.items()
     },
-    "looks": {name: str(look) for name, look in zip(known, protocol_styles(list(known)))},
+    "looks": {name: str(look) for name, look in protocol_looks(list(known)).items()},
 }))
 """  # fmt: skip
 

@@ -23,6 +23,7 @@ from gpucoh.lang.intrinsics import (
     syncwarp,
     thread_id,
 )
+from registered import COHERENT
 from unit.lang import machine
 
 words = st.lists(st.integers(0, 2**32 - 1), min_size=32, max_size=32)
@@ -175,7 +176,7 @@ def test_a_barrier_with_a_scope_is_a_release_and_an_acquire():
     names = [op.name + "." + op.order for op in machine.decode(publish.compile())]
     names = [name for name in names if name.startswith(("FENCE", "BARRIER"))]
     assert names == ["FENCE.ACQ_REL", "BARRIER.WEAK", "FENCE.ACQ_REL"] * 2
-    for protocol in ("no-l1", "gpu-vi", "tc-weak", "tc-strong", "mesi"):
+    for protocol in COHERENT:
         gpu = gpucoh.GPU(protocol=protocol, check=True)
         x, o = gpu.zeros(256, np.int32), gpu.zeros(256, np.int32)
         gpu.launch(publish, grid=4, block=64, args=(x, o, gpu.zeros(1, np.int32)))
