@@ -125,7 +125,9 @@ def test_a_figure_is_an_image_without_pyplot():
         "    assert not getattr(figure, '_repr_html_', lambda: None)()\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=False
+    )
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 

@@ -28,7 +28,7 @@ def imported(tmp_path):
 
     def once():
         done = subprocess.run(
-            [sys.executable, "-c", IMPORT],
+            [sys.executable, "-P", "-c", IMPORT],
             env=environment,
             capture_output=True,
             text=True,
