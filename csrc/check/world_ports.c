@@ -153,6 +153,7 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    msg->mask = gpc_all_words(unit);
     memcpy(msg->data, self->state->memory[line / GPC_WORLD_LINE_BYTES], GPC_WORLD_LINE_BYTES);
     gpc_list_push(&self->state->answers, &self->messages, message);
     return GPC_OK;

@@ -199,6 +199,7 @@ typedef struct {
     bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
     bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last warp to arrive at a barrier performs the release part, before any warp leaves */
+    bool ends_release;     /* the end of a warp is no release: KERNEL_END makes the core's stores visible */
     bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
 
@@ -208,7 +209,8 @@ typedef struct {
 #define GPC_PROMISES(X)                                                                                                  \
     X(NOTHING, "any value that the word ever held")                                                                      \
     X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
-    X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")
+    X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
+    X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
 typedef enum {
 #define X(name, text) GPC_PROMISE_##name,
     GPC_PROMISES(X)
@@ -249,6 +251,8 @@ typedef struct {
     int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request completes; arguments as for the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
+    /* Copies that may be stale are dropped in the whole L1 (gpc_controller_flash). NULL: not needed. */
+    void (*acquired)(void *watcher, const gpc_controller_t *l1);
 } gpc_watch_t;
 
 typedef struct {

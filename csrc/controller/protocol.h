@@ -131,6 +131,10 @@ GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
 GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
 /* Applies the cause to every line in a transaction, with or without a way. */
 GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
+/* Applies the cause, named `event` whatever the line, to every line and transaction of the table, as the two walks do. Lines without
+ * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same
+ * or the initial state. */
+GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
 GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
 void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
 void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);

@@ -176,6 +176,7 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = note;
+    gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
     if (gpu->trace) {
         gpc_trace_memory(gpu->trace, unit, line, 0, NULL);
     }

@@ -192,6 +192,9 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
         return verdict;
     }
+    if (access->kind == GPC_ACCESS_EXIT && self->traits->ends_release) {
+        return GPC_ORDER_VERDICT_GO;
+    }
     uint8_t scope = access->kind == GPC_ACCESS_EXIT ? GPC_SCOPE_SYS : access->scope;
     verdict = release_part(self, core, warp, scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
