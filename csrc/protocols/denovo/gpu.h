@@ -68,7 +68,7 @@ GPC_DECLARE_ACTION(gpu_act_skip);
 GPC_DECLARE_ACTION(gpu_act_send_sync);
 GPC_DECLARE_ACTION(gpu_act_await_drain);
 GPC_DECLARE_ACTION(gpu_act_overlay);
-GPC_DECLARE_ACTION(gpu_act_complete_loads);
+GPC_DECLARE_ACTION(gpu_act_complete_pending);
 GPC_DECLARE_ACTION(gpu_act_complete_sync);
 
 /* The rows of both protocols' tables; gpu-hrf adds cells for atomics with local scope. Held requests wait for the line, held stores
@@ -95,7 +95,7 @@ GPC_DECLARE_ACTION(gpu_act_complete_sync);
     [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                     \
     [L1_SYNC_BUFFERED] = GO(L1_IV, gpu_act_await_drain),                                           \
     [L1_ACQUIRE] = GO(L1_IVX),                                                                     \
-    [L1_DATA] = GO(L1_V, gpu_act_overlay, act_fill, gpu_act_complete_loads),                       \
+    [L1_DATA] = GO(L1_V, gpu_act_overlay, gpu_act_complete_pending, act_fill),                       \
     [L1_SYNC_DONE] = GO(L1_IV, gpu_act_complete_sync)
 #define GPU_ROW_IVX                                                                                \
     [L1_LOAD] = HOLD_LINE, /* must not read what the acquire has made stale */                     \
@@ -104,7 +104,7 @@ GPC_DECLARE_ACTION(gpu_act_complete_sync);
     [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                     \
     [L1_SYNC_BUFFERED] = GO(L1_IVX, gpu_act_await_drain),                                          \
     [L1_ACQUIRE] = GO(L1_IVX),                                                                     \
-    [L1_DATA] = GO(L1_I, gpu_act_overlay, gpu_act_complete_loads),                                 \
+    [L1_DATA] = GO(L1_I, gpu_act_overlay, gpu_act_complete_pending),                                 \
     [L1_SYNC_DONE] = GO(L1_IVX, gpu_act_complete_sync)
 
 #define GPU_L1_TYPE(lines)                                                                         \

@@ -34,7 +34,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .order = {.release = sb_release, .acquire = gpu_acquire, .same_word = true, .ends_release = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
-    .declared = {.figure_slot = 24, .weak_outcomes = "", .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
+    .declared = {.figure_slot = 24, .weak_outcomes = "SB MP LB R S 2+2W", .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
     .host_read = gpu_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &gpu_watched,

@@ -74,14 +74,14 @@ skip(gpc_step_t *x, gpc_mask_t mask)
     }
 }
 
-GPC_SHARED_ACTION(gpu_act_read, "send READ; the load, if any, becomes pending")
+GPC_SHARED_ACTION(gpu_act_read, "send READ; the request becomes pending")
 {
     gpc_msg_t *msg = gpc_new_message(x, GPU_READ, gpc_home_of(x->unit, x->line));
     msg->mask = x->mask;
     skip(x, sb_held(x->unit, x->line));
     gpc_count(x, load_misses);
     int status = gpc_send(x, msg);
-    return status || x->cause != GPC_MSG_LOAD ? status : gpc_keep_pending(x);
+    return status ? status : gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(gpu_act_serve_buffered, "complete the load from the store buffer")
@@ -137,11 +137,32 @@ GPC_SHARED_ACTION(gpu_act_overlay, "overlay own words on the line that has retur
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(gpu_act_complete_loads, "complete every pending load")
+/* An atomic has local scope; one that finds the store buffer full is taken again. */
+static int
+complete_pending(gpc_step_t *x, gpc_index_t request)
 {
-    gpc_index_t load;
-    while ((load = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, load, x->msg->data, false);
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+    gpc_step_t its = *x;
+
+    if (msg->type == GPC_MSG_LOAD) {
+        return gpc_complete(x, request, x->msg->data, false);
+    }
+    its.message = request;
+    its.msg = msg;
+    its.mask = msg->mask;
+    int status = sb_perform(&its, x->msg->data);
+    if (status == GPC_HOLD) {
+        gpc_list_push(&gpc_mshr_at(&x->unit->mshrs, x->mshr)->waiters, x->unit->messages, request);
+        return GPC_OK;
+    }
+    return status;
+}
+
+GPC_SHARED_ACTION(gpu_act_complete_pending, "complete every pending request")
+{
+    gpc_index_t request;
+    while ((request = gpc_pop_pending(x)) != GPC_NONE) {
+        int status = complete_pending(x, request);
         if (status) {
             return status;
         }

@@ -83,6 +83,34 @@ sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again)
     return step_entry(unit, entry, GPC_MSG_STORE);
 }
 
+/* The written words are accepted like those of a store; a read-modify-write that writes nothing is only complete. */
+static int
+complete_local(gpc_step_t *x, gpc_mask_t written, const uint32_t *words)
+{
+    gpc_mask_t mask = x->msg->mask;
+
+    gpc_merge_words(x->msg->data, words, written);
+    x->msg->mask = written;
+    int status = gpc_note_accepted(x);
+    x->msg->mask = mask;
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+int
+sb_perform(gpc_step_t *x, uint32_t *words)
+{
+    uint32_t after[GPC_MAX_LINE_WORDS];
+
+    gpc_merge_words(after, words, x->mask);
+    gpc_mask_t written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes), after);
+    int status = written ? sb_put(x, written, after, true) : GPC_OK;
+    if (status) {
+        return status;
+    }
+    gpc_merge_words(words, after, written);
+    return complete_local(x, written, after);
+}
+
 int
 sb_drain(gpc_step_t *x)
 {

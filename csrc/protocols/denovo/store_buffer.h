@@ -101,6 +101,9 @@ gpc_mask_t sb_held(const gpc_controller_t *unit, gpc_address_t line);
 GPC_MUST_CHECK int sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again);
 /* A drain of the line's entry is wanted: a step RELEASE of it. */
 GPC_MUST_CHECK int sb_drain(gpc_step_t *x);
+/* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written, there and in the
+ * store buffer, count as accepted. GPC_HOLD as sb_put. */
+GPC_MUST_CHECK int sb_perform(gpc_step_t *x, uint32_t *words);
 /* The entry's masked fresh words are sent; its masked sent words are performed, which may end releases. */
 void sb_sent(sb_entry_t *entry, gpc_mask_t mask);
 GPC_MUST_CHECK int sb_performed(gpc_step_t *x, sb_entry_t *entry, gpc_mask_t mask);
