@@ -248,6 +248,8 @@ gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 /* Over words: the same for a request for any of the masked words, those words only (the rest remains pending). GPC_NONE: none,
  * or no room to split it, which is reported as a failure. */
 gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
+/* Over words: removes from the list the first message for any of the masked words, those words only; GPC_NONE as above. */
+gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
 /* Replays all pending messages, each as if it had just arrived, before any new one. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
 /* Replays every message of a protocol's list, after those already due for replay. */

@@ -31,36 +31,26 @@ hrf_classify(const gpc_step_t *x)
     return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
 }
 
-GPC_ACTION(act_perform_on_copy, "perform on the line; words written enter the store buffer, or hold")
-{
-    return sb_perform(x, gpc_line_words(x));
-}
-
-GPC_ACTION(act_perform_buffered, "perform on the words in the store buffer")
-{
-    return sb_perform(x, sb_find(x->unit, x->line)->words.word);
-}
-
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         GPU_ROW_I,
         [L1_LOCAL_ATOMIC] = GO(L1_IV, act_reserve_way, gpu_act_read),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_I, act_perform_buffered),
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_I, sb_act_perform),
     },
     [L1_V] = {
         GPU_ROW_V,
-        [L1_LOCAL_ATOMIC] = GO(L1_V, act_perform_on_copy),
+        [L1_LOCAL_ATOMIC] = GO(L1_V, sb_act_perform_on_copy),
     },
     [L1_IV] = {
         GPU_ROW_IV,
         [L1_LOCAL_ATOMIC] = GO(L1_IV, act_wait),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IV, act_perform_buffered, gpu_act_skip),
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IV, sb_act_perform, gpu_act_skip),
     },
     [L1_IVX] = {
         GPU_ROW_IVX,
         [L1_LOCAL_ATOMIC] = HOLD_LINE,
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IVX, act_perform_buffered),
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IVX, sb_act_perform),
     },
 };
 /* clang-format on */

@@ -84,34 +84,10 @@ GPC_SHARED_ACTION(gpu_act_read, "send READ; the request becomes pending")
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_SHARED_ACTION(gpu_act_serve_buffered, "complete the load from the store buffer")
-{
-    gpc_count(x, load_hits);
-    return gpc_complete(x, x->message, sb_find(x->unit, x->line)->words.word, true);
-}
-
-GPC_SHARED_ACTION(gpu_act_buffer, "put the store into the store buffer, where it is complete, or hold")
-{
-    int status = sb_put(x, x->mask, x->msg->data, true);
-    if (status == GPC_OK) {
-        status = gpc_note_accepted(x);
-    }
-    if (status == GPC_OK && x->state != L1_V && x->state != L1_IV) {
-        status = gpc_complete(x, x->message, NULL, true);
-    }
-    return status;
-}
-
-GPC_SHARED_ACTION(gpu_act_write_copy, "write the store's words into the line; the store completes")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    return gpc_complete(x, x->message, NULL, true);
-}
-
-GPC_SHARED_ACTION(gpu_act_skip, "overlay the store's words on the line when it returns; the store completes")
+GPC_SHARED_ACTION(gpu_act_skip, "overlay the words on the line when it returns")
 {
     skip(x, x->mask);
-    return x->cause == GPC_MSG_STORE ? gpc_complete(x, x->message, NULL, true) : GPC_OK;
+    return GPC_OK;
 }
 
 GPC_SHARED_ACTION(gpu_act_send_sync, "send SYNC_READ, SYNC_WRITE or ATOMIC; the access is kept until the answer")
@@ -119,12 +95,6 @@ GPC_SHARED_ACTION(gpu_act_send_sync, "send SYNC_READ, SYNC_WRITE or ATOMIC; the 
     uint8_t type = x->cause == GPC_MSG_LOAD ? GPU_SYNC_READ : x->cause == GPC_MSG_STORE ? GPU_SYNC_WRITE : GPU_ATOMIC;
     x->kept = true;
     return gpc_send(x, gpc_new_request(x, type));
-}
-
-GPC_SHARED_ACTION(gpu_act_await_drain, "the store buffer's entry drains; hold")
-{
-    int status = sb_drain(x);
-    return status ? status : GPC_HOLD;
 }
 
 GPC_SHARED_ACTION(gpu_act_overlay, "overlay own words on the line that has returned")
@@ -150,7 +120,7 @@ complete_pending(gpc_step_t *x, gpc_index_t request)
     its.message = request;
     its.msg = msg;
     its.mask = msg->mask;
-    int status = sb_perform(&its, x->msg->data);
+    int status = sb_perform(&its, x->msg->data, true);
     if (status == GPC_HOLD) {
         gpc_list_push(&gpc_mshr_at(&x->unit->mshrs, x->mshr)->waiters, x->unit->messages, request);
         return GPC_OK;

@@ -97,13 +97,13 @@ complete_local(gpc_step_t *x, gpc_mask_t written, const uint32_t *words)
 }
 
 int
-sb_perform(gpc_step_t *x, uint32_t *words)
+sb_perform(gpc_step_t *x, uint32_t *words, bool again)
 {
     uint32_t after[GPC_MAX_LINE_WORDS];
 
     gpc_merge_words(after, words, x->mask);
     gpc_mask_t written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes), after);
-    int status = written ? sb_put(x, written, after, true) : GPC_OK;
+    int status = written ? sb_put(x, written, after, again) : GPC_OK;
     if (status) {
         return status;
     }
@@ -116,6 +116,50 @@ sb_drain(gpc_step_t *x)
 {
     gpc_index_t entry = gpc_part_find(sb_part(x->unit), x->line);
     return entry == GPC_NONE ? GPC_OK : step_entry(x->unit, entry, GPC_MSG_RELEASE);
+}
+
+GPC_SHARED_ACTION(sb_act_put, "put the store into the store buffer, or hold")
+{
+    int status = sb_put(x, x->mask, x->msg->data, true);
+    return status ? status : gpc_note_accepted(x);
+}
+
+GPC_SHARED_ACTION(sb_act_merge, "merge the store into words of the store buffer whose registration is outstanding")
+{
+    int status = sb_put(x, x->mask, x->msg->data, false);
+    return status ? status : gpc_note_accepted(x);
+}
+
+GPC_SHARED_ACTION(sb_act_complete, "the store is complete")
+{
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_SHARED_ACTION(sb_act_serve, "complete the load from the store buffer")
+{
+    gpc_count(x, load_hits);
+    return gpc_complete(x, x->message, sb_find(x->unit, x->line)->words.word, true);
+}
+
+GPC_SHARED_ACTION(sb_act_await_drain, "the store buffer's entry drains; hold")
+{
+    int status = sb_drain(x);
+    return status ? status : GPC_HOLD;
+}
+
+GPC_SHARED_ACTION(sb_act_perform_on_copy, "perform on the line; words written enter the store buffer, or hold")
+{
+    return sb_perform(x, gpc_line_words(x), true);
+}
+
+GPC_SHARED_ACTION(sb_act_perform_sent, "perform on words in the store buffer whose registration is outstanding")
+{
+    return sb_perform(x, sb_find(x->unit, x->line)->words.word, false);
+}
+
+GPC_SHARED_ACTION(sb_act_perform, "perform on the words in the store buffer")
+{
+    return sb_perform(x, sb_find(x->unit, x->line)->words.word, true);
 }
 
 void

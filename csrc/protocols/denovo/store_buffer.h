@@ -103,11 +103,22 @@ GPC_MUST_CHECK int sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words,
 GPC_MUST_CHECK int sb_drain(gpc_step_t *x);
 /* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written, there and in the
  * store buffer, count as accepted. GPC_HOLD as sb_put. */
-GPC_MUST_CHECK int sb_perform(gpc_step_t *x, uint32_t *words);
+GPC_MUST_CHECK int sb_perform(gpc_step_t *x, uint32_t *words, bool again);
 /* The entry's masked fresh words are sent; its masked sent words are performed, which may end releases. */
 void sb_sent(sb_entry_t *entry, gpc_mask_t mask);
 GPC_MUST_CHECK int sb_performed(gpc_step_t *x, sb_entry_t *entry, gpc_mask_t mask);
 
+/* For a warp's store in a table over lines or words. */
+GPC_DECLARE_ACTION(sb_act_put);
+GPC_DECLARE_ACTION(sb_act_merge);
+GPC_DECLARE_ACTION(sb_act_complete);
+GPC_DECLARE_ACTION(sb_act_serve);
+GPC_DECLARE_ACTION(sb_act_await_drain);
+/* For read-modify-writes with local scope. */
+GPC_DECLARE_ACTION(sb_act_perform_on_copy);
+GPC_DECLARE_ACTION(sb_act_perform);
+GPC_DECLARE_ACTION(sb_act_perform_sent);
+/* For an entry. */
 GPC_DECLARE_ACTION(sb_act_drain_if_eager); /* after STORE */
 GPC_DECLARE_ACTION(sb_act_make_ready);
 GPC_DECLARE_ACTION(sb_act_remember_drain);
