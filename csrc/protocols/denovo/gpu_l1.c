@@ -239,10 +239,8 @@ gpu_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return gpc_controller_flash(l1, 0, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
-const gpc_watched_t gpu_watched = {.promise = GPC_PROMISE_ACQUIRED,
-                                   .readable = 1u << L1_V,
-                                   .copies = 1u << L1_V | 1u << L1_IV,
-                                   .bank_is_whole = true};
+const gpc_watched_t gpu_watched = {
+    .promise = GPC_PROMISE_ACQUIRED, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_IV, .bank_is_whole = true};
 
 /* Words in a store buffer are newer than the L2's. */
 int
