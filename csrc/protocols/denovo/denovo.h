@@ -208,6 +208,7 @@ gpc_mask_t denovo_l2_has(const gpc_controller_t *bank, gpc_address_t line);
 /* The acquire part: drops every valid word, keeps registered ones. */
 GPC_MUST_CHECK int denovo_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 extern const gpc_watched_t denovo_watched;
+#define DENOVO_BANK_WORDS (1u << 1) /* states of the registry in which the bank has the word */
 /* One owner a word, none where the bank has the word; no registered word is in its core's store buffer. */
 GPC_MUST_CHECK int denovo_monitor(const gpc_units_t *units, gpc_address_t line);
 int denovo_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,

@@ -2,7 +2,6 @@
 #include "protocols/denovo/denovo.h"
 
 enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
-enum { L2_V = 1 };
 
 /* ---- the host: the words are at the bank, or where they are registered, or newer in a store buffer ------------------------------------ */
 
@@ -67,7 +66,7 @@ const gpc_watched_t denovo_watched = {.promise = GPC_PROMISE_ACQUIRED,
                                       .readable = 1u << L1_V | 1u << L1_R,
                                       .copies = 1u << L1_V | 1u << L1_R,
                                       .owners = 1u << L1_R,
-                                      .bank_words = 1u << L2_V};
+                                      .bank_words = DENOVO_BANK_WORDS};
 
 int
 denovo_monitor(const gpc_units_t *units, gpc_address_t line)

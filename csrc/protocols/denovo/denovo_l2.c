@@ -35,6 +35,7 @@
     X(L2_EVICT_REGISTERED, "way chosen for replacement; some words are registered")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
+_Static_assert(DENOVO_BANK_WORDS == 1u << L2_V, "the monitors expect L2_V");
 
 typedef struct {
     gpc_node_t node[GPC_MAX_LINE_WORDS];
