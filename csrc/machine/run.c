@@ -28,7 +28,7 @@ kernel_begin(gpc_gpu_t *gpu)
         gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    return status;
+    return status == 0 && gpu->checks.monitor ? gpc_monitor_launch_began(gpu->checks.monitor) : status;
 }
 
 /* Checks that every buffer is inside one allocation. */
