@@ -82,6 +82,9 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_gpu_hang_begin(gpu);
     status = kernel_begin(gpu);
     if (status) {
+        if (gpu->failure.line != GPC_NEVER) {
+            gpc_gpu_add_line_state(gpu);
+        }
         gpc_gpu_abort(gpu);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }
