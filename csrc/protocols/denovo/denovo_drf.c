@@ -39,7 +39,7 @@ const gpc_protocol_t gpc_protocol_denovo_drf = {
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release, .acquire = denovo_acquire, .same_word = true, .ends_release = true},
+    .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true},
     .options = {SB_OPTIONS(SB_EAGER)},
     .check = sb_check,
     .declared = {.figure_slot = 18, .weak_outcomes = "SB MP", .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},

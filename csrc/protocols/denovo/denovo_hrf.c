@@ -85,11 +85,8 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release,
-              .acquire = denovo_acquire,
-              .same_word = true,
-              .ends_release = true,
-              .local_scopes = true},
+    .order =
+        {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .local_scopes = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
     .declared = {.figure_slot = 20,

@@ -137,7 +137,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release, .acquire = denovo_acquire, .same_word = true, .ends_release = true},
+    .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true},
     .options = {SB_OPTIONS(SB_EAGER),
                 [OPTION_RO_SCOPE] = {.name = "ro_scope",
                                      .standard = RO_KERNEL,

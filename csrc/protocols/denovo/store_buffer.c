@@ -253,3 +253,10 @@ sb_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *unti
     sb_warp(l1, warp)->releases = 0;
     return GPC_OK;
 }
+
+int
+sb_exit(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    (void) l1, (void) warp, (void) until;
+    return GPC_OK;
+}

@@ -125,5 +125,7 @@ GPC_DECLARE_ACTION(sb_act_remember_drain);
 
 /* The order trait `release`. */
 GPC_MUST_CHECK int sb_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+/* The trait `exit`: a warp ends without waiting, as KERNEL_END drains the buffer. */
+GPC_MUST_CHECK int sb_exit(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
 
 #endif
