@@ -1,9 +1,9 @@
-/* denovo_l1.c: the L1 of denovo-*: events and actions of the table over words, the table over store-buffer entries.
+/* denovo_l1.c: the L1 of denovo-*: events and actions of the table over words; denovo_store_buffer.c has the table over entries.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4: an acquire drops valid words and keeps registered ones; stores and
  *          synchronisation register their words; a registration that reaches a core whose own one is outstanding waits there
  *          (a distributed queue), behind the core's own accesses.
- * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word; entry 2 + 1.
+ * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word.
  * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
  *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
  *          that is in the store buffer. Forwarded reads are served before the forward that takes the word. The write-back
@@ -434,78 +434,6 @@ GPC_SHARED_ACTION(dn_act_serve_taking, "grant the words to the registration that
 {
     return serve_queued(x, &denovo_l1_mshr(x)->taking, serve_taking);
 }
-
-/* ---- the store buffer's entry ------------------------------------------------------------------------------------------------------------- */
-
-#define SB_STATES(X)                                                                               \
-    X(SB_FREE, STABLE, "no entry")                                                                 \
-    X(SB_OPEN, STABLE, "holds stores whose registration is not requested")                         \
-    X(SB_SENT, TRANSIENT_COHERENCE, "registration of all its words is outstanding; loads still look here")
-
-#define SB_EVENTS(X)                                                                               \
-    X(SB_STORE, "store to the line")                                                               \
-    X(SB_STORE_SENT, "store to words whose registration is outstanding")                           \
-    X(SB_RELEASE, "a release, a full buffer, own synchronisation on a word, or the end of the kernel") \
-    X(SB_DRAIN, "the entry's turn")                                                                \
-    X(SB_GRANTED, "some of its words are registered")                                              \
-    X(SB_EMPTY, "its last words are registered")
-
-GPC_FSM(SB, SB_STATES, SB_EVENTS)
-
-static gpc_event_id_t
-sb_classify(const gpc_step_t *x)
-{
-    const sb_entry_t *entry = sb_entry(x, SB_PART);
-
-    switch (x->cause) {
-        case GPC_MSG_STORE:
-            return entry->fresh ? SB_STORE : SB_STORE_SENT;
-        case GPC_MSG_RELEASE:
-        case GPC_MSG_KERNEL_END:
-            return SB_RELEASE;
-        case GPC_MSG_REPLAY:
-            return SB_DRAIN;
-        case DENOVO_REGISTERED:
-            return entry->fresh | entry->sent ? SB_GRANTED : SB_EMPTY;
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
-GPC_ACTION(act_need_room, "hold while the network has no room")
-{
-    uint8_t network = DENOVO_info[DENOVO_REGISTER - GPC_MSG_OWN].network;
-    return x->unit->ports->room(x->unit->world, x->unit, network) ? GPC_OK : GPC_HOLD;
-}
-
-GPC_ACTION(act_register_words, "register the fresh words, or hold, or wait for those in a transaction")
-{
-    int status = gpc_act(act_need_room, x);
-    return status ? status : gpc_entry_line(x, 0, GPC_MSG_REPLAY, sb_entry(x, SB_PART)->fresh);
-}
-
-/* clang-format off */
-static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
-    [SB_FREE] = {
-        [SB_STORE] = GO(SB_OPEN, sb_act_drain_if_eager),
-    },
-    [SB_OPEN] = {
-        [SB_STORE] = GO(SB_OPEN, sb_act_drain_if_eager),
-        [SB_RELEASE] = GO(SB_OPEN, sb_act_make_ready),
-        [SB_DRAIN] = GO(SB_SENT, act_register_words),
-        [SB_GRANTED] = GO(SB_OPEN),
-    },
-    [SB_SENT] = {
-        [SB_STORE] = GO(SB_OPEN, sb_act_drain_if_eager),
-        [SB_STORE_SENT] = GO(SB_SENT),
-        [SB_RELEASE] = GO(SB_SENT),
-        [SB_GRANTED] = GO(SB_SENT),
-        [SB_EMPTY] = GO(SB_FREE),
-    },
-};
-/* clang-format on */
-
-const gpc_table_t denovo_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
 
 int
 denovo_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
