@@ -33,7 +33,7 @@ DEFAULT_DEADLOCK_AFTER = 10**7
 _LARGEST_CYCLES = 2**62
 LARGEST_SEED = 2**64 - 1
 # Values of check besides True and False -> the bit in the core.
-CHECKS = {"protocol": 1, "races": 2}
+CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
 _LARGEST_EXTENT = 2**31 - 1
@@ -92,9 +92,11 @@ class GPU:
         Consistency rule: sc, rc (alias wo), drf or hrf; by default the paper's for the protocol.
     seed : int, default 0
         Random seed of the machine's arbitrary choices. Equal seeds give equal runs.
-    check : bool or {"protocol", "races"}, default False
-        True checks the protocol's invariants (a violation is a ProtocolError) and looks for data races (a race is a
-        SimulationError; not checked under a protocol that promises no model); a name selects one of the two.
+    check : bool or {"protocol", "races", "kernel"}, default False
+        True checks the protocol's invariants (``"protocol"``; a violation is a ProtocolError), looks for data races
+        (``"races"``), and for integer divisions by zero and reads of uninitialised shared memory (``"kernel"``); what
+        it finds in a kernel is a SimulationError. Under a protocol that promises no model, True checks only the
+        invariants, since stale values can induce the others. A name selects one of the three.
         Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Largest number of core cycles of a launch.
@@ -563,12 +565,12 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
 
 
 def _checks(check: Any, protocol: str, model: str) -> int:
-    """The bits of the checks. Without a promised model stale values can induce false races: no race detection."""
+    """The bits of the checks. Without a promised model stale values can induce races and divisions by zero."""
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
     if not isinstance(check, str) or check not in CHECKS:
-        raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
+        raise ConfigError(f"check = {check!r} is not True, False, {', '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(
             f"check = 'races' under {protocol}: it promises no memory model, and stale values can induce false races; "

@@ -280,7 +280,7 @@ class ExpressionLowerer(PowerEmitter):
     # ---- conditions -----------------------------------------------------------------------------
 
     def plain(self, node: ast.expr) -> bool:
-        """Whether ``node`` may be evaluated even if Python would not."""
+        """Whether ``node`` may be evaluated even if Python would not; ``check`` reports divisions by zero."""
         if isinstance(node, ast.Subscript):
             base = node.value
             known = self.frame.names.get(base.id) if isinstance(base, ast.Name) else None
@@ -296,6 +296,11 @@ class ExpressionLowerer(PowerEmitter):
                 and function.value in PLAIN_CALLS
             )
             return known_plain and all(self.plain(argument) for argument in node.args)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod):
+            names = isinstance(node.right, ast.Constant | ast.Name | ast.Attribute)
+            divisor = self.value(node.right) if names else None
+            if not isinstance(divisor, Literal) or not divisor.value:
+                return False
         children = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
         return all(self.plain(child) for child in children)
 
