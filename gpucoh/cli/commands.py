@@ -77,7 +77,9 @@ SeedOption = Annotated[
 CheckOption = Annotated[
     bool,
     typer.Option(
-        "--check", help="Check the protocol's invariants and look for data races (slower)."
+        "--check",
+        help="Check the protocol's invariants; report data races, divisions by zero and reads of uninitialised "
+        "shared memory (slower).",
     ),
 ]
 SetOption = Annotated[
@@ -246,7 +248,7 @@ def run_command(
     """Run one workload under one protocol and check its result.
 
     Exit status 1: the result is wrong; with --check also: the run violates an invariant of the protocol, or the
-    workload has a data race.
+    workload has a data race, divides by zero or reads uninitialised shared memory.
 
     Examples:
 

@@ -78,7 +78,7 @@ def test_a_remainder_by_zero_is_reported_for_active_lanes_only():
     launch(remainder, divisors(67, np.uint32))
 
 
-@pytest.mark.parametrize("kernel, args", [(even_quotient, (0,)), (constant_quotient, ())])
+@pytest.mark.parametrize(("kernel", "args"), [(even_quotient, (0,)), (constant_quotient, ())])
 def test_divisions_of_uniform_and_constant_operands_are_checked(kernel, args):
     assert "division by zero" in refusal(kernel, divisors(5), *args)
 
@@ -86,7 +86,8 @@ def test_divisions_of_uniform_and_constant_operands_are_checked(kernel, args):
 @pytest.mark.parametrize("check", [False, "races", "protocol"])
 def test_without_the_check_a_division_by_zero_gives_zero(check):
     (out,) = launch(quotient, divisors(70), check=check)
-    assert out[70] == 0 and out[69] == 100
+    assert out[70] == 0
+    assert out[69] == 100
 
 
 def test_a_division_that_the_source_does_not_evaluate_is_not_reported():
@@ -203,8 +204,12 @@ def test_the_check_does_not_change_the_run():
     assert len(cycles) == 1
 
 
+@pytest.mark.parametrize("name", gpucoh.workloads())
+def test_a_workload_passes_the_kernel_checks(name):
+    result = gpucoh.run(name, protocol="ideal", scale="tiny", check="kernel")
+    assert result.correct is not False
+
+
 def test_a_protocol_without_a_model_takes_the_check_by_name_only():
     launch(quotient, divisors(70), check=True, protocol="no-coh")
-    assert "division by zero" in refusal(
-        quotient, divisors(70), check="kernel", protocol="no-coh"
-    )
+    assert "division by zero" in refusal(quotient, divisors(70), check="kernel", protocol="no-coh")
