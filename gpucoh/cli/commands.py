@@ -21,6 +21,7 @@ from rich.console import Console
 from gpucoh.cli import fuzz, litmus, papers, verify
 from gpucoh.cli.options import App, lists, one_form, pairs, seeds
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
+from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
 from gpucoh.experiments.runner import Run
@@ -381,6 +382,14 @@ def sweep_command(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Keep the results in --out and run only what is missing."),
@@ -398,9 +407,15 @@ def sweep_command(
 
       gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
 
+      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --scheduler tcp://10.0.0.1:8786
+
       with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
     """
-    table = sweep(read_sweep(file), out=out, resume=resume, jobs=jobs, progress=not as_json)
+    if scheduler is not None and jobs is not None:
+        raise ConfigError("--jobs and --scheduler contradict each other: give one of them")
+    runs = read_sweep(file)
+    with contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor:
+        table = sweep(runs, executor, out=out, resume=resume, jobs=jobs, progress=not as_json)
     wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
     if as_json:
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
