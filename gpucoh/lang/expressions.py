@@ -15,7 +15,7 @@ import numpy as np
 from gpucoh.lang import intrinsics
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.powers import PowerEmitter
-from gpucoh.lang.types import BOOL, F32, I32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, missing_type
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -183,6 +183,8 @@ class ExpressionLowerer(PowerEmitter):
         try:
             found = getattr(base.value, node.attr)
         except AttributeError as error:
+            if isinstance(error, MissingType):
+                self.fail(node, missing_type(node.attr))
             if base.value is sys.modules["gpucoh"]:
                 self.fail(node, str(error))
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")

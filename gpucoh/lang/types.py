@@ -7,6 +7,7 @@ check kernels as plain Python.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
@@ -57,6 +58,53 @@ F32 = Scalar("f32", 2, "float32")
 BOOL = Scalar("bool", 0, "int32")
 
 
+_WIDE = {
+    "i64": I32,
+    "int64": I32,
+    "u64": U32,
+    "uint64": U32,
+    "f64": F32,
+    "float64": F32,
+    "double": F32,
+}
+
+
+def wide(type: object) -> str | None:
+    """For a 64-bit type, or its name: "int64, 64 bits wide (allowed: ...)"; None for any other object."""
+    name = type
+    if isinstance(type, np.dtype):
+        name = type.name
+    elif getattr(type, "__module__", "") == "numpy":
+        name = getattr(type, "__name__", "")
+    if not isinstance(name, str) or name not in _WIDE:
+        return None
+    return f"{name}, 64 bits wide (allowed: i32, u32, f32; use gpucoh.{_WIDE[name].name})"
+
+
+def refusal(what: str, type: object, otherwise: str) -> str:
+    """The text about a type that is none of the language: ``otherwise``, unless it is 64 bits wide."""
+    is_wide = wide(type)
+    return f"{what} is {is_wide}" if is_wide else otherwise
+
+
+class MissingType(KernelError, AttributeError):
+    """An attribute of gpucoh that would be a 64-bit type."""
+
+
+def missing_type(name: str) -> str:
+    """The text about ``gpucoh.i64`` and the like."""
+    return f"gpucoh has no type {wide(name)}"
+
+
+def located(error: type[KernelError], message: str) -> KernelError:
+    """An error at the line that calls the caller, unless that is no line of a file."""
+    frame = sys._getframe(2)
+    filename, line = frame.f_code.co_filename, frame.f_lineno
+    if filename == "<string>":  # an annotation in quotes: its reader adds the place
+        return error(message)
+    return error(f"{filename}:{line}: {message}", filename, line)
+
+
 #: Largest number of dimensions of a buffer.
 MAX_DIMENSIONS = 3
 
@@ -104,7 +152,9 @@ else:
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
             if not isinstance(dtype, Scalar):
-                raise KernelError(f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32")
+                otherwise = f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32"
+                text = refusal("the element type of Buffer", dtype, otherwise)
+                raise located(KernelError, text)
             dimensions, readonly = 1, False
             for given in rest:
                 if given == "readonly":
@@ -112,9 +162,10 @@ else:
                 elif type(given) is int and 1 <= given <= MAX_DIMENSIONS:
                     dimensions = given
                 else:
-                    raise KernelError(
+                    raise located(
+                        KernelError,
                         f"Buffer[{dtype.name}, {given!r}]: the only qualifiers are the number of dimensions, 1 to "
-                        f'{MAX_DIMENSIONS}, and "readonly"'
+                        f'{MAX_DIMENSIONS}, and "readonly"',
                     )
             return BufferType(dtype, readonly, dimensions)
 
