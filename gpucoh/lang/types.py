@@ -7,9 +7,10 @@ check kernels as plain Python.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, get_origin, overload
 
 import numpy as np
 
@@ -123,14 +124,18 @@ class BufferType:
         return f"gpucoh.Buffer[{self.dtype.name}{dimensions}{readonly}]"
 
 
-_T = TypeVar("_T")
-
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    _T = TypeVar("_T")
+    # Type checkers take a number or a text only inside Literal.
+    _Qualifiers = TypeVar("_Qualifiers", default=Any)
+
     i32: TypeAlias = int
     u32: TypeAlias = int
     f32: TypeAlias = float
 
-    class Buffer(Generic[_T]):
+    class Buffer(Generic[_T, _Qualifiers]):
         """A global, scratchpad or local array in a kernel."""
 
         shape: tuple[int, ...]
@@ -142,11 +147,14 @@ if TYPE_CHECKING:
 else:
     i32, u32, f32 = I32, U32, F32
 
+    def _qualifiers(given):
+        return get_args(given) if get_origin(given) is Literal else (given,)
+
     class Buffer:
         """Annotation of a global array: ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``.
 
         The number is that of the dimensions, 1 to 3, of the array and of its indices. A buffer of one dimension takes
-        an array of any shape, flat.
+        an array of any shape, flat. ``Buffer[f32, Literal[2, "readonly"]]`` is the form that type checkers accept.
         """
 
         def __class_getitem__(cls, item):
@@ -156,7 +164,7 @@ else:
                 text = refusal("the element type of Buffer", dtype, otherwise)
                 raise located(KernelError, text)
             dimensions, readonly = 1, False
-            for given in rest:
+            for given in itertools.chain.from_iterable(map(_qualifiers, rest)):
                 if given == "readonly":
                     readonly = True
                 elif type(given) is int and 1 <= given <= MAX_DIMENSIONS:
