@@ -7,7 +7,6 @@ one line on standard error.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import sys
@@ -19,7 +18,7 @@ import typer
 from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
-from gpucoh.cli.options import App, lists, one_form, pairs, seeds
+from gpucoh.cli.options import App, lists, one_form, pairs, print_json, seeds
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
@@ -105,10 +104,6 @@ def _console() -> Console:
     return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-
-
 @app.command("protocols")
 def protocols_command(
     name: Annotated[
@@ -136,7 +131,7 @@ def protocols_command(
             raise ConfigError("--dot takes one protocol: gpucoh protocols ID --dot")
         sys.stdout.write(chosen[name].dot())
     elif as_json:
-        _print_json([item.to_dict() for item in chosen.values()])
+        print_json([item.to_dict() for item in chosen.values()])
     elif name is None:
         tables.print_protocols(_console(), chosen)
     else:
@@ -182,7 +177,7 @@ def machines_command(
             }
             for item in chosen.values()
         ]
-        _print_json(listed if name is None else listed[0])
+        print_json(listed if name is None else listed[0])
     elif name is None:
         tables.print_machines(_console(), chosen)
     else:
@@ -207,7 +202,7 @@ def workloads_command(
     chosen = workloads() if name is None else {name: find(name)}
     if as_json:
         listed = [item.to_dict() for item in chosen.values()]
-        _print_json(listed if name is None else listed[0])
+        print_json(listed if name is None else listed[0])
     elif name is None:
         tables.print_workloads(_console(), chosen)
     else:
@@ -287,7 +282,7 @@ def run_command(
     if result.error == "WorkloadError":
         raise WorkloadError(result.where)
     if as_json:
-        _print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
+        print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
         tables.print_run(_console(), result, check)
     if result.correct is False:
@@ -365,7 +360,7 @@ def compare_command(
             check=check,
         )
         if as_json:
-            _print_json(comparison.to_dict())
+            print_json(comparison.to_dict())
         else:
             tables.print_comparison(_console(), comparison)
         files = [] if folder is None else _draw(comparison, folder)
@@ -419,7 +414,7 @@ def sweep_command(
     wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
     if as_json:
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
-        _print_json({"out": str(out), "runs": rows})
+        print_json({"out": str(out), "runs": rows})
     else:
         sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
     if len(wrong):
@@ -440,10 +435,10 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
-fuzz.register(app, _console, _print_json)
-litmus.register(app, _console, _print_json)
-papers.register(app, _console, _print_json)
-verify.register(app, _console, _print_json)
+fuzz.register(app, _console, print_json)
+litmus.register(app, _console, print_json)
+papers.register(app, _console, print_json)
+verify.register(app, _console, print_json)
 
 
 def _print_version(wanted: bool) -> None:

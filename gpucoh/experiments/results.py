@@ -33,10 +33,15 @@ WHOLE_RUN = "run"
 FLUSH_SECONDS = 5.0
 
 
+def _group(column: str) -> tuple[bool, bool, bool]:
+    """Sorts columns that only some rows have to one place: results, machine fields, parameters, the end."""
+    return column in ("error", "version"), column.startswith("param_"), column.startswith("set_")
+
+
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Rows as a table with every column that occurs; a column of mixed types becomes text."""
     listed = list(rows)
-    names = list(dict.fromkeys(name for row in listed for name in row))
+    names = sorted(dict.fromkeys(name for row in listed for name in row), key=_group)
     columns = {name: _column([row.get(name) for row in listed]) for name in names}
     return pa.table(columns)
 

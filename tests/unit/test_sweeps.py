@@ -15,7 +15,7 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments import results, sweeps
-from gpucoh.experiments.results import Results, as_frame
+from gpucoh.experiments.results import Results, as_frame, as_table
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import key_of, read_sweep
 
@@ -165,6 +165,16 @@ def test_two_sweeps_do_not_write_one_file(tmp_path):
     ):
         gpucoh.sweep(RUNS[:1], out=out)
     assert len(gpucoh.sweep(RUNS[:1], out=out)) == 1
+
+
+def test_the_order_of_columns_does_not_depend_on_that_of_rows():
+    rows = [
+        {"key": "a", "cycles": 1, "param_n": "8", "error": None},
+        {"key": "b", "cycles": 2, "set_l1_kib": "32", "param_n": "8", "error": None},
+    ]
+    wanted = ["key", "cycles", "set_l1_kib", "param_n", "error"]
+    assert as_table(rows).column_names == wanted
+    assert as_table(rows[::-1]).column_names == wanted
 
 
 def test_rows_with_different_columns_and_types_make_one_table():
