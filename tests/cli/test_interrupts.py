@@ -15,8 +15,8 @@ import gpucoh
 from gpucoh.experiments.interrupts import interruptible, terminable
 from gpucoh.files import results_folder, whole_file
 
-# 0.2 s on a machine that does nothing else. Tests may share theirs: a bound grows with the time that a fixed piece of work
-# takes, which the runs that are interrupted, of minutes and more, exceed by far.
+# 0.2 s on a machine that does nothing else. Tests may share theirs: the bound grows with the time of a fixed piece of
+# work. Without the interrupt, the runs take minutes.
 AT_ONCE = 1.0
 IDLE_S = 0.1  # of the piece of work, at least
 
