@@ -45,7 +45,7 @@ FERMI: Preset = {
     ),
     "scratchpad_order": (
         0,
-        "RCC section IV.A names global and local memory; 1 in the public simulator of its authors",
+        "inferred: RCC section IV.A names global and local memory; 1: its public simulator",
     ),
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (
