@@ -12,6 +12,8 @@
  */
 #include "protocols/invalidation/gpu_vi.h"
 
+enum { OPTION_BYTES };
+
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------ */
 
 #define L1_STATES(X)                                                                       \
@@ -234,6 +236,8 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
+    .options = {[OPTION_BYTES] = GPC_BYTES_OPTION},
+    .public_sizes = {.given = true, .option = OPTION_BYTES, .line_header = 8},
     .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
     .declared = {.figure_slot = 3,
                  .uncovered = {{.table = "L1",
