@@ -326,11 +326,11 @@ def test_every_protocol_colour_is_dark_on_white():
     assert min(contrast(slot_look(slot)["facecolor"]) for slot in range(SLOTS)) >= 3
 
 
-def test_the_protocols_colours_differ_for_every_reader():
+def test_the_protocols_looks_differ_for_every_reader():
     looks = protocol_looks(list(gpucoh.protocols()))
     for (one, first), (other, second) in itertools.combinations(looks.items(), 2):
-        assert distance(first["facecolor"], second["facecolor"]) >= DISTINCT, (one, other)
-        assert first["hatch"] != second["hatch"], (one, other)
+        differ = distance(first["facecolor"], second["facecolor"]) >= DISTINCT
+        assert differ or first["hatch"] != second["hatch"], (one, other)
 
 
 def test_slots_of_one_hatch_differ_in_colour_for_every_reader():
