@@ -134,6 +134,9 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
         status =
             gpc_race_create(&gpu->machine, at_perform, gpu->rule != GPC_RULE_DRF, &gpu->failure, &gpu->checks.race);
     }
+    if (status == 0 && (gpu->check & GPC_CHECK_KERNEL)) {
+        status = gpc_cores_check_kernels(&gpu->cores);
+    }
     if (status || !gpu->check) {
         return status;
     }
