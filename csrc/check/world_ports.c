@@ -130,6 +130,10 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 
         if (msg->type == GPC_MSG_LOAD) {
             thread->read[op] = words[gpc_world_word_of(self, asked->variable)];
+            if (asked->value && thread->read[op] != asked->value) { /* no younger operation has issued */
+                thread->read[op] = 0;
+                thread->next_op = op;
+            }
         } else if (msg->type == GPC_MSG_ATOMIC) {
             thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
         }
