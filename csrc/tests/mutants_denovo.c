@@ -116,12 +116,6 @@ owner_keeps_word(mutant_t *m)
     mutant_next(m, "L1", "R", "FORWARD_TAKE", "R");
 }
 
-static void
-marks_outlive_the_kernel(mutant_t *m)
-{
-    mutant_next(m, "L1", "VO", "BEGIN", "VO");
-}
-
 /* clang-format off */
 MUTANTS(denovo) {
     {"gpu-drf!release-waits-for-nothing", "a release does not wait for the store buffer", NULL, release_waits_for_nothing},
@@ -143,8 +137,6 @@ MUTANTS(denovo) {
     {"denovo-drf!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
     {"denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
     {"denovo-drf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
-    {"denovo-ro!marks-outlive-the-kernel", "read-only marks survive the begin of a kernel that may write the array",
-     "section 4.2: read-only regions are not invalidated; when a region ends is not said", marks_outlive_the_kernel},
     {"denovo-hrf!release-waits-for-nothing", "a global release does not register delayed words", NULL, release_waits_for_nothing},
     {0},
 };

@@ -145,15 +145,14 @@ def programs_of(
     fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
     without.
     """
-    known = shapes()
-    if protocol.models[rule] in RACE_FREE:
-        known = race_free() + known
-    fitting = [p for p in known if p.cores <= cores and p.variables <= lines]
+    fitting = [p for p in shapes() if p.cores <= cores and p.variables <= lines]
     bound = list(every_program(min(cores, 2), lines, operations))
     fitting = [_under(program, rule) for program in fitting]
     if rule != "sc":
         bound += [fenced(program) for program in bound]
-    return _in_settings([fitting, bound], protocol.has_l1)
+    promised = race_free() if protocol.models[rule] in RACE_FREE else []
+    first = [p for p in promised if p.cores <= cores]
+    return _in_settings([first, fitting, bound], protocol.has_l1)
 
 
 def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:

@@ -6,7 +6,7 @@
  * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word.
  * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
  *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
- *          that is in the store buffer. Forwarded reads are served before the forward that takes the word. The write-back
+ *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the forward that takes the word. The write-back
  *          buffer has 16 lines; a word in it still answers forwards until the L2 acknowledges.
  */
 #include "protocols/denovo/denovo.h"
@@ -192,9 +192,11 @@ GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the reg
     return perform(x, x->message, true);
 }
 
-GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesses in order")
+/* An answer that is still on its way may carry the words' older values: an L2 that recalls them would let it install these. */
+GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesses in order; answers skip these words")
 {
     gpc_index_t request;
+    denovo_l1_mshr(x)->skip |= x->mask;
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
         int status = perform(x, request, false);
         if (status) {
@@ -286,6 +288,7 @@ GPC_SHARED_ACTION(dn_act_take_buffered,
     gpc_index_t at = gpc_part_find(sb_part(x->unit), x->line);
     sb_entry_t *entry = sb_entry_at(x->unit, at);
 
+    denovo_l1_mshr(x)->skip |= x->mask; /* as in dn_act_run_syncs */
     gpc_merge_words(gpc_line_words(x), entry->words.word, x->mask);
     int status = gpc_note_drained(x, x->mask, entry->words.word, 0);
     if (status == GPC_OK) {
