@@ -46,12 +46,13 @@ enum {
     RCC_OPTION_PREDICT_UP,
     RCC_OPTION_TICK,
     RCC_OPTION_ROLLOVER_STALL,
-    RCC_OPTION_ACQUIRE
+    RCC_OPTION_POLLS
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
-enum { RCC_ACQUIRE_L2, RCC_ACQUIRE_L1 };
+enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255 };
 /* Section III.E: leases that are predicted, in logical time. */
 enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
+enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests */
 
 #define RCC_SWITCH(option, name_, text_)                                                                                \
     [option] = {.name = (name_), .standard = 1, .smallest = 0, .largest = 1, .choices = "off on", .text = (text_), .fuzz_most = 1}
@@ -87,25 +88,30 @@ enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
                              .largest = 1000000000,                                                                    \
                              .text = "core cycles after which a core's clock advances by 1, so that spins end; 0: never", \
                              .small = {true, 0},                                                                       \
-                             .fuzz_least = 20,                                                                         \
-                             .fuzz_most = 10000},                                                                      \
+                             .fuzz_least = RCC_SHORTEST_TICK,                                                          \
+                             .fuzz_most = 8},                                                                          \
         [RCC_OPTION_ROLLOVER_STALL] = {.name = "rollover_stall",                                                       \
                                        .standard = 0,                                                                  \
                                        .smallest = 0,                                                                  \
                                        .largest = 1000000,                                                             \
                                        .text = "core cycles that the L2 takes no request for in a rollover",           \
-                                       .small = {true, 0}},                                                            \
-        [RCC_OPTION_ACQUIRE] = {.name = "acquire",                                                                     \
-                                .standard = RCC_ACQUIRE_L2,                                                            \
-                                .smallest = RCC_ACQUIRE_L2,                                                            \
-                                .largest = RCC_ACQUIRE_L1,                                                             \
-                                .choices = "l2 l1",                                                                    \
-                                .text = "where an acquire load reads: at the L2, or from a copy like other loads",      \
-                                .fuzz_most = RCC_ACQUIRE_L1},                                                          \
+                                       .small = {true, 0},                                                            \
+                                       .fuzz_most = 400},                                                            \
+        [RCC_OPTION_POLLS] = {.name = "polls",                                                                         \
+                              .standard = 16,                                                                          \
+                              .smallest = RCC_POLLS_OFF,                                                               \
+                              .largest = RCC_MOST_POLLS,                                                               \
+                              .choices = "off",                                                                        \
+                              .text = "loads other than weak ones that a copy serves before one renews its lease; off: any number", \
+                              .small = {true, RCC_POLLS_OFF},                                                          \
+                              .fuzz_least = 0,                                                                         \
+                              .fuzz_most = 32},                                                                        \
     }
 
 /* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
 void rcc_derive(const gpc_machine_t *machine, int64_t *options);
+/* GPC_ERROR_OPTION if the tick is shorter than the shortest one. */
+int rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
 
 /* ---- logical time ------------------------------------------------------------------------------------------------------------ */
 
@@ -120,7 +126,9 @@ rcc_later(uint64_t a, uint64_t b)
 /* Every field is a clock of the core. RCC-WO adds the clock of its writes. */
 #define RCC_CORE(FIELD) FIELD(LOGICAL, uint64_t, now) /* of its reads; in RCC-SC of all its accesses */
 GPC_METADATA(rcc_l1, unit, RCC_CORE)
-#define RCC_COPY(FIELD) FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */
+#define RCC_COPY(FIELD)                                                                               \
+    FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */ \
+    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
 #define RCC_L1_STATES(X)                                                                                    \
@@ -165,6 +173,7 @@ GPC_MUST_CHECK int rcc_send_write(gpc_step_t *x, uint64_t now);
 
 GPC_DECLARE_ACTION(rcc_act_request_line);
 GPC_DECLARE_ACTION(rcc_act_merge_timed);
+GPC_DECLARE_ACTION(rcc_act_hit);
 GPC_DECLARE_ACTION(rcc_act_raise_now);
 GPC_DECLARE_ACTION(rcc_act_fill_copy);
 GPC_DECLARE_ACTION(rcc_act_renew_copy);

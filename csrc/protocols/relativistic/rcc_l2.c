@@ -77,6 +77,18 @@ rcc_derive(const gpc_machine_t *machine, int64_t *options)
     options[RCC_OPTION_ROLLOVER_STALL] = (int64_t) 2 * machine->partitions + machine->l2_round_trip;
 }
 
+int
+rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    int64_t tick = options[RCC_OPTION_TICK];
+    (void) machine;
+    if (tick == 0 || tick >= RCC_SHORTEST_TICK) {
+        return 0;
+    }
+    return gpc_fail(failure, GPC_ERROR_OPTION, "rcc: tick %lld is too short: set it to 0 (never), or to %d or more",
+                    (long long) tick, RCC_SHORTEST_TICK);
+}
+
 /* ---- times: those of older epochs are 0 of this one ------------------------------------------------------------------------------ */
 
 static uint64_t
@@ -171,7 +183,7 @@ is_unchanged(const gpc_step_t *x)
     return in_epoch(x->unit, rcc_message(x->msg)->exp) > ver_of(x);
 }
 
-/* Whether the reader's copy, if it has one, has expired: acquire loads renew those that have not. */
+/* Whether the reader's copy, if it has one, has expired: loads that poll renew those that have not. */
 static bool
 has_expired(const gpc_step_t *x)
 {
@@ -433,10 +445,8 @@ static const gpc_cell_t roll_table[ROLL_NUM_STATES][ROLL_NUM_EVENTS] = {
     [ROLL_RUNS] = {
         [ROLL_BEGIN] = GO(ROLL_STALLS, act_zero, act_await_resume),
         [ROLL_BEGIN_SHORT] = GO(ROLL_RUNS, act_zero),
-        [ROLL_RESUME] = GO(ROLL_RUNS), /* of a rollover that another one, caused by a fill, has followed */
     },
-    [ROLL_STALLS] = {
-        [ROLL_BEGIN] = GO(ROLL_STALLS, act_zero, act_await_resume),
+    [ROLL_STALLS] = { /* no request advances a timestamp, and a fill's lease fits into the new epoch: no second rollover begins */
         [ROLL_RESUME] = GO(ROLL_RUNS),
     },
 };

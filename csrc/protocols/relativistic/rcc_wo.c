@@ -51,7 +51,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = GO_HARDENED(L1_I, act_release_way), /* an expired copy */
     },
     [L1_V] = {
-        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_LOAD] = GO(L1_V, rcc_act_hit),
         [L1_STORE] = GO(L1_VI, act_write_through),
         [L1_ATOMIC] = GO(L1_VI, act_send_atomic),
         [L1_EVICT] = GO(L1_I, act_release_way),
@@ -90,7 +90,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LAST_ACK] = GO(L1_I, act_raise_writes, act_complete, act_release_way),
     },
     [L1_VI] = { /* leases of one line arrive in order: none that arrives here has expired */
-        [L1_LOAD] = GO(L1_VI, act_hit), /* the old value: the store's version exceeds the lease */
+        [L1_LOAD] = GO(L1_VI, rcc_act_hit), /* the old value: the store's version exceeds the lease */
         [L1_STORE] = GO(L1_VI, act_write_through),
         [L1_ATOMIC] = GO(L1_VI, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -155,9 +155,10 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
     .order = {.release = release_after_reads, .fence = join_at_fence, .same_line = true},
     .options = RCC_OPTIONS,
     .derive = rcc_derive,
+    .check = rcc_check,
     .declared = {.figure_slot = 16,
                  .weak_outcomes = "SB MP",
-                 .variations = "predict=off renew=off predict_up=any tick=100"},
+                 .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .keeps_time = true,
     .logical_time = true,
     .host_read = gpc_host_read,
