@@ -55,6 +55,8 @@ enum { WARM_ALL = 15, WARM_AT_CORE_1 = 12, WARM_X_AT_CORE_1 = 4 };
 
 static const gpc_explore_thread_t lb[] = {THREAD(0, LD(X), ST(Y, 1)), THREAD(1, LD(Y), ST(X, 1))};
 static const gpc_explore_thread_t merge[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X)), THREAD(1, LD(X))};
+static const gpc_explore_thread_t sb_barriers[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER, LD(Y)),
+                                                   THREAD(1, ST(Y, 1), BLOCK_BARRIER, LD(X))};
 static const gpc_explore_thread_t over_kernels[] = {THREAD(0, ST(X, 1), NEXT_KERNEL),
                                                     THREAD(1, LD(X), NEXT_KERNEL, LD(X))};
 
@@ -88,12 +90,14 @@ merged_loads_do_not_take_a_lease_that_ended_before_they_issued(void)
 }
 
 static void
-rcc_wo_is_weak_and_its_fences_join_the_views(void)
+rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks(void)
 {
     asked_t asked = {.protocol = "rcc-wo", .warm = WARM_ALL};
     asked.threads = sb;
     expect(&asked, "[0, 0, ", true); /* not sequentially consistent */
     asked.threads = sb_fences;
+    expect(&asked, "[0, 0, ", false);
+    asked.threads = sb_barriers;
     expect(&asked, "[0, 0, ", false);
     asked.threads = mp;
     asked.warm = WARM_X_AT_CORE_1;
@@ -528,7 +532,7 @@ main(void)
     RUN(polls_of_a_copy_renew_it);
     RUN(rcc_sc_is_sequentially_consistent);
     RUN(merged_loads_do_not_take_a_lease_that_ended_before_they_issued);
-    RUN(rcc_wo_is_weak_and_its_fences_join_the_views);
+    RUN(rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks);
     RUN(rollovers_hide_no_write);
     RUN(a_launch_sees_what_earlier_ones_wrote);
     return harness_end();
