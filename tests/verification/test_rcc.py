@@ -71,7 +71,7 @@ def test_unchanged_copies_are_renewed_unless_renewal_is_off(protocol: str) -> No
     assert on["counters"]["L2"]["renewals"] == on["traffic"]["RENEW"]["messages"] > 0
     assert off["counters"]["L2"]["renewals"] == off["traffic"]["RENEW"]["messages"] == 0
     for stats in (on, off):
-        assert 0 < stats["counters"]["L2"]["expired_unchanged"]
+        assert stats["counters"]["L2"]["expired_unchanged"] > 0
         assert (
             stats["counters"]["L2"]["expired_unchanged"]
             <= stats["counters"]["L1"]["expired_loads"]
@@ -80,5 +80,5 @@ def test_unchanged_copies_are_renewed_unless_renewal_is_off(protocol: str) -> No
 
 
 def test_a_tick_that_would_starve_requests_is_refused() -> None:
-    with pytest.raises(gpucoh.ConfigError, match="tick 3 is too short: .* 4 or more"):
+    with pytest.raises(gpucoh.ConfigError, match=r"tick 3 is too short: .* 4 or more"):
         gpucoh.run("bfs", protocol="rcc-sc[tick=3]", scale="tiny")
