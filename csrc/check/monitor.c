@@ -195,6 +195,27 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
+int
+gpc_monitor_launch_began(gpc_monitor_t *self)
+{
+    int status = GPC_OK;
+
+    for (uint32_t core = 0; core < self->about.machine->cores && self->watched.copies; core++) {
+        gpc_controller_t *l1 = self->about.l1s[core];
+        const gpc_tags_t *tags = &l1->arrays[0];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways && status == GPC_OK; way++) {
+            gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
+            if (line == GPC_NEVER || gpc_monitor_expired(self, l1, way)) {
+                continue;
+            }
+            gpc_copy_t copy = gpc_monitor_copy(self, l1, line);
+            status = check_words(self, l1, line, gpc_tags_words(tags, way), copy.readable,
+                                 "a copy that outlives a launch is current");
+        }
+    }
+    return status;
+}
+
 /* Reports masked words that one L1 may write and another one holds. */
 static int
 two_have_words(const gpc_monitor_t *self, gpc_address_t line, gpc_mask_t words)
@@ -270,7 +291,8 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
 {
     gpc_controller_t *l1 = self->about.l1s[core];
     gpc_cycle_t visible = gpc_monitor_warp(self, core, warp)->visible;
-    bool releases = access->kind == GPC_ACCESS_FENCE || access->kind == GPC_ACCESS_EXIT ||
+    bool exits = access->kind == GPC_ACCESS_EXIT && !l1->protocol->order.exit; /* its own end may not wait */
+    bool releases = access->kind == GPC_ACCESS_FENCE || exits ||
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {

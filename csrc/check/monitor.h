@@ -63,6 +63,8 @@ GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 
+/* A launch begins, and every unit has taken its KERNEL_BEGIN: checks that every copy that may be read is current. */
+GPC_MUST_CHECK int gpc_monitor_launch_began(gpc_monitor_t *self);
 /* A block begins on these warps of the core: clears their history. */
 void gpc_monitor_block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps);
 /* order.c has permitted the warp's access, fence or exit. */

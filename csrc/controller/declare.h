@@ -182,7 +182,8 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* A protocol's additions to the ordering rules of order.c. NULL members add nothing. Only `before` and `release` may return GPC_HOLD. */
+/* A protocol's additions to the ordering rules of order.c. NULL members add nothing. `before`, `release` and `exit`
+ * alone may return GPC_HOLD. */
 typedef struct {
     /* Whether a load, store or atomic of the warp may issue, once consistency and older accesses permit it. GPC_OK; GPC_HOLD: retry when
      * the warp is woken, or at *until (preset: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
@@ -190,6 +191,8 @@ typedef struct {
     /* The release part, once all older accesses of the warp are complete. GPC_OK: done; GPC_HOLD: not yet, retry when woken, or at
      * *until. It sends messages with gpc_controller_order, and the answer wakes the warp with wake_warp. */
     int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+    /* The release part of a warp's end; NULL: `release`. */
+    int (*exit)(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A fence's addition to both parts (rcc-wo joins its views). */

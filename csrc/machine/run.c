@@ -28,7 +28,7 @@ kernel_begin(gpc_gpu_t *gpu)
         gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    return status;
+    return status == 0 && gpu->checks.monitor ? gpc_monitor_launch_began(gpu->checks.monitor) : status;
 }
 
 /* Checks that every buffer is inside one allocation. */
@@ -82,6 +82,9 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_gpu_hang_begin(gpu);
     status = kernel_begin(gpu);
     if (status) {
+        if (gpu->failure.line != GPC_NEVER) {
+            gpc_gpu_add_line_state(gpu);
+        }
         gpc_gpu_abort(gpu);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }

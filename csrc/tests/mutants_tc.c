@@ -261,6 +261,12 @@ join_nothing(gpc_controller_t *l1, void *into, const void *from)
 }
 
 static void
+tcw_copies_outlive_a_launch(mutant_t *m)
+{
+    mutant_copy(m, "L1", "V", "KERNEL_BEGIN", "V", "KERNEL_FOLLOWS");
+}
+
+static void
 tcw_barrier_joins_nothing(mutant_t *m)
 {
     mutant_protocol(m)->order.join = join_nothing;
@@ -324,6 +330,8 @@ MUTANTS(tc) {
     {"tc-weak!lease-off-by-one", "the L2 treats a lease as expired in its last cycle", NULL, lease_off_by_one},
     {"tc-weak!evicted-lease-forgotten", "the L2 drops the lease of a line that it evicts", NULL, evicted_lease_forgotten},
     {"tc-weak!writeback-lost", "a dirty line whose leases have expired leaves the L2 without being written to memory", NULL, writeback_lost},
+    {"tc-weak!copies-outlive-launch", "L1s keep their copies when a kernel begins, though the launch before did not wait for leases", NULL,
+     tcw_copies_outlive_a_launch},
     {"tc-weak!barrier-joins-nothing", "warps leave a barrier without each other's GWCTs", NULL, tcw_barrier_joins_nothing},
     {0},
 };

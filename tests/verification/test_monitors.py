@@ -81,6 +81,7 @@ PLANTED = [
     ("single writer or many readers", "gpu-vi!store-without-invalidations", "bh", {}),
     ("single writer or many readers", "mesi!owner-keeps-line", "bh", {}),
     ("single writer or many readers", "tc-strong!store-waits-for-no-lease", "bh", {}),
+    ("a copy that outlives a launch is current", "tc-weak!copies-outlive-launch", "cc", {}),
     ("a readable copy is current", "ideal!fill-survives", "bh", {}),
     ("a readable copy is current", "mesi!writeback-lost", "sr", {}),
     ("the bank has every write", "no-l1!fill-over-store", "bh", {}),

@@ -113,7 +113,11 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
     gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* all lanes access one word */
-    int status = find_words(x, d, named, words);
+    int status = x->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
+    if (status != GPC_ISSUED) {
+        return status;
+    }
+    status = find_words(x, d, named, words);
     if (status == 0 && x->cores->watch != NULL) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }

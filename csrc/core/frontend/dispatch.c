@@ -47,6 +47,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
     parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
     parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
+    parts->order_stalled = GPC_ARENA_TAKE(arena, warps, gpc_cycle_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
     parts->accesses = calloc(cores, sizeof *parts->accesses);

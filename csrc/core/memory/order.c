@@ -114,10 +114,14 @@ blocks(const gpc_order_t *self, const gpc_access_t *access)
     return has_acquire(access) || (ordered && access->order != GPC_ORDER_WEAK);
 }
 
+/* The verdict for the status of a trait that may hold. */
 static int
-verdict_of_hold(gpc_cycle_t until)
+verdict_of(int status, const gpc_cycle_t *until)
 {
-    return until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+    if (status == GPC_HOLD) {
+        return *until == GPC_NEVER ? GPC_ORDER_VERDICT_RELEASE : GPC_ORDER_VERDICT_TIME;
+    }
+    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
 }
 
 static int
@@ -126,11 +130,17 @@ release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc
     if (!self->traits->release || is_local(self, scope)) {
         return GPC_ORDER_VERDICT_GO;
     }
-    int status = self->traits->release(self->l1s[core], (uint16_t) warp, scope, until);
-    if (status == GPC_HOLD) {
-        return verdict_of_hold(*until);
+    return verdict_of(self->traits->release(self->l1s[core], (uint16_t) warp, scope, until), until);
+}
+
+/* The release part of a warp's end. */
+static int
+exit_part(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_cycle_t *until)
+{
+    if (!self->traits->exit) {
+        return release_part(self, core, warp, GPC_SCOPE_SYS, until);
     }
-    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+    return verdict_of(self->traits->exit(self->l1s[core], (uint16_t) warp, until), until);
 }
 
 /* The protocol's additional condition for a load, store or atomic. */
@@ -140,11 +150,7 @@ before_part(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t 
     if (!self->traits->before || access->kind >= GPC_ACCESS_FENCE) {
         return GPC_ORDER_VERDICT_GO;
     }
-    int status = self->traits->before(self->l1s[core], (uint16_t) warp, access, until);
-    if (status == GPC_HOLD) {
-        return verdict_of_hold(*until);
-    }
-    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+    return verdict_of(self->traits->before(self->l1s[core], (uint16_t) warp, access, until), until);
 }
 
 /* Acquire and fence parts must not hold: callers do not retry them. */
@@ -153,9 +159,10 @@ never_waits(gpc_controller_t *l1, const char *part, int status)
 {
     return status <= 0
                ? status
-               : gpc_fail(l1->failure, GPC_ERROR_PROTOCOL,
-                          "%s %u: the %s part of an order trait returned %d: only `before` and `release` may hold",
-                          l1->type->name, l1->index, part, status);
+               : gpc_fail(
+                     l1->failure, GPC_ERROR_PROTOCOL,
+                     "%s %u: the %s part of an order trait returned %d: only `before`, `release` and `exit` may hold",
+                     l1->type->name, l1->index, part, status);
 }
 
 static int
@@ -192,14 +199,16 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
         return verdict;
     }
-    uint8_t scope = access->kind == GPC_ACCESS_EXIT ? GPC_SCOPE_SYS : access->scope;
-    verdict = release_part(self, core, warp, scope, until);
+    if (access->kind == GPC_ACCESS_EXIT) {
+        return exit_part(self, core, warp, until);
+    }
+    verdict = release_part(self, core, warp, access->scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return verdict;
     }
     bool fences =
         access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
-    return fences ? end_of_fence(self, core, warp, scope) : GPC_ORDER_VERDICT_GO;
+    return fences ? end_of_fence(self, core, warp, access->scope) : GPC_ORDER_VERDICT_GO;
 }
 
 void
@@ -221,10 +230,10 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
 
-bool
-gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
+int
+gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
-    return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
+    return older(warp_at(self, core, warp));
 }
 
 /* ---- outstanding accesses by line and word ----------------------------------------------------------------- */

@@ -53,6 +53,12 @@ GPC_SHARED_ACTION(act_send_atomic, "send ATOMIC with the lane list; the atomic b
     return gpc_send_and_wait(x, gpc_new_request(x, MSG_ATOMIC));
 }
 
+GPC_SHARED_ACTION(act_count_dropped, "count a copy dropped when a kernel begins")
+{
+    gpc_count(x, self_invalidations);
+    return GPC_OK;
+}
+
 /* ---- L2: states and events --------------------------------------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)

@@ -65,6 +65,7 @@ GPC_METADATA(baseline_l1, line, BASELINE_L1_LINE)
 GPC_DECLARE_ACTION(act_request_line);
 GPC_DECLARE_ACTION(act_write_through);
 GPC_DECLARE_ACTION(act_send_atomic);
+GPC_DECLARE_ACTION(act_count_dropped);
 
 /* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------------------- */
 

@@ -20,12 +20,6 @@ l1_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? L1_KERNEL_BEGIN : baseline_l1_classify(x);
 }
 
-GPC_ACTION(act_count_dropped, "count a copy dropped when a kernel begins")
-{
-    gpc_count(x, self_invalidations);
-    return GPC_OK;
-}
-
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {

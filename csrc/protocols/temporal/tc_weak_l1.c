@@ -3,8 +3,10 @@
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never stall at the L2; their answers carry the time
  *          at which they are globally visible (GWCT), and a fence waits for the largest GWCT of its warp.
  * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
- * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too, and the end of a warp is a fence; a
- *          warp that leaves a barrier has the largest GWCT of all warps at the barrier.
+ * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too; a warp that leaves a barrier has the
+ *          largest GWCT of all warps at the barrier; the end of a launch waits for acknowledgements, not for leases, and L1s drop
+ *          their copies when the next begins. (Section 6.4: long leases delay fences only, so a program without fences needs no
+ *          shorter ones; GPUs drop copies between launches.)
  * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the L1's own stores (the L2
  *          adds one per store), at the answer, never at issue, so that a sequence of private stores stays private; a returned line
  *          keeps the words of unanswered stores, and no others.
@@ -15,6 +17,7 @@
  *          memory has at its issue, with the words of own unanswered stores, and no load sees a stale copy (one behind an own
  *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
  *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
+ *          launch=wait: the end of a warp is a fence, and copies outlive a launch.
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -27,7 +30,9 @@
     X(L1_ACK_G, "store or atomic performed, with its GWCT; other requests outstanding")     \
     X(L1_LAST_ACK_G, "store or atomic performed, with its GWCT; last request outstanding")  \
     X(L1_DATA_G, "store performed, with its GWCT and the line; other requests outstanding") \
-    X(L1_LAST_DATA_G, "store performed, with its GWCT and the line; last request outstanding")
+    X(L1_LAST_DATA_G, "store performed, with its GWCT and the line; last request outstanding") \
+    X(L1_KERNEL_BEGIN, "kernel begins: every copy is dropped")                              \
+    X(L1_KERNEL_FOLLOWS, "kernel begins, after the stores of the previous one are globally visible")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 TC_L1_STATES(TC_SAME, "")
@@ -39,11 +44,20 @@ GPC_METADATA(tcw_l1, mshr, L1_MSHR)
 GPC_COUNTS_REQUESTS(tcw_l1);
 GPC_METADATA(tcw_l1, warp, L1_WARP)
 
+static bool
+waits_at_exit(const gpc_controller_t *unit)
+{
+    return unit->options[TCW_OPTION_LAUNCH] == TCW_LAUNCH_WAIT;
+}
+
 /* ---- classification -------------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
+    if (x->cause == GPC_MSG_KERNEL_BEGIN) {
+        return waits_at_exit(x->unit) ? L1_KERNEL_FOLLOWS : L1_KERNEL_BEGIN;
+    }
     gpc_event_id_t event = tc_l1_classify(x);
     if (event != GPC_NO_EVENT || x->mshr == GPC_NONE) {
         return event;
@@ -162,6 +176,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* the other states are impossible: warps wait for their requests */
+        [L1_KERNEL_FOLLOWS] = GO(L1_V),
     },
     [L1_VM] = {
         [L1_LOAD] = GO(L1_VM, act_hit), /* stores are not multi-copy atomic: a core may read its own first */
@@ -216,6 +232,8 @@ static const gpc_cell_t authors_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* the other states are impossible: warps wait for their requests */
+        [L1_KERNEL_FOLLOWS] = GO(L1_V),
     },
     [L1_VM] = {
         [L1_LOAD] = GO(L1_VM, act_hit_value),
@@ -258,6 +276,15 @@ static const gpc_cell_t authors_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
+/* No copy is left that a store of the previous kernel could make stale. */
+static void
+forget_visible_stores(gpc_controller_t *unit, uint8_t cause)
+{
+    for (uint16_t warp = 0; cause == GPC_MSG_KERNEL_BEGIN && warp < unit->machine->warps_per_core; warp++) {
+        tcw_l1_warp(unit, warp)->gwct = 0;
+    }
+}
+
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 static const gpc_table_t authors = {GPC_TABLE("L1", OVER_LINES, L1, authors_table, l1_classify)};
 
@@ -269,6 +296,8 @@ const gpc_controller_type_t tcw_l1 = {
     .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
     .mshr = tcw_l1_mshr_described,
     .warp = tcw_l1_warp_described,
+    .begins = 1u << 0,
+    .launch = forget_visible_stores,
     .victim_rank = tc_l1_victim_rank,
 };
 
@@ -286,6 +315,13 @@ release_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc
     }
     *until = gwct + 1;
     return GPC_HOLD;
+}
+
+/* The end of a warp: a fence if copies outlive the launch. */
+static int
+exit_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, gpc_cycle_t *until)
+{
+    return waits_at_exit(unit) ? release_waits_for_gwct(unit, warp, GPC_SCOPE_SYS, until) : GPC_OK;
 }
 
 static void
@@ -323,7 +359,7 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .num_messages = GPC_COUNT_OF(TCW_info),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
-    .order = {.release = release_waits_for_gwct, .join = join_gwct},
+    .order = {.release = release_waits_for_gwct, .exit = exit_waits_for_gwct, .join = join_gwct},
     .options =
         {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
                                   .standard = TCW_LIFETIME_PREDICTED,
@@ -370,13 +406,22 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
               .choices = "off authors",
               .text = "emulate the authors' public simulator: loads take their values at issue, and an "
                       "answer replaces its warp's GWCT",
-              .analysis = "fences may end before their stores are visible"}},
+              .analysis = "fences may end before their stores are visible"},
+         [TCW_OPTION_LAUNCH] =
+             {.name = "launch",
+              .standard = TCW_LAUNCH_DROP,
+              .smallest = TCW_LAUNCH_DROP,
+              .largest = TCW_LAUNCH_WAIT,
+              .choices = "drop wait",
+              .text = "between launches: L1s drop their copies, or warps end as fences do and copies stay",
+              .fuzz_least = TCW_LAUNCH_DROP,
+              .fuzz_most = TCW_LAUNCH_WAIT}},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot =
                      13, /* stores are not multi-copy atomic; fences wait for their own thread's stores only */
                  .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
-                 .variations = "private=literal lifetime=0 lifetime=300"},
+                 .variations = "private=literal lifetime=0 lifetime=300 launch=wait"},
     .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,
