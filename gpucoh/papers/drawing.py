@@ -282,9 +282,13 @@ def table(title: str, rows: Sequence[Mapping[str, object]]) -> Figure:
         figure = Canvas(figsize=(WIDTHS["page"], height), layout="constrained")
         axes = figure.add_subplot()
         axes.axis("off")
-        drawn = axes.table(cellText=cells, colLabels=columns, loc="center", cellLoc="center")
+        drawn = axes.table(
+            cellText=cells, colLabels=columns, loc="center", cellLoc="center", edges="horizontal"
+        )
         drawn.auto_set_font_size(False)
         drawn.set_fontsize(6.5)
+        for cell in drawn.get_celld().values():
+            cell.set_linewidth(0.4)
         drawn.auto_set_column_width(list(range(len(columns))))
         figure.suptitle(title, fontsize=8)
         return figure
