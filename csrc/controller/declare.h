@@ -226,7 +226,7 @@ typedef struct {
     uint32_t copies;     /* bit s: in state s an L1 has a copy that is or may become readable */
     uint32_t owners;     /* bit s: in state s an L1 may write its copy, which is the only one */
     bool bank_is_whole;  /* a line at the bank contains every performed write */
-    uint32_t bank_words; /* over words, bit s of the bank's table 0: a word in state s does */
+    uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
      * NULL: copies do not self-invalidate. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
