@@ -80,7 +80,7 @@ def by_workload(**labels: str) -> Draw:
     Parameters
     ----------
     **labels
-        Measure -> text beside the axis, where ``{base}`` is the baseline.
+        Measure -> text beside the axis, where ``{base}`` is the baseline. Without it, bars are relative to none.
     """
 
     def drawn(panels: Sequence[Panel]) -> Figure:
@@ -121,6 +121,7 @@ def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart
         looks=protocol_looks(comparison.protocols),
         label=label.format(base=short(comparison.baseline)),
         title=title,
+        line=1.0 if "{base}" in label else None,
     )
 
 
@@ -134,7 +135,7 @@ def stacked(
     Parameters
     ----------
     parts : callable
-        Maps a run to the heights of its parts.
+        Maps a run to the heights of its parts; empty for a run that enters no mean.
     kinds : dict
         Part -> the message class whose look it has, and its name.
     label : str
@@ -161,9 +162,13 @@ def stacked(
         every = len(comparison.workloads)
         groups["arithmetic\nmean"] = []
         for protocol in comparison.protocols:
-            used = [name for name in comparison.workloads if comparison.right(name, protocol)]
+            used = [
+                name
+                for name in comparison.workloads
+                if heights[name, protocol] and comparison.right(name, protocol)
+            ]
             means = {
-                part: sum(heights[name, protocol].get(part, 0) for name in used) / (len(used) or 1)
+                part: sum(heights[name, protocol][part] for name in used) / (len(used) or 1)
                 for part in kinds
             }
             counted = None if len(used) == every else (len(used), every)
@@ -174,6 +179,7 @@ def stacked(
             names={part: name for part, (_, name) in kinds.items()},
             label=label,
             title=title,
+            line=None,
         )
 
     return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)

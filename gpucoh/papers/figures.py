@@ -196,9 +196,17 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
     groups = {measure: _shown(paper, spec, group, measure) for measure in spec.measures}
+    bars = {measure: _bars(spec, measure, names, runs) for measure in spec.measures}
     used = {
         measure: {
-            protocol: usable(shown, (protocol, spec.baseline), runs) for protocol in protocols
+            protocol: usable(shown, (protocol, spec.baseline), runs).only(
+                [
+                    name
+                    for name in names
+                    if spec.baseline or bars[measure][name][protocol] is not None
+                ]
+            )
+            for protocol in protocols
         }
         for measure, shown in groups.items()
     }
@@ -215,7 +223,7 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
         title=spec.title,
         group=group,
         comparison=bench.comparison(names, protocols, spec.baseline or protocols[0]),
-        bars={measure: _bars(spec, measure, names, runs) for measure in spec.measures},
+        bars=bars,
         means=means,
         traffic={
             protocol: _scaled(

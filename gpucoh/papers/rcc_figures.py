@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpucoh.papers import drawing
-from gpucoh.papers.amounts import expired_loads, share
+from gpucoh.papers.amounts import expired_loads
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.descriptions import state_rows, storage_bits
 from gpucoh.papers.drawing import by_workload, stacked
@@ -26,17 +26,14 @@ def _causes(run: RunLike) -> dict[str, float]:
         kind: run.stats.core[f"order_stall_{kind}_cycles"] for kind in ("load", "store", "atomic")
     }
     every = sum(cycles.values())
-    return {kind: share(part, every) or 0.0 for kind, part in cycles.items()}
+    return {kind: part / every for kind, part in cycles.items()} if every else {}
 
 
 def _expired(run: RunLike) -> dict[str, float]:
     """Shares of the loads that found an expired copy: unchanged at the L2, and changed."""
     unchanged, every = expired_loads(run)
-    loads = run.stats.l1["loads"]
-    return {
-        "unchanged": share(unchanged, loads) or 0.0,
-        "changed": share(every - unchanged, loads) or 0.0,
-    }
+    loads = run.stats.l1.loads
+    return {"unchanged": unchanged / loads, "changed": (every - unchanged) / loads} if loads else {}
 
 
 def _storage(paper: Paper) -> list[dict[str, object]]:
