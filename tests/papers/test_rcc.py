@@ -250,7 +250,22 @@ def test_a_variant_changes_fields_of_the_machine():
 
 def test_the_figures_are_those_of_the_paper():
     ids = [spec.id for spec in chosen("rcc", None)]
-    assert ids == "1a 1b 1c 1d 6 7a 7b 8 9a 9b 9c 10 table-V storage".split()
+    assert ids == [
+        "1a",
+        "1b",
+        "1c",
+        "1d",
+        "6",
+        "7a",
+        "7b",
+        "8",
+        "9a",
+        "9b",
+        "9c",
+        "10",
+        "table-V",
+        "storage",
+    ]
     assert [spec.id for spec in chosen("rcc", "1")] == ["1a", "1b", "1c", "1d"]
     for name in ("table-V", "TableV", "v"):
         assert [spec.id for spec in chosen("rcc", name)] == ["table-V"]
