@@ -34,11 +34,22 @@ FLUSH_SECONDS = 5.0
 
 
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Rows as a table with every column that occurs; a column of mixed types becomes text."""
+    """Rows as a table with every column that occurs; a column of mixed types becomes text.
+
+    The order of the columns does not depend on the order of the rows, in which runs of several
+    processes finish.
+    """
     listed = list(rows)
-    names = list(dict.fromkeys(name for row in listed for name in row))
+    names = sorted(dict.fromkeys(name for row in listed for name in row), key=_place)
     columns = {name: _column([row.get(name) for row in listed]) for name in names}
     return pa.table(columns)
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Sorts a run's changes and parameters behind its statistics, and the error to the end."""
+    if name.startswith(("set_", "param_")):
+        return 1, name
+    return (2 if name in ("error", "version") else 0), ""
 
 
 def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

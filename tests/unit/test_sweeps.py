@@ -127,6 +127,14 @@ def test_a_failing_run_is_recorded_with_its_error_and_the_others_run(tmp_path):
     pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), table)
 
 
+def test_columns_do_not_depend_on_the_order_in_which_runs_finish():
+    failed = {"key": "a", "where": "no.mtx", "param_graph": "no.mtx", "error": "ConfigError"}
+    right = {"key": "b", "where": "", "cycles": 1, "set_cores": "2", "error": None}
+    expected = ["key", "where", "cycles", "param_graph", "set_cores", "error"]
+    for rows in ([failed, right], [right, failed]):
+        assert results.as_table(rows).column_names == expected
+
+
 def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, monkeypatch):
     out = tmp_path / "results.parquet"
     gpucoh.sweep(RUNS[:1], out=out)
