@@ -12,9 +12,14 @@ from gpucoh.papers.runs import missing_protocol
 from gpucoh.protocols import Protocol
 
 
+# Kinds of metadata that are timestamps.
+_TIMESTAMPS = ("TIME", "LOGICAL")
+
+
 def _tables(protocol: Protocol) -> Iterator[Mapping[str, Any]]:
+    """The tables over lines; units have tables of their own."""
     for controller in protocol.json["controllers"]:
-        yield from controller["tables"]
+        yield from (table for table in controller["tables"] if table["object"] == "line")
 
 
 def transient_coherence_states(protocol: str) -> int:
@@ -38,7 +43,7 @@ def storage_bits(protocol: str, controller: str, machine_id: str) -> int:
         for item in resolve(protocol).protocol.json["controllers"]
         if item["name"] == controller
     )
-    timestamps: int = sum(item["kind"] == "TIME" for item in fields)
+    timestamps: int = sum(item["kind"] in _TIMESTAMPS for item in fields)
     return timestamps * int(machine(machine_id).timestamp_bits)
 
 
