@@ -127,7 +127,7 @@ def protocols_command(
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
     """
     one_form(("--json", as_json), ("--dot", dot))
-    chosen = protocols() if name is None else {name: resolve(name).protocol}
+    chosen = protocols() if name is None else {name: resolve(name).selected}
     if dot:
         if name is None:
             raise ConfigError("--dot takes one protocol: gpucoh protocols ID --dot")
