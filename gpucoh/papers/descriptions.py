@@ -11,7 +11,6 @@ from gpucoh.papers.claims import Claim, Paper, StateCount
 from gpucoh.papers.runs import missing_protocol
 from gpucoh.protocols import Protocol
 
-
 # Kinds of metadata that are timestamps.
 _TIMESTAMPS = ("TIME", "LOGICAL")
 

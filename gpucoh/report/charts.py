@@ -28,6 +28,7 @@ _SMALL = 6.0  # points; the smallest text
 _PITCH = 7.1  # points from bar to bar below which names of _SMALL would touch
 _GAP = 0.9  # space between groups of bars, in bars
 _LEFT = 0.5  # inches for the y axis
+_LABEL = 28  # letters of a line beside the y axis that a chart's height fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +323,7 @@ def _draw_row(
     axes.tick_params(axis="x", length=0, pad=_names_height(chart, options))
     axes.tick_params(axis="y", labelsize=7)
     axes.set_xlim(-0.5 - _GAP / 2, long * step - _GAP / 2 - 0.5)
-    axes.set_ylabel(chart.label, fontsize=7)
+    axes.set_ylabel(textwrap.fill(chart.label, _LABEL), fontsize=7)
     if chart.line is not None:
         axes.axhline(chart.line, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
     axes.spines[["top", "right"]].set_visible(False)

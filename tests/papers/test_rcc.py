@@ -209,9 +209,9 @@ def test_stacked_parts_have_the_mean_of_the_runs_that_have_parts():
 
 def test_a_claim_of_state_counts_and_storage_needs_no_run():
     bench = Bench("fermi", "tiny")
-    wanted = ("rcc-62a", "rcc-62b")
+    wanted = ("rcc-62a", "rcc-62b", "rcc-62c", "rcc-60", "rcc-61")
     verdicts = scorecard(RCC, bench, [CLAIMS[name] for name in wanted])
-    assert [verdict.measured for verdict in verdicts] == [5 + 7, 5 + 8]
+    assert [verdict.measured for verdict in verdicts] == [5 + 7, 5 + 8, 5 + 4, 32, 64]
     assert not bench.done
     # a lease's end per line of the L1, in the machine's timestamp bits
     strong = replace(CLAIMS["rcc-60"], subject="tc-strong")
@@ -219,7 +219,12 @@ def test_a_claim_of_state_counts_and_storage_needs_no_run():
 
 
 def test_table_v_shows_the_papers_numbers_beside_ours(tmp_path, capsys):
-    assert len(state_rows(RCC)) == 8
+    ours = {(row["protocol"], row["controller"]): row for row in state_rows(RCC)}
+    assert len(ours) == 8
+    for controller in ("L1", "L2"):
+        row = ours["rcc-sc", controller]
+        for number in ("states", "stable", "transitions"):
+            assert row[f"here: {number}"] == row[f"paper: {number}"]
     status = call(["reproduce", "rcc", "tableV", "--out", str(tmp_path)])
     out = capsys.readouterr().out
     assert status == 0
@@ -274,3 +279,13 @@ def test_the_figures_are_those_of_the_paper():
 def test_labels_name_the_rule_and_switches():
     assert short(TCS) == "TC-Strong SC"
     assert short("tc-weak[lifetime=0]") == "TC-Weak-0"
+    assert short("rcc-sc[renew=0]") == "RCC-SC -renew"
+    assert short("mesi-wt[exclusive=on,consistency=sc]") == "MESI-WT +exclusive SC"
+
+
+def test_a_long_label_of_an_axis_has_several_lines(tmp_path):
+    comparison = gpucoh.compare(["hsp-rcc"], [SC_BASELINE, "rcc-sc"], scale="tiny")
+    bars = {"speedup": {"hsp-rcc": dict.fromkeys(comparison.protocols, 1.0)}}
+    panel = SimpleNamespace(title="Title", group="all", comparison=comparison, bars=bars)
+    label = by_workload(speedup="SC stall cycles relative to {base}")([panel]).axes[0].get_ylabel()
+    assert label == "SC stall cycles relative to\nMESI-WT SC"
