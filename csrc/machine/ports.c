@@ -65,12 +65,12 @@ has_line(const gpc_controller_t *l1, gpc_address_t line)
 }
 
 static int
-instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
+instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line, uint8_t cause)
 {
     if (!has_line(&gpu->controllers[node], line)) {
         return GPC_OK;
     }
-    int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
+    int status = gpc_controller_cause(&gpu->controllers[node], cause, line);
     if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->queues[node].offer_held)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
     }
@@ -78,7 +78,8 @@ instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
 }
 
 static int
-port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
+             uint8_t cause)
 {
     gpc_gpu_t *gpu = world;
     gpc_nodeset_t all = {{0}};
@@ -93,7 +94,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            int status = node == except ? GPC_OK : instant_at(gpu, node, line);
+            int status = node == except ? GPC_OK : instant_at(gpu, node, line, cause);
             if (status) {
                 return status;
             }

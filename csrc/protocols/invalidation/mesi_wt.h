@@ -17,7 +17,7 @@
 
 GPC_MESSAGES(MWT, MWT_MESSAGES)
 
-enum { MWT_OPTION_EXCLUSIVE };
+enum { MWT_OPTION_EXCLUSIVE, MWT_OPTION_BYTES };
 enum { MWT_EXCLUSIVE_OFF, MWT_EXCLUSIVE_ON };
 
 extern const gpc_controller_type_t mwt_l1;
