@@ -171,6 +171,9 @@ bool gpc_program_fences(const gpc_program_t *program);
 GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order,
                                   gpc_pool_t *messages, gpc_pool_t *lane_lists, gpc_memory_t *memory,
                                   gpc_failure_t *failure, const gpc_core_hooks_t *hooks, gpc_arena_t *arena);
+/* From the next launch on, an integer division by zero is GPC_ERROR_DIVISION, and a read of a scratchpad word that no
+ * thread of the block has written GPC_ERROR_UNINITIALISED. Reads are checked only where `watch` is set. */
+GPC_MUST_CHECK int gpc_cores_check_kernels(gpc_cores_t *self);
 void gpc_cores_free(gpc_cores_t *self);
 /* Ends the launch and removes all blocks (after an abort); the caller clears the pools. */
 void gpc_cores_clear(gpc_cores_t *self);

@@ -129,6 +129,7 @@ struct gpc_core_parts {
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;
+    bool *written; /* owned; [cores][scratchpad words]: by the resident block; NULL: kernels are not checked */
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */

@@ -1,4 +1,4 @@
-/* ports.c: the machine's implementation of the ports that controllers call. */
+/* ports.c: the machine's implementation of the ports that controllers call, and the timers that they set. */
 #include <string.h>
 
 #include "check/trace.h"
@@ -218,6 +218,43 @@ port_newest(void *world, gpc_address_t line, uint32_t *words)
     }
     return gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, bank, line, gpc_all_words(bank), words);
 }
+
+/* ---- timers ------------------------------------------------------------------------------------------------------ */
+
+static void
+forget_background_timer(gpc_gpu_t *gpu, gpc_index_t message)
+{
+    gpc_index_t previous = GPC_NONE, i = gpu->state->background.head;
+    for (; i != message; i = gpc_msg_at(&gpu->messages, i)->next) {
+        previous = i;
+    }
+    gpc_list_remove_after(&gpu->state->background, &gpu->messages, previous, i);
+}
+
+void
+gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
+{
+    gpc_index_t message;
+
+    if (gpu->state->background.count) {
+        gpc_wheel_clear(&gpu->wheel);
+    }
+    while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
+        gpc_pool_give(&gpu->messages, message);
+    }
+}
+
+int
+gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
+        forget_background_timer(gpu, message);
+    }
+    gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
+    return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 const gpc_ports_t gpc_gpu_ports = {
     .now = port_now,
