@@ -193,6 +193,12 @@ fence_joins_nothing(mutant_t *m)
 }
 
 static void
+barrier_joins_nothing(mutant_t *m)
+{
+    mutant_protocol(m)->order.barrier_releases = false;
+}
+
+static void
 release_forgets_reads(mutant_t *m)
 {
     mutant_protocol(m)->order.release = NULL;
@@ -223,6 +229,7 @@ MUTANTS(rcc){
     {"rcc-sc!epoch-ignored", "data of the epoch before a rollover are kept as if they were of the new one", NULL,
      epoch_ignored},
     {"rcc-wo!no-join", "a fence does not raise the clock of reads", NULL, fence_joins_nothing},
+    {"rcc-wo!barrier-joins-nothing", "a barrier does not raise the clock of reads", NULL, barrier_joins_nothing},
     {"rcc-wo!release-forgets-reads", "a release does not raise the clock of writes", NULL, release_forgets_reads},
     {"rcc-wo!same-line", "a load may hit the old copy beside its warp's own store", NULL, load_passes_own_store},
     {0},

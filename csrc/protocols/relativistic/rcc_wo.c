@@ -5,7 +5,8 @@
  * Counts   as RCC-SC.
  * Inferred a read request carries the clock of reads, a store that of writes, an atomic the later one. Data raise the clock of reads, an
  *          acknowledgement that of writes, an atomic's answer both: a store expires no other copy of its core before a fence. The L2 is
- *          RCC-SC's. A release raises the clock of writes to that of reads; a fence joins both, of the whole core.
+ *          RCC-SC's. A release raises the clock of writes to that of reads; a fence joins both, of the whole core. So does a barrier:
+ *          otherwise a load behind it could read an old copy beside an older store of its warp (litmus test SB+bars-apart).
  * Hardened a fence waits until its warp has nothing outstanding: the version of a store that is not acknowledged is unknown. A warp does
  *          not access a line to which it has an access outstanding: its load would hit the old copy beside its own store.
  */
@@ -116,8 +117,11 @@ static int
 release_after_reads(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
 {
     rcc_wo_l1_unit_t *core = rcc_wo_l1_unit(unit);
-    (void) warp, (void) scope, (void) until; /* every scope, and the whole core's clock; it never waits */
+    (void) warp, (void) until; /* the whole core's clocks; it never waits */
     rcc_raise(unit, &core->writes, core->now);
+    if (scope == GPC_SCOPE_CTA) { /* the scope of a barrier */
+        rcc_raise(unit, &core->now, core->writes);
+    }
     return GPC_OK;
 }
 
@@ -152,7 +156,7 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
     .num_messages = GPC_COUNT_OF(RCC_info),
     .message = rcc_message_described,
     .networks = RCC_NETWORKS,
-    .order = {.release = release_after_reads, .fence = join_at_fence, .same_line = true},
+    .order = {.release = release_after_reads, .fence = join_at_fence, .same_line = true, .barrier_releases = true},
     .options = RCC_OPTIONS,
     .derive = rcc_derive,
     .check = rcc_check,
