@@ -64,8 +64,10 @@ def state_rows(paper: Paper) -> list[dict[str, object]]:
 
 
 def _state_row(count: StateCount) -> dict[str, object]:
-    built = not missing_protocol(count.protocol)
-    table = resolve(count.protocol).protocol.controllers[count.controller] if built else None
+    table = None
+    if not missing_protocol(count.protocol):
+        chosen = resolve(count.protocol)
+        table = chosen.protocol.with_options(chosen.options).controllers[count.controller]
     return {
         "protocol": count.protocol,
         "controller": count.controller,

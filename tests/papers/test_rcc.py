@@ -220,7 +220,9 @@ def test_a_claim_of_state_counts_and_storage_needs_no_run():
 
 def test_table_v_shows_the_papers_numbers_beside_ours(tmp_path, capsys):
     ours = {(row["protocol"], row["controller"]): row for row in state_rows(RCC)}
-    assert len(ours) == 8
+    assert len(ours) == 10
+    exclusive = ours["mesi-wt[exclusive=on]", "L1"]
+    assert exclusive["here: states"] > ours["mesi-wt", "L1"]["here: states"]
     for controller in ("L1", "L2"):
         row = ours["rcc-sc", controller]
         for number in ("states", "stable", "transitions"):
@@ -228,11 +230,12 @@ def test_table_v_shows_the_papers_numbers_beside_ours(tmp_path, capsys):
     status = call(["reproduce", "rcc", "tableV", "--out", str(tmp_path)])
     out = capsys.readouterr().out
     assert status == 0
-    row = next(line.split() for line in out.splitlines() if line.startswith("tc-strong  L1"))
+    rows = [line.split() for line in out.splitlines()]
+    row = next(row for row in rows if row[:2] == ["tc-strong", "L1"])
     table = gpucoh.protocols()["tc-strong"].controllers["L1"]
     assert row[2:] == ["5", "2", "27", "5", "2", str(table.transitions), str(table.hardened)]
-    assert (tmp_path / "rcc-table-V.csv").read_text().count("\n") == 9
-    assert len(json.loads((tmp_path / "rcc-table-V.json").read_text())["rows"]) == 8
+    assert (tmp_path / "rcc-table-V.csv").read_text().count("\n") == 11
+    assert len(json.loads((tmp_path / "rcc-table-V.json").read_text())["rows"]) == 10
     assert matplotlib.image.imread(tmp_path / "rcc-table-V.png")[..., :3].std() > 0.05
     shown = paper_figure("rcc", "table-V")
     assert list(shown.table["paper: transitions"])[-2:] == [33, 14]
