@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, overload
 from gpucoh.errors import short_traceback
 from gpucoh.suite import (
     alignment,
+    barriers,
     cloth,
     clustering,
     copies,
@@ -23,6 +24,7 @@ from gpucoh.suite import (
     octrees,
     placement,
     reductions,
+    semaphores,
     stealing,
     stencils,
     synthetic,
@@ -45,6 +47,8 @@ from gpucoh.suite.references import in_file
 Given: TypeAlias = str | Workload | Callable[..., Any]
 
 _FAMILIES = (
+    barriers,
+    semaphores,
     graphs,
     stencils,
     copies,

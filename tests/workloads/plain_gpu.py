@@ -128,6 +128,9 @@ class Spread(ast.NodeTransformer):
             return ast.Yield(ast.Constant(wait))
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "shuffle"):
             return ast.Yield(ast.Tuple([ast.Constant(node.func.attr), *node.args], ast.Load()))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "syncwarp":
+            vote = [ast.Constant("any"), ast.Constant(True)]
+            return ast.Yield(ast.Tuple(vote, ast.Load()))
         if isinstance(node.func, ast.Name) and node.func.id in self.devices:
             return ast.YieldFrom(node)
         return node
@@ -135,7 +138,8 @@ class Spread(ast.NodeTransformer):
 
 def spread(function: Any, fake: Any) -> Any:
     """The kernel's function as a generator function over the fake intrinsics."""
-    names = dict(inspect.getclosurevars(function).globals)
+    outside = inspect.getclosurevars(function)
+    names = {**outside.globals, **outside.nonlocals}
     devices = {name for name, value in names.items() if isinstance(value, Device)}
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition = tree.body[0]
@@ -174,7 +178,9 @@ class PlainGPU:
     def zeros(self, shape: Any, dtype: Any) -> PlainArray:
         return PlainArray(self, np.zeros(shape, dtype))
 
-    def launch(self, kernel: Kernel, *, grid: Any, block: Any, args: Any) -> None:
+    def launch(
+        self, kernel: Kernel, *, grid: Any, block: Any, args: Any, placement: str | None = None
+    ) -> None:
         self.launches += 1
         self.copies = [
             {} for _ in self.copies
