@@ -28,6 +28,7 @@ from gpucoh.suite import (
     stealing,
     stencils,
     synthetic,
+    treesearch,
     volumes,
 )
 from gpucoh.suite.base import (
@@ -47,6 +48,7 @@ from gpucoh.suite.references import in_file
 Given: TypeAlias = str | Workload | Callable[..., Any]
 
 _FAMILIES = (
+    treesearch,
     barriers,
     semaphores,
     graphs,
