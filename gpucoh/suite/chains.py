@@ -115,7 +115,11 @@ class Sizes:
 
 
 def sizes(
-    iterations: dict[str, Value], blocks: dict[str, Value], fewest: int, what: str
+    iterations: dict[str, Value],
+    blocks: dict[str, Value],
+    fewest: int,
+    what: str,
+    padded: Value | dict[str, Value] = False,
 ) -> tuple[Parameter, ...]:
     """The parameters of :class:`Sizes`."""
     return (
@@ -146,7 +150,7 @@ def sizes(
         Parameter(
             name="padded",
             kind="bool",
-            defaults=False,
+            defaults=padded,
             text="whether each core's synchronising words have lines of their own",
         ),
     )

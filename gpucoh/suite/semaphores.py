@@ -13,7 +13,9 @@ try: sums of 10, 15, 20 .. terms in the scratchpad, of 1 again after 26 failures
 
 Differences: the public version's writer has a chunk of its own and shifts it, too; the paper's does not.
 A reader compares its sum with line 0 and line 1 of the chunk, in registers, and counts sums that do not match
-(torn) or a line 1 older than one it has seen; it stores the count at its end.
+(torn) or a line 1 older than one it has seen; it stores the count at its end. ``tiny`` is padded: under
+MESI, where cores take the line of four semaphores from each other, blocks outside can keep one that wants to
+leave from the lock for ever, since nothing disturbs the rhythm of their tries.
 """
 
 from __future__ import annotations
@@ -245,6 +247,7 @@ for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
                     {"tiny": 3, "small": 3, "paper": 3},
                     2,
                     "sections",
+                    {"tiny": True, "small": False, "paper": False},
                 ),
                 Parameter(
                     name="count",
