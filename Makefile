@@ -122,6 +122,7 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p 'tc-weak[lifetime=0]'
+	$(BIN)/gpucoh verify -p 'mesi-wt[exclusive=on]' --states $(PROOF_STATES)
 	$(BIN)/python tools/planted_bugs.py --check
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000
@@ -135,6 +136,7 @@ LITMUS_RUNS ?= 200
 .PHONY: litmus
 litmus: $(BUILD)/.installed
 	$(BIN)/gpucoh litmus -p all --runs $(LITMUS_RUNS)
+	$(BIN)/gpucoh litmus -p 'mesi[consistency=sc],tc-strong[consistency=sc],mesi-wt[exclusive=on]' --runs $(LITMUS_RUNS)
 	$(BIN)/python tools/weak_outcomes.py
 
 MINUTES ?= 10

@@ -61,13 +61,25 @@ def short_traceback(function: Callable[_Arguments, _Result]) -> Callable[_Argume
     return call
 
 
+def _origin(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frame of an error's cause at the place that the error names, if any."""
+    cause = error.__cause__
+    place = getattr(error, "filename", None), getattr(error, "line", None)
+    frames = traceback.extract_tb(cause.__traceback__) if cause else []
+    return [frame for frame in frames if (frame.filename, frame.lineno) == place][-1:]
+
+
 class Error(Exception):
     """Base class of all gpucoh errors."""
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython and Jupyter print, instead of ten lines of source around each frame."""
-        frames = _shortened(self.__traceback__)
-        return "".join(traceback.format_exception(type(self), self, frames)).splitlines()
+        if os.environ.get("GPUCOH_FULL_TRACEBACK"):
+            return "".join(traceback.format_exception(self)).splitlines()
+        shown = traceback.extract_tb(_shortened(self.__traceback__))
+        shown.extend(_origin(self))
+        text = ["Traceback (most recent call last):\n", *shown.format()]
+        return "".join([*text, *traceback.format_exception_only(self)]).splitlines()
 
 
 class ConfigError(Error, ValueError):

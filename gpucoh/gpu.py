@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 import sys
 import threading
 import time
@@ -19,9 +18,10 @@ from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
 from gpucoh.arrays import Array, converted, dtype_of, shape_of, values_of
-from gpucoh.errors import ConfigError, Error, KernelError, SimulationError, short_traceback
+from gpucoh.errors import ConfigError, KernelError, SimulationError, short_traceback
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
+from gpucoh.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.protocols import Choice, Protocol, choose
@@ -33,12 +33,10 @@ DEFAULT_DEADLOCK_AFTER = 10**7
 _LARGEST_CYCLES = 2**62
 LARGEST_SEED = 2**64 - 1
 # Values of check besides True and False -> the bit in the core.
-CHECKS = {"protocol": 1, "races": 2}
+CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
-_LARGEST_EXTENT = 2**31 - 1
 
-Extent: TypeAlias = int | Sequence[int]
 # Called about 20 times per second with (finished blocks, blocks of the launch).
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -92,9 +90,11 @@ class GPU:
         Consistency rule: sc, rc (alias wo), drf or hrf; by default the paper's for the protocol.
     seed : int, default 0
         Random seed of the machine's arbitrary choices. Equal seeds give equal runs.
-    check : bool or {"protocol", "races"}, default False
-        True checks the protocol's invariants (a violation is a ProtocolError) and looks for data races (a race is a
-        SimulationError; not checked under a protocol that promises no model); a name selects one of the two.
+    check : bool or {"protocol", "races", "kernel"}, default False
+        True checks the protocol's invariants (``"protocol"``; a violation is a ProtocolError), looks for data races
+        (``"races"``), and for integer divisions by zero and reads of uninitialised shared memory (``"kernel"``); what
+        it finds in a kernel is a SimulationError. Under a protocol that promises no model, True checks only the
+        invariants, since stale values can induce the others. A name selects one of the three.
         Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Largest number of core cycles of a launch.
@@ -319,8 +319,8 @@ class GPU:
                 f"{kernel!r} is not a kernel: decorate the function with @gpucoh.kernel"
             )
         if others or grid is None or block is None:
-            raise ConfigError(_how_to_launch(kernel, others, grid, block))
-        grid3, block3 = _extent("grid", grid), _extent("block", block)
+            raise ConfigError(how_to_launch(kernel, others, grid, block))
+        grid3, block3 = extent("grid", grid), extent("block", block)
         threads, most = (
             block3[0] * block3[1] * block3[2],
             self.machine.warps_per_core * self.machine.lanes_per_warp,
@@ -356,7 +356,7 @@ class GPU:
             As :meth:`launch`.
         """
         constants, buffers = program.bind(args)
-        slots = self._slots(program, buffers)
+        slots = slots_of(self, program, buffers)
         cycles = self.deadlock_after
         if deadlock_after is not None:
             cycles = _cycles("deadlock_after", deadlock_after)
@@ -380,7 +380,7 @@ class GPU:
             finally:
                 self._print(program)
         except (KernelError, SimulationError) as error:
-            raise _located(error, program) from None
+            raise located(error, program) from None
 
     def _print(self, program: Program) -> None:
         """Write what the launch printed to standard output, and how much found no room."""
@@ -392,32 +392,6 @@ class GPU:
             allowed = len(records) // 16
             text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
         sys.stdout.write(text)
-
-    def _slots(self, program: Program, given: Sequence[Any]) -> list[tuple[int, int, bool, str]]:
-        """The buffers in the form that the core takes, checked against the kernel's signature."""
-        wanted = {parameter.name: parameter for parameter in program.parameters}
-        slots = []
-        for name, array in zip(program.buffers, given, strict=True):
-            where = f"argument {name!r} of kernel {program.name!r}"
-            parameter = wanted[name]
-            if not isinstance(array, Array):
-                raise ConfigError(
-                    f"{where} must be an array of this GPU, got {type(array).__name__}; make one with gpu.array(...)"
-                )
-            if array.gpu is not self:
-                raise ConfigError(f"{where} is an array of another GPU")
-            try:
-                array.check()
-            except ConfigError as error:
-                raise ConfigError(f"{where}: {error}") from None
-            if array.dtype != parameter.type.numpy:
-                raise ConfigError(
-                    f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
-                )
-            slots.append((array.address, array.size, parameter.readonly, name))
-        if any(parameter.readonly for parameter in program.parameters):
-            _check_aliases(program.name, slots)
-        return slots
 
     def _run(self) -> None:
         """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""
@@ -499,76 +473,13 @@ class GPU:
             array._freed = array.serial not in snapshot.arrays
 
 
-def _how_to_launch(
-    kernel: Kernel, others: Sequence[Any], grid: Extent | None, block: Extent | None
-) -> str:
-    """The message for a launch without grid and block by name; it quotes those that are given."""
-    given = iter(others)
-    grid = next(given, 32) if grid is None else grid
-    block = next(given, 128) if block is None else block
-    return (
-        "grid, block and args of a launch are given by name: "
-        f"gpu.launch({kernel.name}, grid={grid!r}, block={block!r}, args=(...))"
-    )
-
-
-def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
-    """Check that no array is both a read-only and a writable argument: a protocol may keep stale read-only copies."""
-    readonly = {address: name for address, _, is_readonly, name in slots if is_readonly}
-    for address, _, is_readonly, name in slots:
-        if not is_readonly and address in readonly:
-            raise ConfigError(
-                f"arguments {readonly[address]!r} and {name!r} of kernel {kernel!r} are one array, but "
-                f"{readonly[address]!r} is declared readonly and {name!r} is not"
-            )
-
-
-def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
-    """The number of blocks of a kernel that fit on a core, and the limiting resource.
-
-    Parameters
-    ----------
-    machine : Machine
-    program : Program
-        The compiled kernel.
-    threads : int
-        Threads per block.
-
-    Returns
-    -------
-    dict
-        ``blocks``, ``warps`` (resident per core), ``limit`` (the limiting resource), ``registers`` (per thread),
-        ``scratchpad_bytes`` (per block), ``instructions`` (of the program).
-    """
-    warps = -(-threads // machine.lanes_per_warp)
-    limits = {
-        "blocks_per_core": machine.blocks_per_core,
-        "warps_per_core": machine.warps_per_core // warps,
-    }
-    a_warp = program.vector_registers * machine.lanes_per_warp + program.uniform_registers
-    if a_warp:
-        limits["registers_per_core"] = machine.registers_per_core // (warps * a_warp)
-    scratchpad = 4 * program.shared_words
-    if scratchpad:
-        limits["scratchpad_kib"] = int(machine.scratchpad_kib * 1024) // scratchpad
-    limit = min(limits, key=lambda name: limits[name])
-    return {
-        "blocks": limits[limit],
-        "warps": limits[limit] * warps,
-        "limit": limit,
-        "registers": program.vector_registers,
-        "scratchpad_bytes": scratchpad,
-        "instructions": program.instructions,
-    }
-
-
 def _checks(check: Any, protocol: str, model: str) -> int:
-    """The bits of the checks. Without a promised model stale values can induce false races: no race detection."""
+    """The bits of the checks. Without a promised model stale values can induce races and divisions by zero."""
     if isinstance(check, bool):
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
     if not isinstance(check, str) or check not in CHECKS:
-        raise ConfigError(f"check = {check!r} is not True, False, {' or '.join(map(repr, CHECKS))}")
+        raise ConfigError(f"check = {check!r} is not True, False, {', '.join(map(repr, CHECKS))}")
     if check == "races" and model == "none":
         raise ConfigError(
             f"check = 'races' under {protocol}: it promises no memory model, and stale values can induce false races; "
@@ -579,41 +490,6 @@ def _checks(check: Any, protocol: str, model: str) -> int:
 
 def _cycles(name: str, value: Any) -> int:
     return natural(name, value, _LARGEST_CYCLES, smallest=1)
-
-
-def _extent(name: str, value: Any) -> tuple[int, int, int]:
-    items = value if isinstance(value, tuple | list) else (value,)
-    if not 1 <= len(items) <= 3:
-        raise ConfigError(f"{name} {value!r} is not a number or a sequence of one to three numbers")
-    out = [natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
-    out += [1] * (3 - len(out))
-    return out[0], out[1], out[2]
-
-
-_ASSERTION = re.compile(r"\bassertion (\d+) failed\b")
-_LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
-
-
-def _located(error: Error, program: Program) -> Error:
-    """Replace line numbers, which the core counts from the kernel's first line, by files and their lines."""
-    first: list[tuple[str, int]] = []
-
-    def place(match: re.Match[str]) -> str:
-        file = int(match.group(2) or 0)
-        if file >= len(program.files):
-            return match.group()
-        first.append(program.locate(file, int(match.group(1))))
-        return "at {}:{}".format(*first[-1])
-
-    text = _LINE.sub(place, str(error))
-    text = _ASSERTION.sub(
-        lambda match: f"assertion failed: {program.reports[int(match.group(1))].parts[0]}", text
-    )
-    if isinstance(error, KernelError):
-        filename, line = first[0] if first else program.locate(0, 1)
-        text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front
-        return KernelError(f"{filename}:{line}: {text}", filename, line)
-    return type(error)(text)
 
 
 def machine_fields() -> dict[str, tuple[int, int, str]]:

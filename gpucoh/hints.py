@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from gpucoh.lang.types import MissingType, located, missing_type, wide
+
 _MEMORY = (
     "memory belongs to a GPU: gpu = gpucoh.GPU(...), then gpu.array(data), gpu.zeros(shape) or "
     "gpu.full(shape, value)"
@@ -35,6 +37,8 @@ _HINTS = {
 
 def missing(name: str) -> NoReturn:
     """Raise the error of an unknown attribute of the package; ``__getattr__`` of the package."""
+    if wide(name):
+        raise located(MissingType, missing_type(name))
     text = f"module 'gpucoh' has no attribute {name!r}"
     if name in _HINTS:
         raise AttributeError(f"{text}: {_HINTS[name]}")

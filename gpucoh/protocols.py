@@ -7,7 +7,7 @@ protocol.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpucoh import markup
@@ -375,6 +375,26 @@ class Protocol:
             )
         return self.models[rule]
 
+    def with_options(self, options: Mapping[str, int]) -> Protocol:
+        """The protocol with the tables that option values select; the defaults select those of the protocol itself.
+
+        Parameters
+        ----------
+        options : mapping of str to int
+            Option -> value, as in :attr:`Choice.options`.
+
+        Returns
+        -------
+        Protocol
+        """
+        tables = {
+            variant["table"]["name"]: Table.from_json(variant["table"])
+            for controller in self.json["controllers"]
+            for variant in controller["variants"]
+            if options.get(variant["option"]) == variant["value"]
+        }
+        return replace(self, controllers={**self.controllers, **tables}) if tables else self
+
     def to_dict(self) -> dict[str, Any]:
         """The protocol as ``gpucoh protocols --json`` prints it."""
         return {
@@ -483,6 +503,11 @@ class Choice:
         rule = given or self.consistency or self.protocol.default_rule
         self.protocol.model(rule)
         return rule
+
+    @property
+    def selected(self) -> Protocol:
+        """The protocol with the tables that the options select."""
+        return self.protocol.with_options(self.options)
 
     def model(self, rule: str) -> str:
         """The memory model promised under a consistency rule: ``none`` with an option that is for analysis only.

@@ -234,6 +234,15 @@ class Core(Group[int]):
     store_instructions: int
     load_latency_cycles: int
     store_latency_cycles: int
+    atomic_instructions: int
+    atomic_latency_cycles: int
+    order_blocked_cycles: int
+    order_stalls_load: int
+    order_stalls_store: int
+    order_stalls_atomic: int
+    order_stall_load_cycles: int
+    order_stall_store_cycles: int
+    order_stall_atomic_cycles: int
     shared_accesses: int
     shared_conflict_cycles: int
     fences: int
@@ -249,6 +258,27 @@ class Core(Group[int]):
     def store_latency(self) -> float:
         """Mean core cycles from issue to the last word of a store instruction; NaN without stores."""
         return _rate(self["store_latency_cycles"], self["store_instructions"])
+
+    @property
+    def atomic_latency(self) -> float:
+        """Mean core cycles from issue to the last old value of an atomic instruction; NaN without atomics."""
+        return _rate(self["atomic_latency_cycles"], self["atomic_instructions"])
+
+    @property
+    def order_stalls(self) -> int:
+        """Loads, stores, atomics and fences that waited for an older access of their warp."""
+        return sum(self[f"order_stalls_{kind}"] for kind in ("load", "store", "atomic"))
+
+    @property
+    def order_stall_share(self) -> float:
+        """Order stalls per memory instruction; NaN without memory instructions."""
+        return _rate(self.order_stalls, self["memory_instructions"])
+
+    @property
+    def order_stall_latency(self) -> float:
+        """Mean core cycles from the first refused issue to the issue; NaN without order stalls."""
+        cycles = sum(self[f"order_stall_{kind}_cycles"] for kind in ("load", "store", "atomic"))
+        return _rate(cycles, self.order_stalls)
 
 
 class Stalls(Group[int]):

@@ -46,7 +46,7 @@ MAY_ALLOCATE = {
 }  # fmt: skip
 
 # Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow, or are optional.
-LARGE = {"cloudpickle", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
+LARGE = {"cloudpickle", "distributed", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
 
 MOST_LINES = 60  # exclusive limit for a C function
 

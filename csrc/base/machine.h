@@ -17,6 +17,7 @@
     X(scratchpad_bytes, 0, 1048576, "scratchpad per core")                                                        \
     X(scratchpad_latency, 1, 10000, "scratchpad latency without bank conflicts, core cycles")                     \
     X(scratchpad_banks, 0, 64, "scratchpad banks, a power of two; 0: no bank conflicts")                          \
+    X(scratchpad_order, 0, 1, "under sc, scratchpad accesses: 0 never wait, 1 wait for the warp's older accesses") \
     X(scheduler, 0, 1, "warp scheduler: 0 loose round robin, 1 greedy then oldest")                               \
     X(issue_width, 1, 4, "warp instructions issued per core cycle")                                               \
     X(issue_cycles, 1, 64, "core cycles that a warp instruction occupies its issue port (lanes / SIMD width)")    \

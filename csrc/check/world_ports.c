@@ -42,13 +42,14 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
 }
 
 static int
-port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
+             uint8_t cause)
 {
     gpc_world_t *self = world;
     (void) from;
     for (uint32_t core = 0; core < self->machine.cores; core++) {
         bool meant = core != except && (!to || (to->bits[core / 64] >> (core % 64) & 1));
-        int status = meant ? gpc_controller_cause(self->l1s[core], GPC_MSG_INSTANT, line) : GPC_OK;
+        int status = meant ? gpc_controller_cause(self->l1s[core], cause, line) : GPC_OK;
         if (status) {
             return status;
         }

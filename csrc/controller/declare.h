@@ -28,8 +28,9 @@ typedef struct {
     int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
     /* Sends one copy to every controller of the set, on its type's virtual network, in order of node. */
     int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
-    /* Causes INSTANT for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message (ideal). */
-    int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except);
+    /* Causes INSTANT or INSTANT_OWN for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message. */
+    int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
+                   uint8_t cause);
     /* Sets a TIMER for the line (with line GPC_NEVER: for the unit, and fields[0] returns `tag`) at a core cycle. A lease has no
      * timer; a request that waits for one has. A background timer keeps no launch running: a launch ends, or is a deadlock, when only
      * background timers are left, and these are dropped. A periodic timer sets itself again; KERNEL_BEGIN sets the first. */
@@ -226,7 +227,7 @@ typedef struct {
     uint32_t copies;     /* bit s: in state s an L1 has a copy that is or may become readable */
     uint32_t owners;     /* bit s: in state s an L1 may write its copy, which is the only one */
     bool bank_is_whole;  /* a line at the bank contains every performed write */
-    uint32_t bank_words; /* over words, bit s of the bank's table 0: a word in state s does */
+    uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
      * NULL: copies do not self-invalidate. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
@@ -270,6 +271,24 @@ typedef struct {
     const char *analysis;
 } gpc_option_info_t;
 
+/* The option `bytes`, for protocols that declare public_sizes. */
+enum { GPC_BYTES_PAPER, GPC_BYTES_PUBLIC };
+#define GPC_BYTES_OPTION                                                                           \
+    {                                                                                              \
+        .name = "bytes", .standard = GPC_BYTES_PAPER, .smallest = GPC_BYTES_PAPER,                 \
+        .largest = GPC_BYTES_PUBLIC, .choices = "paper public",                                    \
+        .text = "message sizes: those listed, or those of the RCC paper's public simulator",       \
+        .fuzz_least = GPC_BYTES_PAPER, .fuzz_most = GPC_BYTES_PUBLIC                               \
+    }
+
+/* Message sizes of the RCC paper's public simulator, with bytes=public: control 8 bytes, operands of stores and atomics and their old
+ * values rounded up to 8 bytes, a line and its header; masks and timestamps are free. */
+typedef struct {
+    bool given;
+    uint8_t option;      /* index of GPC_BYTES_OPTION */
+    uint8_t line_header; /* bytes */
+} gpc_public_sizes_t;
+
 /* Conservative filter for an `instant` to all L1s: those that may hold the line. It changes
  * no result. The machine allocates `bytes` for it, zeroed; the explorer has none and queries all L1s. */
 typedef struct {
@@ -310,6 +329,7 @@ struct gpc_protocol {
     /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
     gpc_describe_t message;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
+    gpc_public_sizes_t public_sizes;
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
     /* Option values derived from the machine, besides or instead of the defaults. */

@@ -194,7 +194,7 @@ void gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell);
 /* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]],
  * actions: [{name, text}]}. */
 void gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table);
-/* Checks that every cell's next state exists, names are unique, and some cell leaves each transient state. 0, or a
+/* Checks that every cell's next state exists, names are unique, and some cell leaves each transient state that one enters. 0, or a
  * description of the error in `out`. */
 GPC_MUST_CHECK int gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out);
 

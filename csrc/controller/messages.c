@@ -28,21 +28,37 @@ gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */
 
-uint32_t
-gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
+/* Bytes of the words that the message carries. */
+static uint32_t
+payload_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
-    uint32_t bytes = info->fixed_bytes;
 
     if (msg->lanes != GPC_NONE) { /* operands on the way up (two for a compare-and-swap), old values on the way down */
         const gpc_lane_list_t *lanes = gpc_lane_list_at(unit->lane_lists, msg->lanes);
         bool two = lanes->operation == GPC_ATOMIC_CAS && gpc_is_request(unit, msg);
-        return bytes + (two ? 8u : 4u) * lanes->count;
+        return (two ? 8u : 4u) * lanes->count;
     }
     if (info->whole_line) {
-        return bytes + unit->machine->line_bytes;
+        return unit->machine->line_bytes;
     }
-    return bytes + info->bytes_per_word * (uint32_t) __builtin_popcount(msg->mask);
+    return info->bytes_per_word * (uint32_t) __builtin_popcount(msg->mask);
+}
+
+uint32_t
+gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
+    const gpc_public_sizes_t *sizes = &unit->protocol->public_sizes;
+    uint32_t payload = payload_bytes(unit, msg);
+
+    if (!sizes->given || unit->options[sizes->option] != GPC_BYTES_PUBLIC) {
+        return info->fixed_bytes + payload;
+    }
+    if (info->whole_line && msg->lanes == GPC_NONE) {
+        return sizes->line_header + payload;
+    }
+    return payload == 0 ? 8 : (payload + 7) / 8 * 8;
 }
 
 gpc_msg_t *

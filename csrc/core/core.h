@@ -48,7 +48,10 @@
     X(fence_atomic, "an older atomic, before a fence or release")                                \
     X(fence_release, "the protocol's part of a fence, release or acquire")
 
-/* Counters of nearly every cycle come first, in one line of the host's cache. */
+/* An order stall: a warp load, store, atomic or fence that is otherwise ready waits for an older access of its warp, by the consistency
+ * model or by its own release part.
+ *
+ * Counters of nearly every cycle come first, in one line of the host's cache. */
 #define GPC_CORE_STATISTICS(X)                                                                  \
     X(instructions, "warp instructions")                                                        \
     X(thread_instructions, "active lanes, summed over warp instructions")                       \
@@ -66,11 +69,22 @@
     X(barriers, "warp arrivals at barriers")                                                    \
     X(divergent_branches, "branches after which lanes of a warp diverge")                       \
     X(store_latency_cycles, "core cycles from issue to completion, summed over warp stores")    \
-    X(store_instructions, "warp stores")
+    X(store_instructions, "warp stores")                                                        \
+    X(atomic_latency_cycles, "core cycles from issue to last old value, summed over warp atomics") \
+    X(atomic_instructions, "warp atomics")                                                      \
+    X(order_blocked_cycles, "core cycles without an issue in which a warp has an order stall")  \
+    X(order_stalls_load, "order stalls behind an older load")                                   \
+    X(order_stalls_store, "order stalls behind an older store")                                 \
+    X(order_stalls_atomic, "order stalls behind an older atomic")                               \
+    X(order_stall_load_cycles, "core cycles of order stalls behind an older load, summed over warps") \
+    X(order_stall_store_cycles, "core cycles of order stalls behind an older store, summed over warps") \
+    X(order_stall_atomic_cycles, "core cycles of order stalls behind an older atomic, summed over warps")
 
 #define GPC_CORE_HISTOGRAMS(X)                                                                  \
     X(load_latency, "core cycles from issue to last word, per warp load")                       \
-    X(store_latency, "core cycles from issue to completion, per warp store")
+    X(store_latency, "core cycles from issue to completion, per warp store")                    \
+    X(atomic_latency, "core cycles from issue to last old value, per warp atomic")              \
+    X(order_stall, "core cycles from the first refused issue to the issue, per order stall")
 
 typedef struct {
 #define X(name, text) uint64_t name;
@@ -157,6 +171,9 @@ bool gpc_program_fences(const gpc_program_t *program);
 GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *order,
                                   gpc_pool_t *messages, gpc_pool_t *lane_lists, gpc_memory_t *memory,
                                   gpc_failure_t *failure, const gpc_core_hooks_t *hooks, gpc_arena_t *arena);
+/* From the next launch on, an integer division by zero is GPC_ERROR_DIVISION, and a read of a scratchpad word that no
+ * thread of the block has written GPC_ERROR_UNINITIALISED. Reads are checked only where `watch` is set. */
+GPC_MUST_CHECK int gpc_cores_check_kernels(gpc_cores_t *self);
 void gpc_cores_free(gpc_cores_t *self);
 /* Ends the launch and removes all blocks (after an abort); the caller clears the pools. */
 void gpc_cores_clear(gpc_cores_t *self);

@@ -43,7 +43,8 @@ typedef enum {
     GPC_GROUP_FENCE,
     GPC_GROUP_BARRIER,
     GPC_GROUP_SLEEP,
-    GPC_GROUP_REPORT /* ASSERT PRINT */
+    GPC_GROUP_REPORT,  /* ASSERT PRINT */
+    GPC_GROUP_DIVISION /* integer DIV FLOORDIV MOD of a checked kernel */
 } gpc_group_t;
 
 typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_NUM_UNITS } gpc_unit_t;

@@ -97,6 +97,7 @@ typedef struct {                /* the members that every turn reads come first 
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 
+    uint64_t order_stalls; /* warps with an order stall (core.h) */
     uint64_t waits_queue;  /* of memory_next: warps that are ready but wait for room in the queue; not in `ready` */
     gpc_cycle_t far_at;    /* earliest wake-up of `far` */
     gpc_cycle_t port_used; /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
@@ -107,6 +108,7 @@ typedef struct {                /* the members that every turn reads come first 
     gpc_index_t due_head, due_tail;
     gpc_cycle_t scoreboard_base;
     uint8_t idle_reason; /* gpc_stall_t */
+    bool idle_ordered;   /* as of idle_reason: a warp has an order stall */
     bool held;           /* no offers to the L1 before gpc_cores_retry */
     bool in_turn;
 
@@ -127,12 +129,14 @@ struct gpc_core_parts {
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;
+    bool *written; /* owned; [cores][scratchpad words]: by the resident block; NULL: kernels are not checked */
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */
     gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */
     uint32_t *vectors;               /* [cores][registers_per_core] */
     uint64_t *ages;                  /* [cores][warps_per_core]: smaller is older */
+    gpc_cycle_t *order_stalled;      /* [cores][warps_per_core]: begin of the warp's order stall */
     uint32_t *fronts;                /* [cores][front_words]: see gpc_front_t */
     uint32_t *scratchpad;            /* [cores][scratchpad words] */
     gpc_block_t *blocks;             /* [cores][blocks_per_core] */

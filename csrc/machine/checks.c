@@ -121,6 +121,9 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
     if (status == 0 && (gpu->check & GPC_CHECK_RACES)) {
         status = gpc_race_create(&gpu->machine, at_perform, &gpu->failure, &gpu->checks.race);
     }
+    if (status == 0 && (gpu->check & GPC_CHECK_KERNEL)) {
+        status = gpc_cores_check_kernels(&gpu->cores);
+    }
     if (status || !gpu->check) {
         return status;
     }

@@ -143,6 +143,38 @@ type_at(const gpc_protocol_t *protocol, gpc_position_t position)
     return NULL;
 }
 
+/* A bank's outbox includes its pipeline: one message per stage, and a few that wait for the network. */
+static uint32_t
+outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    uint32_t declared = gpu->controllers[node].type->outbox;
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
+}
+
+void
+gpc_gpu_clear_queues(gpc_gpu_t *gpu)
+{
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        gpc_node_queues_t *queues = &gpu->queues[node];
+        for (uint32_t network = 0; network < GPC_MAX_NETWORKS; network++) {
+            gpc_list_clear(&queues->outbox[network]);
+            queues->queued[network] = 0;
+            queues->input[network] = GPC_NONE;
+        }
+        gpc_list_clear(&queues->inbox);
+        queues->places = outbox_places(gpu, (gpc_node_t) node);
+        queues->inputs = queues->full = 0;
+        queues->turn = queues->outbox_turn = queues->taken = queues->acted = GPC_NEVER;
+        queues->offer_held = false;
+    }
+    for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
+        gpc_list_clear(&gpu->waiting[i]);
+    }
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        gpu->core_turns[core] = GPC_NEVER;
+    }
+}
+
 static int
 make_controllers(gpc_gpu_t *gpu)
 {

@@ -22,7 +22,8 @@ typedef struct gpc_snapshot gpc_snapshot_t;
 
 typedef enum {
     GPC_CHECK_PROTOCOL = 1, /* monitors: a violated invariant is GPC_ERROR_INVARIANT */
-    GPC_CHECK_RACES = 2     /* a data race is GPC_ERROR_RACE */
+    GPC_CHECK_RACES = 2,    /* a data race is GPC_ERROR_RACE */
+    GPC_CHECK_KERNEL = 4    /* gpc_cores_check_kernels */
 } gpc_check_t;
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
  * hang.c (launches without progress), host.c (memory and snapshots), queues.c (queues and scheduling of controllers), ports.c (the ports that controllers
- * call), checks.c (monitors and race detector), report.c (conservation, printed state), statistics.c, storage.c (sizes
+ * call, and timers), checks.c (monitors and race detector), report.c (conservation, printed state), statistics.c, storage.c (sizes
  * and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
@@ -177,10 +177,13 @@ gpc_cycle_t gpc_gpu_hook_now(void *world);
 /* Events for controllers. */
 GPC_MUST_CHECK int gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node);
 GPC_MUST_CHECK int gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node);
-GPC_MUST_CHECK int gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+/* ports.c */
+GPC_MUST_CHECK int gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message); /* an event of a controller */
 void gpc_gpu_drop_background_timers(gpc_gpu_t *gpu); /* when no other events are left */
-void gpc_gpu_clear_queues(gpc_gpu_t *gpu);
-/* Appends the line's state in all controllers to a failure's text. */
+
+void gpc_gpu_clear_queues(gpc_gpu_t *gpu); /* gpu.c */
+
+/* report.c. Appends the line's state in all controllers to a failure's text. */
 void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 

@@ -1,4 +1,4 @@
-/* ports.c: the machine's implementation of the ports that controllers call. */
+/* ports.c: the machine's implementation of the ports that controllers call, and the timers that they set. */
 #include <string.h>
 
 #include "check/trace.h"
@@ -65,12 +65,12 @@ has_line(const gpc_controller_t *l1, gpc_address_t line)
 }
 
 static int
-instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
+instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line, uint8_t cause)
 {
     if (!has_line(&gpu->controllers[node], line)) {
         return GPC_OK;
     }
-    int status = gpc_controller_cause(&gpu->controllers[node], GPC_MSG_INSTANT, line);
+    int status = gpc_controller_cause(&gpu->controllers[node], cause, line);
     if (status == GPC_OK && (gpu->controllers[node].replay->count || gpu->queues[node].offer_held)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
     }
@@ -78,7 +78,8 @@ instant_at(gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line)
 }
 
 static int
-port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except)
+port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
+             uint8_t cause)
 {
     gpc_gpu_t *gpu = world;
     gpc_nodeset_t all = {{0}};
@@ -93,7 +94,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            int status = node == except ? GPC_OK : instant_at(gpu, node, line);
+            int status = node == except ? GPC_OK : instant_at(gpu, node, line, cause);
             if (status) {
                 return status;
             }
@@ -206,6 +207,43 @@ port_newest(void *world, gpc_address_t line, uint32_t *words)
     }
     return gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, bank, line, gpc_all_words(bank), words);
 }
+
+/* ---- timers ------------------------------------------------------------------------------------------------------ */
+
+static void
+forget_background_timer(gpc_gpu_t *gpu, gpc_index_t message)
+{
+    gpc_index_t previous = GPC_NONE, i = gpu->state->background.head;
+    for (; i != message; i = gpc_msg_at(&gpu->messages, i)->next) {
+        previous = i;
+    }
+    gpc_list_remove_after(&gpu->state->background, &gpu->messages, previous, i);
+}
+
+void
+gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
+{
+    gpc_index_t message;
+
+    if (gpu->state->background.count) {
+        gpc_wheel_clear(&gpu->wheel);
+    }
+    while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
+        gpc_pool_give(&gpu->messages, message);
+    }
+}
+
+int
+gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
+        forget_background_timer(gpu, message);
+    }
+    gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
+    return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 const gpc_ports_t gpc_gpu_ports = {
     .now = port_now,

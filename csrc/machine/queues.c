@@ -6,8 +6,6 @@
  * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
  * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
  * room. */
-#include <string.h>
-
 #include "check/trace.h"
 #include "machine/parts.h"
 
@@ -476,69 +474,4 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     gpc_gpu_t *gpu = world;
     gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
     return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
-}
-
-static void
-forget_background_timer(gpc_gpu_t *gpu, gpc_index_t message)
-{
-    gpc_index_t previous = GPC_NONE, i = gpu->state->background.head;
-    for (; i != message; i = gpc_msg_at(&gpu->messages, i)->next) {
-        previous = i;
-    }
-    gpc_list_remove_after(&gpu->state->background, &gpu->messages, previous, i);
-}
-
-void
-gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
-{
-    gpc_index_t message;
-
-    if (gpu->state->background.count) {
-        gpc_wheel_clear(&gpu->wheel);
-    }
-    while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
-        gpc_pool_give(&gpu->messages, message);
-    }
-}
-
-int
-gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
-{
-    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
-        forget_background_timer(gpu, message);
-    }
-    gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
-    return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
-}
-
-/* A bank's outbox includes its pipeline: one message per stage, and a few that wait for the network. */
-static uint32_t
-outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
-{
-    uint32_t declared = gpu->controllers[node].type->outbox;
-    return (declared ? declared : GPC_OUTBOX_LIMIT) + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
-}
-
-void
-gpc_gpu_clear_queues(gpc_gpu_t *gpu)
-{
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpc_node_queues_t *queues = &gpu->queues[node];
-        for (uint32_t network = 0; network < GPC_MAX_NETWORKS; network++) {
-            gpc_list_clear(&queues->outbox[network]);
-            queues->queued[network] = 0;
-            queues->input[network] = GPC_NONE;
-        }
-        gpc_list_clear(&queues->inbox);
-        queues->places = outbox_places(gpu, (gpc_node_t) node);
-        queues->inputs = queues->full = 0;
-        queues->turn = queues->outbox_turn = queues->taken = queues->acted = GPC_NEVER;
-        queues->offer_held = false;
-    }
-    for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
-        gpc_list_clear(&gpu->waiting[i]);
-    }
-    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
-        gpu->core_turns[core] = GPC_NEVER;
-    }
 }

@@ -71,7 +71,7 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         gpc_get_text(state, protocol, "protocol", &setup.protocol) != 0 ||
         gpc_get_rule(state, rule, &setup.rule) != 0 || gpc_get_u64(state, seed, "seed", UINT64_MAX, &setup.seed) != 0 ||
         gpc_get_u64(state, budget, "budget", UINT64_MAX, &setup.budget) != 0 ||
-        gpc_get_u64(state, check, "check", GPC_CHECK_PROTOCOL | GPC_CHECK_RACES, &checks) != 0 ||
+        gpc_get_u64(state, check, "check", GPC_CHECK_PROTOCOL | GPC_CHECK_RACES | GPC_CHECK_KERNEL, &checks) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {
         return NULL;
     }

@@ -239,6 +239,25 @@ mutant_protocol(mutant_t *self)
     return &self->protocol;
 }
 
+void
+mutant_choose(mutant_t *self, const char *option, int64_t value)
+{
+    uint8_t number = 0;
+    while (strcmp(self->protocol.options[number].name, option) != 0) {
+        number++;
+    }
+    self->protocol.options[number].standard = value;
+    for (uint32_t i = 0; self->base->controllers[i]; i++) {
+        for (uint32_t v = 0; v < GPC_MAX_VARIANTS && self->types[i].variants[v].by; v++) {
+            gpc_variant_t *variant = &self->types[i].variants[v];
+            if (variant->option == number && variant->value == value) {
+                copy_table(&self->tables[i][variant->table], variant->by);
+                variant->by = &self->tables[i][variant->table];
+            }
+        }
+    }
+}
+
 gpc_cell_t *
 mutant_cell(mutant_t *self, const char *table_name, const char *state, const char *event)
 {

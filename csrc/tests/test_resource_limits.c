@@ -418,6 +418,36 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
 }
 
 static void
+public_sizes_round_operands_up_and_replace_the_header(void)
+{
+    static const int64_t options[GPC_MAX_OPTIONS] = {[3] = GPC_BYTES_PUBLIC};
+    gpc_message_info_t messages[5];
+    gpc_protocol_t protocol = prototype_limits;
+    bench_t bench;
+
+    for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
+        messages[i] = prototype_limits.messages[i];
+    }
+    messages[LIMITS_ACK - GPC_MSG_OWN] = (gpc_message_info_t){.name = "ACK", .fixed_bytes = 12, .bytes_per_word = 4};
+    messages[LIMITS_PUT - GPC_MSG_OWN] = (gpc_message_info_t){.name = "PUT", .fixed_bytes = 12, .whole_line = true};
+    protocol.messages = messages;
+    begin_with(&bench, &protocol, LIMITS_LINES, 4);
+
+    gpc_msg_t line = {.type = LIMITS_PUT, .lanes = GPC_NONE}, words = {.type = LIMITS_ACK, .lanes = GPC_NONE};
+    words.mask = 7;
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 12 + bench.unit.machine->line_bytes);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12 + 12);
+    protocol.public_sizes = (gpc_public_sizes_t){.given = true, .option = 3, .line_header = 8};
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12 + 12); /* bytes=paper */
+    bench.unit.options = options;
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 8 + bench.unit.machine->line_bytes);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 16);
+    words.mask = 0;
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 8);
+    end(&bench);
+}
+
+static void
 a_message_without_room_is_refused_when_it_is_sent(void)
 {
     gpc_index_t taken[64];
@@ -478,6 +508,7 @@ main(void)
     RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
     RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
     RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
+    RUN(public_sizes_round_operands_up_and_replace_the_header);
     RUN(a_message_without_room_is_refused_when_it_is_sent);
     return harness_end();
 }

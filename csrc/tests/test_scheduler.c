@@ -102,6 +102,30 @@ scratchpad_latency_and_bank_conflicts(void)
                     1); /* stride 2: two a bank; one word, stride 1: none */
 }
 
+/* A load of global memory, then a scratchpad access, which waits for it under sc when the machine says so. */
+static uint64_t
+scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
+{
+    world_reset();
+    world.machine.scratchpad_order = scratchpad_order;
+    gpc_launch_t launch =
+        world_launch(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0, .b = GPC_OPERAND_NONE, .width = 1),
+                          OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
+                     1, 32);
+    world_begin();
+    world.order.rule = rule;
+    CHECK_EQUAL_I64(world_run(&launch), 0);
+    return world.cores.statistics[0].order_stalls_load;
+}
+
+static void
+scratchpad_accesses_wait_under_sc_if_the_machine_says_so(void)
+{
+    CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 1), 1);
+    CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 0), 0);
+    CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_RC, 1), 0);
+}
+
 static void
 sleep_lasts_for_the_longest_active_lane(void)
 {
@@ -401,6 +425,7 @@ main(void)
     RUN(a_busy_unit_holds_up_the_next_that_needs_it);
     RUN(a_load_is_used_exactly_when_its_answer_counts);
     RUN(scratchpad_latency_and_bank_conflicts);
+    RUN(scratchpad_accesses_wait_under_sc_if_the_machine_says_so);
     RUN(sleep_lasts_for_the_longest_active_lane);
     RUN(loose_round_robin_takes_turns);
     RUN(greedy_stays_with_a_warp_while_it_can);

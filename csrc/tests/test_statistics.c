@@ -126,6 +126,37 @@ stalls_are_reported_by_cause(void)
 }
 
 static void
+expect_order_stalls(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count, uint64_t loads, uint64_t stores)
+{
+    bench_t it = ran(rule, program, count);
+    gpc_text_t text = statistics(&it);
+    uint64_t load_cycles = statistic(&text, "core", "order_stall_load_cycles"),
+             store_cycles = statistic(&text, "core", "order_stall_store_cycles");
+    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_load"), loads);
+    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_store"), stores);
+    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_atomic"), 0);
+    CHECK(loads ? load_cycles > 100 : load_cycles == 0);
+    CHECK(stores ? store_cycles > 100 : store_cycles == 0);
+    /* one warp: whenever it has an order stall, nothing issues */
+    CHECK_EQUAL_U64(statistic(&text, "core", "order_blocked_cycles"), load_cycles + store_cycles);
+    CHECK((strstr(text.bytes, "\"order_stall\": []") != NULL) == (loads + stores == 0));
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+order_stalls_last_from_the_first_refusal_to_the_issue(void)
+{
+    static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
+                                              OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
+    expect_order_stalls(GPC_RULE_SC, older, GPC_COUNT_OF(older), 1, 1);
+    expect_order_stalls(GPC_RULE_RC, older, GPC_COUNT_OF(older), 0, 0);
+    expect_order_stalls(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced), 0,
+                        1); /* the fence; the last store needs a register */
+    expect_order_stalls(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced), 0, 1);
+}
+
+static void
 latencies_fall_into_buckets_by_powers_of_two(void)
 {
     gpc_histogram_t histogram = {{0}};
@@ -182,6 +213,7 @@ int
 main(void)
 {
     RUN(stalls_are_reported_by_cause);
+    RUN(order_stalls_last_from_the_first_refusal_to_the_issue);
     RUN(latencies_fall_into_buckets_by_powers_of_two);
     RUN(a_protocols_own_counts_are_reported_and_reset);
     RUN(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups);

@@ -7,7 +7,6 @@ one line on standard error.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import sys
@@ -19,8 +18,9 @@ import typer
 from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
-from gpucoh.cli.options import App, lists, one_form, pairs, seeds
+from gpucoh.cli.options import App, lists, one_form, pairs, print_json, seeds
 from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
+from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
 from gpucoh.experiments.runner import Run
@@ -77,7 +77,9 @@ SeedOption = Annotated[
 CheckOption = Annotated[
     bool,
     typer.Option(
-        "--check", help="Check the protocol's invariants and look for data races (slower)."
+        "--check",
+        help="Check the protocol's invariants; report data races, divisions by zero and reads of uninitialised "
+        "shared memory (slower).",
     ),
 ]
 SetOption = Annotated[
@@ -102,10 +104,6 @@ def _console() -> Console:
     return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-
-
 @app.command("protocols")
 def protocols_command(
     name: Annotated[
@@ -127,13 +125,13 @@ def protocols_command(
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
     """
     one_form(("--json", as_json), ("--dot", dot))
-    chosen = protocols() if name is None else {name: resolve(name).protocol}
+    chosen = protocols() if name is None else {name: resolve(name).selected}
     if dot:
         if name is None:
             raise ConfigError("--dot takes one protocol: gpucoh protocols ID --dot")
         sys.stdout.write(chosen[name].dot())
     elif as_json:
-        _print_json([item.to_dict() for item in chosen.values()])
+        print_json([item.to_dict() for item in chosen.values()])
     elif name is None:
         tables.print_protocols(_console(), chosen)
     else:
@@ -179,7 +177,7 @@ def machines_command(
             }
             for item in chosen.values()
         ]
-        _print_json(listed if name is None else listed[0])
+        print_json(listed if name is None else listed[0])
     elif name is None:
         tables.print_machines(_console(), chosen)
     else:
@@ -204,7 +202,7 @@ def workloads_command(
     chosen = workloads() if name is None else {name: find(name)}
     if as_json:
         listed = [item.to_dict() for item in chosen.values()]
-        _print_json(listed if name is None else listed[0])
+        print_json(listed if name is None else listed[0])
     elif name is None:
         tables.print_workloads(_console(), chosen)
     else:
@@ -246,7 +244,7 @@ def run_command(
     """Run one workload under one protocol and check its result.
 
     Exit status 1: the result is wrong; with --check also: the run violates an invariant of the protocol, or the
-    workload has a data race.
+    workload has a data race, divides by zero or reads uninitialised shared memory.
 
     Examples:
 
@@ -284,7 +282,7 @@ def run_command(
     if result.error == "WorkloadError":
         raise WorkloadError(result.where)
     if as_json:
-        _print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
+        print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
         tables.print_run(_console(), result, check)
     if result.correct is False:
@@ -362,7 +360,7 @@ def compare_command(
             check=check,
         )
         if as_json:
-            _print_json(comparison.to_dict())
+            print_json(comparison.to_dict())
         else:
             tables.print_comparison(_console(), comparison)
         files = [] if folder is None else _draw(comparison, folder)
@@ -378,6 +376,14 @@ def sweep_command(
     out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
+        ),
     ] = None,
     resume: Annotated[
         bool,
@@ -396,13 +402,19 @@ def sweep_command(
 
       gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
 
+      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --scheduler tcp://10.0.0.1:8786
+
       with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
     """
-    table = sweep(read_sweep(file), out=out, resume=resume, jobs=jobs, progress=not as_json)
+    if scheduler is not None and jobs is not None:
+        raise ConfigError("--jobs and --scheduler contradict each other: give one of them")
+    runs = read_sweep(file)
+    with contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor:
+        table = sweep(runs, executor, out=out, resume=resume, jobs=jobs, progress=not as_json)
     wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
     if as_json:
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
-        _print_json({"out": str(out), "runs": rows})
+        print_json({"out": str(out), "runs": rows})
     else:
         sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
     if len(wrong):
@@ -423,10 +435,10 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
-fuzz.register(app, _console, _print_json)
-litmus.register(app, _console, _print_json)
-papers.register(app, _console, _print_json)
-verify.register(app, _console, _print_json)
+fuzz.register(app, _console, print_json)
+litmus.register(app, _console, print_json)
+papers.register(app, _console, print_json)
+verify.register(app, _console, print_json)
 
 
 def _print_version(wanted: bool) -> None:

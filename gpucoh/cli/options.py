@@ -5,8 +5,12 @@ An option that takes one value is given at most once, and its value is not empty
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -15,6 +19,13 @@ from gpucoh.errors import ConfigError
 from gpucoh.protocols import split_list
 
 _MOST_SEEDS = 1000
+_json_output: ContextVar[TextIO | None] = ContextVar("_json_output", default=None)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output, of a command with ``--json``."""
+    out = _json_output.get() or sys.stdout
+    out.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 class Command(TyperCommand):
@@ -29,6 +40,17 @@ class Command(TyperCommand):
             if values.get(item.name) == "":
                 raise ConfigError(f"{_shown(item)} is empty; it takes a value")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; with ``--json``, everything but the JSON goes to standard error."""
+        if not ctx.params.get("as_json"):
+            return super().invoke(ctx)
+        token = _json_output.set(sys.stdout)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):  # a workload and its kernels may print
+                return super().invoke(ctx)
+        finally:
+            _json_output.reset(token)
 
 
 class App(typer.Typer):

@@ -215,7 +215,8 @@ class Comparison:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Axes to draw in; by default a figure is made.
+            Axes to draw in; by default a figure is made. A figure of your own follows your settings of Matplotlib:
+            ``rcParams["pdf.fonttype"] = 42`` embeds TrueType fonts in its PDF, too.
         width : str or float
             ``"column"`` (3.3 inches), ``"page"`` (7 inches), or inches.
         title : str or None

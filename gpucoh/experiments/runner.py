@@ -472,8 +472,8 @@ def run(
         Random seed of input and machine. Equal seeds give equal results except for ``wall_s``.
     params : dict, optional
         The workload's parameters.
-    check : bool or {"protocol", "races"}
-        Check invariants and data races, or one of them, as in :class:`gpucoh.GPU`.
+    check : bool or {"protocol", "races", "kernel"}
+        Check invariants, data races and the kernels' operations, or one of them, as in :class:`gpucoh.GPU`.
     set : dict, optional
         Machine fields to change, ``budget`` and ``deadlock_after``.
     deadlock_after : int, optional

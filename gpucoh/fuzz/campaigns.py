@@ -130,7 +130,7 @@ def tasks_of(names: Sequence[str], consistency: str | None, seed: int, *, every_
             rules = [choice.rule(consistency)]
         for rule in rules:
             report = Report(name, rule, choice.model(rule), seed)
-            report.coverage = coverage_of(choice.protocol, rule)
+            report.coverage = coverage_of(choice.selected, rule)
             out.append(Task(choice, rule, report))
     return out
 

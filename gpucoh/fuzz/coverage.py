@@ -41,7 +41,8 @@ class TableCoverage:
 
     def add(self, counted: list[int]) -> None:
         """Add counts, in the core's form."""
-        self.counts += np.array(counted, np.int64).reshape(self.counts.shape)
+        rows = np.array(counted, np.int64).reshape(-1, len(self.table.events))
+        self.counts += rows[: len(self.table.states)]  # the rest has no cell in this table
 
     def count(self, cell: Cell) -> int:
         """The number of times one cell was entered."""

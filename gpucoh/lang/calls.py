@@ -12,7 +12,7 @@ from gpucoh.lang import intrinsics, isa
 from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.ir import Constant, LocalArray, Operand
 from gpucoh.lang.reports import ReportLowerer
-from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -87,9 +87,8 @@ class CallLowerer(ReportLowerer):
             )
         if inspect.isfunction(function):
             self.fail(node, f"'{name}' is a plain Python function: use @gpucoh.device on it")
-        self.fail(
-            node, f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics"
-        )
+        otherwise = f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics"
+        self.fail(node, refusal("the type of the conversion", function, otherwise))
 
     def _bind(
         self, function: Callable[..., Any], name: str, node: ast.Call
@@ -313,7 +312,8 @@ class CallLowerer(ReportLowerer):
         arguments, _ = self._bind(function, function.__name__, node)
         dtype = self.value(arguments["dtype"])
         if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, Scalar):
-            self.fail(node, "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
+            otherwise = "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
+            self.fail(node, refusal("the dtype", getattr(dtype, "value", None), otherwise))
         size = self.value(arguments["n"])
         if function is intrinsics.shared and isinstance(size, PythonObject) and size.value is None:
             return self.make_shared(name, dtype.value, (), node)

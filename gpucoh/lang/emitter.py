@@ -197,7 +197,11 @@ class Emitter:
             )
         if wanted is I32 and 0 <= number < 2**32:
             self.fail(node, f"{number} does not fit i32: write u32({number})")
-        self.fail(node, f"{number} does not fit {wanted.name}")
+        if wanted is F32:
+            self.fail(node, f"{number} does not fit f32")
+        low, high = (0, 2**32 - 1) if wanted is U32 else (-(2**31), 2**31 - 1)
+        more = "" if -(2**31) <= number < 2**32 else "; kernels have no 64-bit integers"
+        self.fail(node, f"{number} does not fit {wanted.name} (allowed: {low} to {high}{more})")
 
     def coerce(self, value: AnyValue, type: Scalar, node: ast.AST, what: str) -> Value:
         """``value`` as ``type`` by the implicit rules: literals adapt, bool becomes a number, integers become f32."""

@@ -15,7 +15,7 @@ import numpy as np
 from gpucoh.lang import intrinsics
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.powers import PowerEmitter
-from gpucoh.lang.types import BOOL, F32, I32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, missing_type
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -183,6 +183,8 @@ class ExpressionLowerer(PowerEmitter):
         try:
             found = getattr(base.value, node.attr)
         except AttributeError as error:
+            if isinstance(error, MissingType):
+                self.fail(node, missing_type(node.attr))
             if base.value is sys.modules["gpucoh"]:
                 self.fail(node, str(error))
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
@@ -280,7 +282,7 @@ class ExpressionLowerer(PowerEmitter):
     # ---- conditions -----------------------------------------------------------------------------
 
     def plain(self, node: ast.expr) -> bool:
-        """Whether ``node`` may be evaluated even if Python would not."""
+        """Whether ``node`` may be evaluated even if Python would not; ``check`` reports divisions by zero."""
         if isinstance(node, ast.Subscript):
             base = node.value
             known = self.frame.names.get(base.id) if isinstance(base, ast.Name) else None
@@ -296,6 +298,11 @@ class ExpressionLowerer(PowerEmitter):
                 and function.value in PLAIN_CALLS
             )
             return known_plain and all(self.plain(argument) for argument in node.args)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod):
+            names = isinstance(node.right, ast.Constant | ast.Name | ast.Attribute)
+            divisor = self.value(node.right) if names else None
+            if not isinstance(divisor, Literal) or not divisor.value:
+                return False
         children = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
         return all(self.plain(child) for child in children)
 

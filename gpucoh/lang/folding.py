@@ -70,10 +70,10 @@ def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
     if op in ("SHL", "SHR"):
         count = min(words[1], 32)
         return (a << count if op == "SHL" else a >> count) & MASK
-    if op in ("DIV", "FLOORDIV"):
-        return (a // b if b else 0) & MASK
-    if op == "MOD":
-        return (a % b if b else 0) & MASK
+    if op in ("DIV", "FLOORDIV", "MOD"):
+        if b == 0:
+            return None  # ``check`` reports it
+        return (a % b if op == "MOD" else a // b) & MASK
     if op in _INTEGER:
         return int(_INTEGER[op](a, b)) & MASK
     return None

@@ -14,7 +14,7 @@ from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.source import SourceUnit
-from gpucoh.lang.types import BufferType, Scalar
+from gpucoh.lang.types import BufferType, Scalar, refusal
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
 
@@ -141,11 +141,9 @@ class Kernel:
                     Parameter(argument.arg, "buffer", type.dtype, type.readonly, type.dimensions)
                 )
             else:
-                raise unit.error(
-                    argument,
-                    f"argument '{argument.arg}' has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or "
-                    "gpucoh.Buffer[...]",
-                )
+                what = f"argument '{argument.arg}'"
+                otherwise = f"{what} has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or gpucoh.Buffer[...]"
+                raise unit.error(argument, refusal(what, type, otherwise))
         return tuple(parameters)
 
     @short_traceback

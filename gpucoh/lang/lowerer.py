@@ -11,7 +11,7 @@ from gpucoh.lang.ir import Argument, Function, LocalArray
 from gpucoh.lang.program import Parameter
 from gpucoh.lang.source import SourceUnit, loop_names_to_copy
 from gpucoh.lang.statements import StatementLowerer
-from gpucoh.lang.types import BufferType, Scalar
+from gpucoh.lang.types import BufferType, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     BufferValue,
@@ -160,6 +160,5 @@ class Lowerer(StatementLowerer):
             if isinstance(value, BufferValue) and annotation.readonly:
                 return replace(value, readonly=True)
             return value
-        return self.fail(
-            parameter, f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all"
-        )
+        otherwise = f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all"
+        return self.fail(parameter, refusal(where, annotation, otherwise))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucoh.errors import KernelError
+from gpucoh.lang.types import wide
 
 
 class SourceUnit:
@@ -71,13 +72,13 @@ class SourceUnit:
     def annotation(self, argument: ast.arg) -> Any:
         """The value of a parameter's annotation; strings are evaluated; None without one."""
         value = self.function.__annotations__.get(argument.arg)
-        if not isinstance(value, str):
+        if not isinstance(value, str) or wide(value):
             return value
         names = {name: self.lookup(name)[1] for name in self.function.__code__.co_freevars}
         try:
             return eval(value, self.function.__globals__, names)
-        except KernelError:
-            raise
+        except KernelError as error:
+            raise self.error(argument, str(error)) from None
         except Exception as error:
             raise self.error(
                 argument, f"the annotation {value!r} cannot be evaluated: {error}"

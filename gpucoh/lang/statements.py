@@ -9,7 +9,7 @@ from typing import Any
 from gpucoh.lang.calls import CallLowerer
 from gpucoh.lang.emitter import is_positive
 from gpucoh.lang.ir import Constant, Register
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     BufferValue,
@@ -184,7 +184,9 @@ class StatementLowerer(CallLowerer):
             self.fail(node, "an annotation needs a name and a value: use name: gpucoh.i32 = 0")
         type = self.value(node.annotation)
         if not isinstance(type, PythonObject) or not isinstance(type.value, Scalar):
-            self.fail(node, "a variable's type must be gpucoh.i32, gpucoh.u32 or gpucoh.f32")
+            otherwise = "a variable's type must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
+            what = f"the type of '{node.target.id}'"
+            self.fail(node, refusal(what, getattr(type, "value", None), otherwise))
         known = self.frame.names.get(node.target.id)
         if isinstance(known, Variable) and known.type is not type.value:
             self.fail(

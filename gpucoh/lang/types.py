@@ -7,8 +7,10 @@ check kernels as plain Python.
 
 from __future__ import annotations
 
+import itertools
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, get_origin, overload
 
 import numpy as np
 
@@ -57,6 +59,53 @@ F32 = Scalar("f32", 2, "float32")
 BOOL = Scalar("bool", 0, "int32")
 
 
+_WIDE = {
+    "i64": I32,
+    "int64": I32,
+    "u64": U32,
+    "uint64": U32,
+    "f64": F32,
+    "float64": F32,
+    "double": F32,
+}
+
+
+def wide(type: object) -> str | None:
+    """For a 64-bit type, or its name: "int64, 64 bits wide (allowed: ...)"; None for any other object."""
+    name = type
+    if isinstance(type, np.dtype):
+        name = type.name
+    elif getattr(type, "__module__", "") == "numpy":
+        name = getattr(type, "__name__", "")
+    if not isinstance(name, str) or name not in _WIDE:
+        return None
+    return f"{name}, 64 bits wide (allowed: i32, u32, f32; use gpucoh.{_WIDE[name].name})"
+
+
+def refusal(what: str, type: object, otherwise: str) -> str:
+    """The text about a type that is none of the language: ``otherwise``, unless it is 64 bits wide."""
+    is_wide = wide(type)
+    return f"{what} is {is_wide}" if is_wide else otherwise
+
+
+class MissingType(KernelError, AttributeError):
+    """An attribute of gpucoh that would be a 64-bit type."""
+
+
+def missing_type(name: str) -> str:
+    """The text about ``gpucoh.i64`` and the like."""
+    return f"gpucoh has no type {wide(name)}"
+
+
+def located(error: type[KernelError], message: str) -> KernelError:
+    """An error at the line that calls the caller, unless that is no line of a file."""
+    frame = sys._getframe(2)
+    filename, line = frame.f_code.co_filename, frame.f_lineno
+    if filename == "<string>":  # an annotation in quotes: its reader adds the place
+        return error(message)
+    return error(f"{filename}:{line}: {message}", filename, line)
+
+
 #: Largest number of dimensions of a buffer.
 MAX_DIMENSIONS = 3
 
@@ -75,14 +124,18 @@ class BufferType:
         return f"gpucoh.Buffer[{self.dtype.name}{dimensions}{readonly}]"
 
 
-_T = TypeVar("_T")
-
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    _T = TypeVar("_T")
+    # Type checkers take a number or a text only inside Literal.
+    _Qualifiers = TypeVar("_Qualifiers", default=Any)
+
     i32: TypeAlias = int
     u32: TypeAlias = int
     f32: TypeAlias = float
 
-    class Buffer(Generic[_T]):
+    class Buffer(Generic[_T, _Qualifiers]):
         """A global, scratchpad or local array in a kernel."""
 
         shape: tuple[int, ...]
@@ -94,27 +147,33 @@ if TYPE_CHECKING:
 else:
     i32, u32, f32 = I32, U32, F32
 
+    def _qualifiers(given):
+        return get_args(given) if get_origin(given) is Literal else (given,)
+
     class Buffer:
         """Annotation of a global array: ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``.
 
         The number is that of the dimensions, 1 to 3, of the array and of its indices. A buffer of one dimension takes
-        an array of any shape, flat.
+        an array of any shape, flat. ``Buffer[f32, Literal[2, "readonly"]]`` is the form that type checkers accept.
         """
 
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
             if not isinstance(dtype, Scalar):
-                raise KernelError(f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32")
+                otherwise = f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32"
+                text = refusal("the element type of Buffer", dtype, otherwise)
+                raise located(KernelError, text)
             dimensions, readonly = 1, False
-            for given in rest:
+            for given in itertools.chain.from_iterable(map(_qualifiers, rest)):
                 if given == "readonly":
                     readonly = True
                 elif type(given) is int and 1 <= given <= MAX_DIMENSIONS:
                     dimensions = given
                 else:
-                    raise KernelError(
+                    raise located(
+                        KernelError,
                         f"Buffer[{dtype.name}, {given!r}]: the only qualifiers are the number of dimensions, 1 to "
-                        f'{MAX_DIMENSIONS}, and "readonly"'
+                        f'{MAX_DIMENSIONS}, and "readonly"',
                     )
             return BufferType(dtype, readonly, dimensions)
 

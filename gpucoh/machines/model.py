@@ -139,6 +139,13 @@ class Machine(BaseModel):
     scratchpad_kib: Kib = _f(0, 1024, "scratchpad per core", "KiB")
     scratchpad_latency: Count = _f(1, 10000, "scratchpad access without conflicts", "core cycles")
     scratchpad_banks: Count = _f(0, 64, "scratchpad banks; 0: no bank conflicts")
+    scratchpad_order: Count = Field(
+        default=0,
+        ge=0,
+        le=1,
+        description="under sc, scratchpad accesses: 0 never wait, 1 wait for the warp's older ones",
+        json_schema_extra={"unit": ""},
+    )
     scheduler: Scheduler = _choice("warp scheduler: loose_round_robin or greedy_then_oldest")
     issue_width: Count = _f(1, 4, "warp instructions per core cycle")
     issue_cycles: Count = _f(1, 64, "issue port occupancy of a warp instruction", "core cycles")

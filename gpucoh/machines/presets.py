@@ -43,6 +43,10 @@ FERMI: Preset = {
         32,
         "inferred: NVIDIA's compute capability 2.x, as GPGPU-Sim 3's GTX 480; not in the papers",
     ),
+    "scratchpad_order": (
+        0,
+        "inferred: RCC section IV.A names global and local memory; 1: its public simulator",
+    ),
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (
         1,
@@ -138,6 +142,7 @@ def _like(base: Preset, source: str, names: tuple[str, ...]) -> Preset:
 _CORE_TIMING = (
     "scratchpad_latency",
     "scratchpad_banks",
+    "scratchpad_order",
     "scheduler",
     "issue_width",
     "issue_cycles",
@@ -216,6 +221,7 @@ _GCN_CORE: Preset = {
     "scratchpad_kib": (64, _GCN + ", local data share"),
     "scratchpad_latency": (32, "inferred: about GCN's local data share"),
     "scratchpad_banks": (32, _GCN + ", local data share: 32 banks of 4 bytes"),
+    "scratchpad_order": (0, "inferred: as fermi"),
     "scheduler": (
         "greedy_then_oldest",
         "inferred: GCN issues the oldest ready wavefront of a SIMD",

@@ -393,7 +393,7 @@ def _marks(axes: Axes, chart: Chart, bar: Bar, at: tuple[float, float], broken: 
             rotation=90,
             fontsize=_SMALL,
             color=WRONG if bar.wrong else "black",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3},
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0 if bar.counted else 0.3},
         )
 
 

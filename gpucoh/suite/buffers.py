@@ -1,18 +1,15 @@
-"""Names for types that the kernel language and type checkers see differently: read-only buffers are plain
-buffers to a type checker, and a constant text is an argument without annotation to the kernel language.
-"""
+"""Names for types of parameters: read-only buffers, and texts of device functions, such as a scope."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gpucoh import lang
 
+ReadOnlyF32: TypeAlias = lang.Buffer[lang.f32, Literal["readonly"]]
+ReadOnlyI32: TypeAlias = lang.Buffer[lang.i32, Literal["readonly"]]
+# The kernel language takes a text for an argument without annotation.
 if TYPE_CHECKING:
-    ReadOnlyF32: TypeAlias = lang.Buffer[float]
-    ReadOnlyI32: TypeAlias = lang.Buffer[int]
     Text: TypeAlias = str
 else:
-    ReadOnlyF32 = lang.Buffer[lang.f32, "readonly"]
-    ReadOnlyI32 = lang.Buffer[lang.i32, "readonly"]
     Text = None

@@ -108,14 +108,15 @@ def push_relabel(
     pixel = y * columns + x
     at = (lang.thread_id(1) + 1) * PITCH + lang.thread_id(0) + 1
     tile[at] = height[now + pixel]
-    if lang.thread_id(0) == WIDE - 1 and x < columns - 1:
-        tile[at + 1] = height[now + pixel + 1]
-    if lang.thread_id(0) == 0 and x > 0:
-        tile[at - 1] = height[now + pixel - 1]
-    if lang.thread_id(1) == HIGH - 1 and y < rows - 1:
-        tile[at + PITCH] = height[now + pixel + columns]
-    if lang.thread_id(1) == 0 and y > 0:
-        tile[at - PITCH] = height[now + pixel - columns]
+    # No edge leads out of the image; the height there is that of an unreachable pixel.
+    if lang.thread_id(0) == WIDE - 1:
+        tile[at + 1] = height[now + pixel + 1] if x < columns - 1 else pixels
+    if lang.thread_id(0) == 0:
+        tile[at - 1] = height[now + pixel - 1] if x > 0 else pixels
+    if lang.thread_id(1) == HIGH - 1:
+        tile[at + PITCH] = height[now + pixel + columns] if y < rows - 1 else pixels
+    if lang.thread_id(1) == 0:
+        tile[at - PITCH] = height[now + pixel - columns] if y > 0 else pixels
     lang.barrier()
     mine = tile[at]
     if mask[pixel] == PUSHING:

@@ -82,8 +82,10 @@ def laplace_step(
     edge_at = edge_y * nx + edge_x
     if inside:
         planes[0, own] = source[at]
+        planes[1, own] = 0.0  # the plane below the first, which no result depends on
     if halo:
         planes[0, edge] = source[edge_at]
+        planes[1, edge] = 0.0
     for z in range(nz):
         if inside:
             planes[2, own] = planes[1, own]

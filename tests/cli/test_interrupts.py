@@ -15,8 +15,18 @@ import gpucoh
 from gpucoh.experiments.interrupts import interruptible, terminable
 from gpucoh.files import results_folder, whole_file
 
-# 0.2 s on a machine that does nothing else; tests may share theirs.
+# 0.2 s on a machine that does nothing else. Tests may share theirs: the bound grows with the time of a fixed piece of
+# work. Without the interrupt, the runs take minutes.
 AT_ONCE = 1.0
+IDLE_S = 0.1  # of the piece of work, at least
+
+
+def at_once():
+    """The largest number of seconds from a signal to the prompt, on this machine in its present state."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import json"], check=True)
+    return AT_ONCE * max(1.0, (time.perf_counter() - start) / IDLE_S)
+
 
 # The program, telling on standard error when its first kernel is launched. What a shell runs in the background ignores
 # Ctrl-C, and so would its tests.
@@ -59,14 +69,14 @@ def test_a_run_ends_at_once(tmp_path):
         tmp_path, "run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000"
     )
     assert (status, out, message) == (130, "", "")
-    assert taken < AT_ONCE
+    assert taken < at_once()
 
 
 def test_a_comparison_ends_at_once_and_leaves_no_folder(tmp_path):
     matrix = ("-w", "stn,spm_g", "-p", "no-l1,ideal", "--jobs", "2", "--out", "a/b")
     status, out, message, taken = interrupted(tmp_path, "compare", *matrix, *LONG)
     assert (status, out, message) == (130, "", "")
-    assert taken < AT_ONCE
+    assert taken < at_once()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +93,7 @@ def test_sigterm_ends_a_run_at_once(tmp_path):
     run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
     status, out, message, taken = interrupted(tmp_path, *run, by=signal.SIGTERM)
     assert (status, out, message) == (143, "", "")
-    assert taken < AT_ONCE
+    assert taken < at_once()
 
 
 def test_sigterm_ends_the_sweep_command_and_removes_its_lock(tmp_path):
@@ -91,7 +101,7 @@ def test_sigterm_ends_the_sweep_command_and_removes_its_lock(tmp_path):
     command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
     status, _, _, taken = interrupted(tmp_path, *command, by=signal.SIGTERM)
     assert status == 143
-    assert taken < AT_ONCE
+    assert taken < at_once()
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
 
 
@@ -199,7 +209,7 @@ def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in message
     assert "Interrupt" not in message
-    assert taken < AT_ONCE
+    assert taken < at_once()
 
 
 IN_A_LIBRARY = """
@@ -239,7 +249,7 @@ def test_input_that_takes_long_to_make_is_not_waited_for(tmp_path, call):
         out, _ = process.communicate(timeout=20)
         taken = time.perf_counter() - start
     assert (process.returncode, out) == (0, "interrupted\n")
-    assert taken < AT_ONCE
+    assert taken < at_once()
 
 
 # ---- what the commands are made of
@@ -281,7 +291,7 @@ def test_a_launch_in_python_ends_at_once_and_the_gpu_is_usable(ctrl_c):
     pressed = ctrl_c(0.3)
     with pytest.raises(KeyboardInterrupt):
         gpu.launch(add_up, grid=32, block=128, args=(x, 10**8))
-    assert time.perf_counter() - pressed[0] < AT_ONCE
+    assert time.perf_counter() - pressed[0] < at_once()
     gpu.verify()
     x[:] = 5
     gpu.launch(add_up, grid=32, block=128, args=(x, 3))
@@ -298,7 +308,7 @@ def test_work_that_looks_for_no_signal_is_not_waited_for(ctrl_c):
     pressed = ctrl_c(0.2)
     with pytest.raises(KeyboardInterrupt):
         interruptible(work)
-    assert time.perf_counter() - pressed[0] < AT_ONCE
+    assert time.perf_counter() - pressed[0] < at_once()
     assert stops == []
     time.sleep(1.6)
     assert stops == [True]

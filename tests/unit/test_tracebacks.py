@@ -130,3 +130,48 @@ def test_an_error_takes_few_lines_in_jupyter():
         assert 1 < len(lines) <= MOST_LINES, out.getvalue()
         assert fault in out.getvalue()
         assert lines[-1].startswith("gpucoh.errors."), out.getvalue()
+
+
+STUDIES = """
+import json
+@gpucoh.workload(scales={"tiny": {"n": 8}, "small": {"n": 8}, "paper": {"n": 8}})
+def shapes(gpu, rng, n):
+    np.stack([np.zeros(n), np.zeros(n + 1)])
+@gpucoh.workload(scales={"tiny": {"n": 8}, "small": {"n": 8}, "paper": {"n": 8}})
+def deep(gpu, rng, n):
+    def inner(depth):
+        return json.loads("{") if depth == 0 else inner(depth - 1)
+    inner(40)
+@gpucoh.workload(scales={"tiny": {"n": 8}, "small": {"n": 8}, "paper": {"n": 8}})
+def chained(gpu, rng, n):
+    try:
+        np.stack([])
+    except ValueError as error:
+        raise RuntimeError("several\\nlines\\n" * 10) from error
+"""
+STUDY_FAULTS = [
+    f"gpucoh.run({name}, 'ideal', scale='tiny')" for name in ("shapes", "deep", "chained")
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # kernels of Jupyter warn about their environment
+def test_an_error_takes_few_lines_in_a_kernel_of_jupyter():
+    for name in ("nbclient", "ipykernel"):
+        pytest.importorskip(name)
+    from nbclient import NotebookClient
+    from nbformat import v4
+
+    sources = [SETUP, STUDIES, *FAULTS[:4], *STUDY_FAULTS]
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, allow_errors=True, timeout=60).execute()
+    assert [cell.outputs for cell in notebook.cells[:2]] == [[], []]
+    for cell in notebook.cells[2:]:
+        (output,) = cell.outputs
+        lines = "\n".join(output.traceback).splitlines()
+        assert 1 < len(lines) <= MOST_LINES, "\n".join(lines)
+        assert cell.source in "\n".join(lines)
+        assert lines[-1].startswith("gpucoh.errors."), "\n".join(lines)
+    shown = ["\n".join(cell.outputs[0].traceback) for cell in notebook.cells[-len(STUDY_FAULTS) :]]
+    assert "np.stack([np.zeros(n)" in shown[0]  # the line of the cause
+    assert 'return json.loads("{")' in shown[1]
+    assert "raise RuntimeError" in shown[2]

@@ -16,6 +16,7 @@ import pytest
 
 import gpucoh
 from gpucoh.cli.commands import call
+from gpucoh.experiments import clusters
 from gpucoh.experiments.sweeps import as_run, key_of
 
 STUDY = textwrap.dedent(
@@ -242,6 +243,53 @@ def test_sweep_over_a_dask_client(study):
         distributed.Client(cluster) as client,
     ):
         assert gpucoh.sweep(runs, client.get_executor()).correct.all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gpucoh_sweep_runs_on_a_dask_scheduler(study, tmp_path, capsys):
+    distributed = pytest.importorskip("distributed")
+    file, out = tmp_path / "sweep.toml", tmp_path / "out.parquet"
+    file.write_text(
+        f'workload = "{study}:increment"\nprotocols = ["ideal", "mesi"]\nscale = "tiny"\n'
+    )
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        assert call(["sweep", str(file), "--out", str(out), "--scheduler", address]) == 0
+        assert any("carry_out" in name for name in cluster.scheduler.task_prefixes)
+    assert "2 runs, 0 wrong" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
+        (["--scheduler", "nowhere"], "no Dask scheduler answers at nowhere"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --scheduler contradict"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_does_not_answer_is_one_line(
+    study, tmp_path, capfd, monkeypatch, options, message
+):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(clusters, "_PATIENCE_S", 0.5)
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'workload = "{study}:increment"\n')
+    assert call(["sweep", str(file), "--out", str(tmp_path / "out.parquet"), *options]) == 2
+    error = capfd.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_without_distributed_the_scheduler_is_refused(study, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'workload = "{study}:increment"\n')
+    arguments = ["sweep", str(file), "--out", str(tmp_path / "o.parquet"), "--scheduler", "x:1"]
+    assert call(arguments) == 2
+    assert "install gpucoh[dask]" in capsys.readouterr().err
 
 
 # ---- the command line

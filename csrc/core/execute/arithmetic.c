@@ -1,6 +1,7 @@
 /* arithmetic.c: an arithmetic instruction over a warp's lanes: once if all operands are even, else for every lane. */
 #include "core/execute/execute.h"
 #include "core/registers.h"
+#include "core/where.h"
 
 void
 gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
@@ -30,4 +31,26 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     } else {
         gpc_write_lanes(x, &d->destination, active, result);
     }
+}
+
+static int
+fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
+{
+    char where[160], who[120];
+    uint32_t room[GPC_MAX_LANES], dividend = gpc_operand_lanes(x, &d->a, room)[lane];
+    return gpc_fail(x->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %lld by 0",
+                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
+                    gpc_core_who(x, lane, who, sizeof who),
+                    d->type == GPC_I32 ? (long long) (int32_t) dividend : (long long) dividend);
+}
+
+int
+gpc_core_issue_division(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_lanes_t zero = x->warp->top.lanes & ~gpc_core_lanes_not_zero(x, &d->b);
+    if (zero != 0) {
+        return fail_division(x, d, gpc_lowest_bit(zero));
+    }
+    gpc_core_issue_alu(x, d);
+    return GPC_ISSUED;
 }

@@ -6,6 +6,7 @@
 
 /* arithmetic.c */
 void gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d);
+GPC_MUST_CHECK int gpc_core_issue_division(const gpc_issue_t *x, const gpc_decoded_t *d); /* checks the divisors */
 
 /* movement.c */
 void gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d);

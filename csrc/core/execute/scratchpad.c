@@ -58,20 +58,61 @@ array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
     return said < most ? said : most;
 }
 
+/* The first word of the array. */
+static uint32_t
+array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t block_words = x->launch->launch.program.shared_words;
+    return x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
+}
+
 /* The words of the core's scratchpad that the lanes access. */
 static int
 find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *words)
 {
-    uint32_t room[GPC_MAX_LANES], block_words = x->launch->launch.program.shared_words;
+    uint32_t room[GPC_MAX_LANES];
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     uint32_t limit = array_words(x, d);
-    uint32_t base = x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
+    uint32_t base = array_base(x, d);
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         if (index[l] >= limit) {
             return fail_index(x, l, index[l], limit);
         }
         words[l] = base + index[l];
+    }
+    return 0;
+}
+
+/* Whether the instruction depends on the words that it accesses. An exchange counts as a write, because its old value
+ * may be unused. */
+static bool
+reads(const gpc_decoded_t *d)
+{
+    return d->opcode != GPC_OP_SHARED_STORE && !(d->opcode == GPC_OP_SHARED_ATOMIC && d->atomic == GPC_ATOMIC_EXCH);
+}
+
+/* check=True: reports a read of a word that the block has not written. */
+static int
+check_written(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *words)
+{
+    bool *written = x->parts->written;
+    char where[160], who[120];
+    if (written == NULL) {
+        return 0;
+    }
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left);
+        if (reads(d) && !written[words[l]]) {
+            return gpc_fail(x->cores->failure, GPC_ERROR_UNINITIALISED,
+                            "uninitialised shared memory: %s: %s reads element %u of an array, which no thread of the "
+                            "block has written",
+                            gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
+                            gpc_core_who(x, l, who, sizeof who), words[l] - array_base(x, d));
+        }
+    }
+    for (gpc_lanes_t left = d->opcode != GPC_OP_SHARED_LOAD ? lanes : 0; left != 0; left &= left - 1) {
+        written[words[gpc_lowest_bit(left)]] = true;
     }
     return 0;
 }
@@ -113,9 +154,14 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
     gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* all lanes access one word */
-    int status = find_words(x, d, named, words);
+    int status = x->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
+    if (status != GPC_ISSUED) {
+        return status;
+    }
+    status = find_words(x, d, named, words);
     if (status == 0 && x->cores->watch != NULL) {
-        status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
+        status = check_written(x, d, lanes, words);
+        status = status ? status : gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }
     if (status != 0) {
         return status;

@@ -209,6 +209,15 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     add_waits(d, launch, d->c, 1);
 }
 
+/* An integer division of a checked kernel. */
+static void
+check_division(gpc_decoded_t *d)
+{
+    if (d->unit == GPC_UNIT_DIVISION && d->type != GPC_F32) {
+        d->group = GPC_GROUP_DIVISION;
+    }
+}
+
 static void *
 copy_of(const void *from, size_t bytes)
 {
@@ -346,6 +355,9 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     }
     for (uint32_t i = 0; i < launch->launch.program.count; i++) {
         decode(&launch->code[i], &launch->launch.program.instructions[i], launch, machine);
+        if (self->parts->written != NULL) {
+            check_division(&launch->code[i]);
+        }
     }
     int status = check_constants(launch, machine, self->failure);
     if (status != 0) {

@@ -47,6 +47,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
     parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
     parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
+    parts->order_stalled = GPC_ARENA_TAKE(arena, warps, gpc_cycle_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
     parts->accesses = calloc(cores, sizeof *parts->accesses);
@@ -97,10 +98,19 @@ gpc_cores_free(gpc_cores_t *self)
         free(self->parts->accesses);
         free(self->parts->requests);
         free(self->parts->prints.records);
+        free(self->parts->written);
         gpc_block_give(self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
         free(self->parts);
     }
     self->parts = NULL;
+}
+
+int
+gpc_cores_check_kernels(gpc_cores_t *self)
+{
+    gpc_core_parts_t *parts = self->parts;
+    parts->written = calloc((size_t) self->machine->cores * parts->scratchpad_words + 1, sizeof *parts->written);
+    return parts->written ? 0 : GPC_ERROR_MEMORY;
 }
 
 void
@@ -259,8 +269,11 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
                            .coordinates = {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]},
                            .resident = true};
     uint32_t words = launch->launch.program.shared_words;
-    memset(self->parts->scratchpad + (size_t) core_index * self->parts->scratchpad_words + (size_t) slot * words, 0,
-           words * sizeof(uint32_t));
+    size_t first_word = (size_t) core_index * self->parts->scratchpad_words + (size_t) slot * words;
+    memset(self->parts->scratchpad + first_word, 0, words * sizeof(uint32_t));
+    if (self->parts->written != NULL) {
+        memset(self->parts->written + first_word, 0, words * sizeof(bool));
+    }
     gpc_order_block_begin(self->order, core_index, slot, block->warps);
     if (self->watch != NULL) {
         self->watch->block_began(self->watch->watcher, core_index, number, slot * launch->warps_per_block,

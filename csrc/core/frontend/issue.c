@@ -79,6 +79,12 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
             return gpc_core_issue_barrier(x, d);
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
+        case GPC_GROUP_DIVISION:
+            status = gpc_core_issue_division(x, d);
+            if (status != GPC_ISSUED) {
+                return status;
+            }
+            break;
         default:
             issue_sleep(x, d);
             return GPC_ISSUED;

@@ -64,6 +64,13 @@ add_stall(gpc_core_statistics_t *statistics, uint8_t reason, uint64_t cycles)
     }
 }
 
+static void
+add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cycles)
+{
+    add_stall(statistics, core->idle_reason, cycles);
+    statistics->order_blocked_cycles += core->idle_ordered ? cycles : 0;
+}
+
 /* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
  * issue port, the core counts as issuing. */
 static void
@@ -83,7 +90,7 @@ account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
     gpc_cycle_t issuing = busy <= from ? 0 : (busy < to ? busy : to) - from;
     statistics->active_cycles += to - from;
     statistics->issue_cycles += issuing;
-    add_stall(statistics, core->idle_reason, to - from - issuing);
+    add_idle(core, statistics, to - from - issuing);
 }
 
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
@@ -193,6 +200,7 @@ note_idle_reason(gpc_cores_t *self, uint32_t core_index)
     uint32_t first = first_in_order(self, core_index, core, core->resident);
     core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
                                                                : gpc_core_warp(self, core_index, first)->reason;
+    core->idle_ordered = core->order_stalls != 0;
 }
 
 int
@@ -236,7 +244,7 @@ gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
         if (issuing) {
             statistics->issue_cycles++;
         } else {
-            add_stall(statistics, core->idle_reason, 1);
+            add_idle(core, statistics, 1);
         }
     }
     core->accounted = now + 1;

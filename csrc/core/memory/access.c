@@ -27,9 +27,65 @@ stall_of(const gpc_decoded_t *d, int verdict)
     return d->access.kind == GPC_ACCESS_EXIT ? GPC_STALL_drain : (fences ? fence : memory_order)[verdict];
 }
 
+/* ---- order stalls ------------------------------------------------------------------------------------------------ */
+
+static bool
+is_order_stall(const gpc_decoded_t *d, int verdict)
+{
+    bool older = verdict == GPC_ORDER_VERDICT_OLDER_LOAD || verdict == GPC_ORDER_VERDICT_OLDER_STORE ||
+                 verdict == GPC_ORDER_VERDICT_OLDER_ATOMIC;
+    return older && d->access.kind <= GPC_ACCESS_FENCE;
+}
+
+static bool
+has_order_stall(const gpc_issue_t *x)
+{
+    return (x->core->order_stalls >> x->warp_index & 1) != 0;
+}
+
+static void
+begin_order_stall(const gpc_issue_t *x)
+{
+    x->core->order_stalls |= UINT64_C(1) << x->warp_index;
+    x->parts->order_stalled[x->core_index * x->cores->machine->warps_per_core + x->warp_index] = x->now;
+}
+
+/* The stall counts under the kind of access that the warp has waited for last. */
+static void
+end_order_stall(const gpc_issue_t *x)
+{
+    gpc_core_statistics_t *statistics = x->statistics;
+    uint64_t cycles =
+        x->now - x->parts->order_stalled[x->core_index * x->cores->machine->warps_per_core + x->warp_index];
+    x->core->order_stalls &= ~(UINT64_C(1) << x->warp_index);
+    gpc_histogram_add(&statistics->order_stall, cycles);
+    switch (x->warp->verdict) {
+        case GPC_ORDER_VERDICT_OLDER_LOAD:
+            statistics->order_stalls_load++;
+            statistics->order_stall_load_cycles += cycles;
+            break;
+        case GPC_ORDER_VERDICT_OLDER_STORE:
+            statistics->order_stalls_store++;
+            statistics->order_stall_store_cycles += cycles;
+            break;
+        default:
+            statistics->order_stalls_atomic++;
+            statistics->order_stall_atomic_cycles += cycles;
+            break;
+    }
+}
+
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
+
 int
 gpc_core_block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until)
 {
+    bool stalls = is_order_stall(d, verdict), stalled = has_order_stall(x);
+    if (stalls && !stalled) {
+        begin_order_stall(x);
+    } else if (stalled && !stalls) {
+        end_order_stall(x);
+    }
     x->warp->verdict = (uint8_t) verdict;
     if (until != GPC_NEVER && until <= x->now) {
         until = x->now + 1;
@@ -42,6 +98,9 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
     int verdict = gpc_order_may_issue(x->cores->order, x->core_index, x->warp_index, &d->access, &until);
+    if (verdict == GPC_ORDER_VERDICT_GO && has_order_stall(x)) {
+        end_order_stall(x);
+    }
     if (verdict == GPC_ORDER_VERDICT_GO && x->cores->watch != NULL) {
         return x->cores->watch->ordered(x->cores->watch->watcher, x->core_index, x->warp_index, &d->access);
     }
@@ -49,6 +108,21 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
         return verdict; /* GO is 0 */
     }
     return gpc_core_block_for_order(x, d, verdict, until);
+}
+
+int
+gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    const gpc_order_t *order = x->cores->order;
+    int verdict =
+        order->rule == GPC_RULE_SC ? gpc_order_older(order, x->core_index, x->warp_index) : GPC_ORDER_VERDICT_GO;
+    if (verdict != GPC_ORDER_VERDICT_GO) {
+        return gpc_core_block_for_order(x, d, verdict, GPC_NEVER);
+    }
+    if (has_order_stall(x)) {
+        end_order_stall(x);
+    }
+    return GPC_ISSUED;
 }
 
 _Static_assert(GPC_ORDER_VERDICT_GO == 0, "a verdict of zero is GO");

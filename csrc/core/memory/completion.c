@@ -95,6 +95,9 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     } else if (completed.kind == GPC_ACCESS_STORE) {
         statistics->store_latency_cycles += latency;
         gpc_histogram_add(&statistics->store_latency, latency);
+    } else {
+        statistics->atomic_latency_cycles += latency;
+        gpc_histogram_add(&statistics->atomic_latency, latency);
     }
     warp->outstanding--;
     access->live = false;

@@ -19,6 +19,7 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
             break;
         default:
             statistics->atomics += lines;
+            statistics->atomic_instructions++;
             break;
     }
 }

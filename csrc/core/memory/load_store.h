@@ -7,6 +7,8 @@
 /* access.c */
 /* Queries order.c; GPC_ISSUED: the instruction may issue. */
 GPC_MUST_CHECK int gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d);
+/* The same for a scratchpad access of a machine whose scratchpad_order is set. */
+GPC_MUST_CHECK int gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Blocks the warp, which retries when one of its accesses completes, or at `until`. */
 int gpc_core_block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until);
 /* Reports an access to the monitor: addresses, or words of the scratchpad. */

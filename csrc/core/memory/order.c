@@ -230,10 +230,10 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
 
-bool
-gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp)
+int
+gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
-    return older(warp_at(self, core, warp)) == GPC_ORDER_VERDICT_GO;
+    return older(warp_at(self, core, warp));
 }
 
 /* ---- outstanding accesses by line and word ----------------------------------------------------------------- */

@@ -97,8 +97,8 @@ gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
 /* A line request of the warp's access begins; gpc_order_let_go: it is complete, with all of its words. */
 void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
 void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
-/* Whether the warp has no outstanding access. */
-bool gpc_order_idle(const gpc_order_t *self, uint32_t core, uint32_t warp);
+/* The kind of the warp's outstanding accesses, as a verdict; GO: it has none. */
+int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
 
 /* A warp with `threads` threads, after GO for its BARRIER access, arrives at barrier id of the block (its slot on the
  * core). expected: threads that must arrive. *released: once all have arrived, the warps that may continue, including

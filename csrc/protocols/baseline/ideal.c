@@ -211,8 +211,8 @@ GPC_ACTION(act_invalidate_others, "invalidate all copies but the writer's, at on
 {
     ideal_l2_line_t *line = ideal_l2_line(x);
     gpc_node_t writer = gpc_writer_message(x)->source;
-    int status =
-        x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies, writer);
+    int status = x->unit->ports->instant(x->unit->world, x->unit, x->line, line->everyone ? NULL : &line->copies,
+                                         writer, GPC_MSG_INSTANT);
 
     line->everyone = 0;
     line->copies = (gpc_nodeset_t){{0}};

@@ -249,7 +249,8 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t way;
         uint8_t state = gpc_state_at(cores[i], line, 0, &way);
-        if (gpc_is_among(vi_watched.copies, state) && !(sharers && gpc_nodeset_has(sharers, cores[i]->node))) {
+        if (gpc_is_among(cores[i]->protocol->watched->copies, state) &&
+            !(sharers && gpc_nodeset_has(sharers, cores[i]->node))) {
             return gpc_violated(cores[i], line, "every copy is listed",
                                 "L1 %u has a copy, and bank %u does not list it", cores[i]->index, bank->index);
         }

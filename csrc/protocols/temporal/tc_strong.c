@@ -17,7 +17,7 @@
  */
 #include "protocols/temporal/tc.h"
 
-enum { OPTION_LIFETIME, OPTION_STALL };
+enum { OPTION_LIFETIME, OPTION_STALL, OPTION_BYTES };
 enum { STALL_LINE, STALL_BANK };
 
 /* clang-format off */
@@ -446,7 +446,9 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                            .choices = "line bank",
                            .text = "requests that stall behind a waiting store: those to its line, or all of its bank",
                            .fuzz_least = STALL_LINE,
-                           .fuzz_most = STALL_BANK}},
+                           .fuzz_most = STALL_BANK},
+         [OPTION_BYTES] = GPC_BYTES_OPTION},
+    .public_sizes = {.given = true, .option = OPTION_BYTES},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot = 12,

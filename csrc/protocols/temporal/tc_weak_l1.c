@@ -415,7 +415,9 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
               .choices = "drop wait",
               .text = "between launches: L1s drop their copies, or warps end as fences do and copies stay",
               .fuzz_least = TCW_LAUNCH_DROP,
-              .fuzz_most = TCW_LAUNCH_WAIT}},
+              .fuzz_most = TCW_LAUNCH_WAIT},
+         [TCW_OPTION_BYTES] = GPC_BYTES_OPTION},
+    .public_sizes = {.given = true, .option = TCW_OPTION_BYTES},
     .check = check_options,
     .keeps_time = true,
     .declared = {.figure_slot =

@@ -1,59 +1,168 @@
-"""The compiler's copy of the instruction set is the header's."""
+"""Is the machine code of constructs what it must be: constants, caching, lines, registers, schedule?"""
 
-import re
-from pathlib import Path
-
+import numpy as np
 import pytest
 
-from gpucoh.lang import isa
+from gpucoh.lang import Buffer, device, f32, i32, isa, kernel
+from gpucoh.lang import intrinsics as g
+from gpucoh.lang.intrinsics import global_id, lane_id, load
+from unit.lang import machine
 
-CSRC = Path(__file__).parents[3] / "csrc"
-HEADER = CSRC / "core" / "isa.h"
-HEADERS = (HEADER, CSRC / "base" / "rules.h", CSRC / "base" / "atomics.h")
-
-
-def names(macro: str) -> list[str]:
-    text = "\n".join(header.read_text() for header in HEADERS)
-    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*)", text).group(1)
-    return re.findall(r"\bX\((\w+)", re.sub(r'"[^"]*"', '""', body))
+WIDTH = 4
+TAPS = (1, -2, 5)
 
 
-@pytest.mark.parametrize(
-    ("macro", "mine"),
-    [
-        ("GPC_OPCODES", isa.OPCODE_NAMES),
-        ("GPC_TYPES", isa.TYPE_NAMES),
-        ("GPC_ATOMICS", isa.ATOMIC_NAMES),
-        ("GPC_SPECIALS", isa.SPECIAL_NAMES),
-        ("GPC_ORDERS", isa.ORDER_NAMES),
-        ("GPC_SCOPES", isa.SCOPE_NAMES),
-    ],
-)
-def test_names_are_those_of_the_header_in_order(macro, mine):
-    assert mine == names(macro)
+def out(n=64, dtype=np.int32):
+    return np.zeros(n, dtype)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["OPERAND_VECTOR", "OPERAND_UNIFORM", "OPERAND_CONSTANT", "OPERAND_KIND", "OPERAND_NUMBER", "OPERAND_NONE",
-     "FLAG_TO_MASK", "FLAG_IF_ZERO", "FLAG_HIGH", "FLAG_FLAT", "FLAG_ATOMIC_SHIFT"],
-)  # fmt: skip
-def test_flags_are_those_of_the_header(name):
-    value = re.search(rf"#define GPC_{name} (\w+?)u\b", HEADER.read_text()).group(1)
-    assert getattr(isa, name) == int(value, 0)
+def ops(k, lanes=32):
+    return [op.name for op in machine.decode(k.compile(lanes))]
 
 
-def test_packing_is_that_of_the_header():
-    assert f'"{isa.FORMAT}"' in HEADER.read_text()
-    assert isa.SIZE == 32
+@kernel
+def saxpy(a: f32, x: Buffer[f32, "readonly"], y: Buffer[f32], n: i32):  # noqa: F821
+    i = global_id()
+    if i >= n:
+        return
+    y[i] = a * x[i] + y[i]
 
 
-def test_the_built_core_has_the_same_instruction_set():
-    core = pytest.importorskip("gpucoh._core").isa()
-    assert core["opcodes"] == isa.OPCODES
-    assert core["specials"] == isa.SPECIALS
-    assert core["orders"] == isa.ORDERS
-    assert core["scopes"] == isa.SCOPES
-    assert core["atomics"] == isa.ATOMICS
-    assert core["format"] == isa.FORMAT
-    assert core["size"] == isa.SIZE
+@device
+def below(v):
+    return v - 1
+
+
+def test_branches_on_constants_are_not_compiled():
+    def make(flag):
+        @kernel
+        def k(o: Buffer[i32]):
+            if flag:
+                o[0] = 1
+            else:
+                o[0] = undefined_name  # noqa: F821
+
+        return k
+
+    assert "BRANCH" not in ops(make(True))
+    with pytest.raises(Exception, match="undefined_name"):
+        make(False).compile(32)
+
+
+def test_programs_are_cached_until_a_constant_changes():
+    size = 3
+
+    @kernel
+    def k(o: Buffer[i32]):
+        o[0] = size
+
+    first = k.compile(32)
+    assert k.compile(32) is first
+    assert k.compile(64) is not first
+    size = 4
+    second = k.compile(32)
+    assert second is not first
+    assert 4 in second.constants
+
+
+@kernel
+def uses_one_constant_often(x: Buffer[i32]):
+    for k in TAPS:
+        for j in TAPS:
+            x[k + j + 4] = g.min(WIDTH, k) + WIDTH
+
+
+def test_a_dependency_is_kept_once():
+    uses_one_constant_often.compile(32)
+    _, dependencies, _ = uses_one_constant_often._programs[-1]
+    assert len(dependencies) < 10
+
+
+def test_constants_of_device_functions_count_for_the_cache():
+    size = 3
+
+    @device
+    def f():
+        return size
+
+    @kernel
+    def k(o: Buffer[i32]):
+        o[0] = f()
+
+    first = k.compile(32)
+    size = 5
+    assert k.compile(32) is not first
+
+
+def test_instructions_know_their_lines():
+    @kernel
+    def k(o: Buffer[i32]):
+        i = global_id()
+        o[i] = below(i)
+
+    program = k.compile(32)
+    stores = [op for op in machine.decode(program) if op.name == "STORE"]
+    assert program.locate(stores[0].file, stores[0].line) == (
+        __file__,
+        k.function.__code__.co_firstlineno + 3,
+    )
+    inlined = [op for op in machine.decode(program) if op.file == 1]
+    assert inlined
+    assert program.files[1][1] == below.function.__code__.co_firstlineno
+
+
+def test_disassembly_names_buffers_arguments_and_lines():
+    text = saxpy.disassemble()
+    assert "LOAD" in text
+    assert "x, weak.gpu" in text
+    assert "test_machine_code.py:" in text
+
+
+def test_signature_tells_kinds_and_types():
+    kinds = [(p.name, p.kind, p.type.name, p.readonly) for p in saxpy.signature]
+    assert kinds == [("a", "scalar", "f32", False), ("x", "buffer", "f32", True), ("y", "buffer", "f32", False),
+                     ("n", "scalar", "i32", False)]  # fmt: skip
+    assert saxpy.source_lines[0].strip() == "@kernel"
+
+
+def test_an_endless_loop_still_has_a_join():
+    @kernel
+    def k(o: Buffer[i32]):
+        while True:
+            if o[lane_id()] > 0:
+                o[0] = 1
+
+    program = k.compile(32)
+    assert all(op.join < program.instructions for op in machine.decode(program))
+    with pytest.raises(machine.MachineError, match="budget"):
+        machine.run(k, 1, 32, (out(32),), budget=500)
+
+
+def test_values_of_the_warp_live_in_uniform_registers():
+    @kernel
+    def k(x: Buffer[f32], y: Buffer[f32], n: i32):
+        s = f32(0)
+        for j in range(n):
+            s += x[j * n + global_id()]
+        y[global_id()] = s
+
+    program = k.compile(32)
+    branches = [op for op in machine.decode(program) if op.name == "BRANCH"]
+    assert branches
+    assert all(op.a & isa.OPERAND_KIND == isa.OPERAND_UNIFORM for op in branches)
+    assert program.vector_registers <= 5
+
+
+def test_independent_loads_are_in_flight_together():
+    @kernel
+    def k(x: Buffer[f32], y: Buffer[f32], n: i32):
+        i = global_id()
+        y[i] = x[i] * 2.0 + x[i + n] * 3.0 + load(x, i + 2 * n, "acquire") * x[0]
+
+    names = [
+        op.name + "." + op.order
+        for op in machine.decode(k.compile(32))
+        if op.name in ("LOAD", "MUL") and op.type == 2
+    ]
+    assert names[:2] == ["LOAD.WEAK"] * 2
+    assert names.index("LOAD.ACQUIRE") < len(names) - 1 - names[::-1].index("LOAD.WEAK")

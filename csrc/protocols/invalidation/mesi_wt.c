@@ -1,0 +1,341 @@
+/* mesi_wt.c: MESI-WT, a directory protocol with write-through L1s, the baseline of the RCC paper; mesi_wt_l1.c has its L1.
+ *
+ * Paper    Ren and Lis, HPCA 2017, sections I and IV.A, call their baseline MESI with write-through L1s: a store takes the round trip to
+ *          the L2, and the invalidation of the other sharers; five virtual networks; 16 L1 and 15 L2 states (table V). The paper
+ *          prints no table.
+ * Counts   L1 2 stable + 2 transient cache + 1 transient coherent states, L2 3 + 2 + 4; with exclusive=on L1 4 + 2 + 3, L2 4 + 2 + 5.
+ * Inferred every cell. Every store goes to the L2, which has the sharer list, so E and M at the L1 give a right only if stores may
+ *          complete at the L1 (exclusive=on). Without them the L1 has the states S and I: an inclusive directory over
+ *          write-through L1s, without GPU-VI's store that writes the L1 before its acknowledgement. Other warps read the old value
+ *          of a copy until then. Therefore the L2 blocks the line of a store by a sharer until the sharer has updated its copy and
+ *          sent UNBLOCK, as the authors' public simulator does for every store: otherwise another core could read the new value,
+ *          and a warp of the writer's core that has heard of this the old one.
+ * Options  exclusive=on: the only reader receives the line in E, a store of a sharer leads to M, and a store in E or M completes at the L1,
+ *          which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2 answers another reader with its own copy
+ *          while such a store is in flight: two stores of one warp to two lines may then be seen in the wrong order. Here the L2
+ *          answers after the owner's DOWNGRADE_ACK, which follows the stores on their network.
+ * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; only stores of sharers block the line;
+ *          requests that meet an own outstanding store are sent, not merged at the MSHR.
+ */
+#include "protocols/invalidation/mesi_wt.h"
+
+BASELINE_SAME_MESSAGES(MWT);
+GPC_SAME_NUMBER(MWT_INV, VI_INV);
+GPC_SAME_NUMBER(MWT_RECALL, VI_RECALL);
+
+/* ---- L2: states and events ----------------------------------------------------------------------------------------------- */
+
+#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD) /* in MT, the owner */
+GPC_METADATA(mwt_l2, line, L2_LINE)
+GPC_KEEPS_DIRTY(mwt_l2);
+
+/* The last two are those of exclusive=on only. */
+#define L2_STATES(X)                                                                        \
+    X(L2_I, STABLE, "not present")                                                          \
+    X(L2_V, STABLE, "present, no sharers")                                                  \
+    X(L2_S, STABLE, "present, shared")                                                      \
+    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge")             \
+    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding")                  \
+    X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")          \
+    X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements")         \
+    X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding") \
+    X(L2_SB, TRANSIENT_COHERENCE, "written by a sharer, whose UNBLOCK is outstanding")      \
+    X(L2_MT, STABLE, "owned by an L1, whose writes may be on their way")                    \
+    X(L2_MT_S, TRANSIENT_COHERENCE, "owned, another L1 reads; DOWNGRADE_ACK outstanding")
+
+/* Among the baseline events, GETS means that no other L1 owns the line, GETX and ATOMIC that no other L1 shares it. */
+#define L2_EVENTS(X)                                                    \
+    BASELINE_L2_EVENTS(X)                                               \
+    X(L2_GETX_SHARED, "store to a line that other L1s share")           \
+    X(L2_ATOMIC_SHARED, "atomic to a line that other L1s share")        \
+    X(L2_INV_ACK, "invalidation acknowledged; others outstanding")      \
+    X(L2_LAST_INV_ACK, "last acknowledgement; the writer has no copy")  \
+    X(L2_LAST_INV_ACK_KEPT, "last acknowledgement; the writer shares the line") \
+    X(L2_UNBLOCK, "writer has updated its copy")                        \
+    X(L2_GETS_OWNED, "read request, another L1 owns the line")          \
+    X(L2_FILL_ALONE, "fill from memory, for the loads of one L1")       \
+    X(L2_DOWNGRADE_ACK, "owner shares the line")                        \
+    X(L2_BEHIND, "store that the owner has performed")
+
+GPC_FSM(L2, L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
+
+static bool
+owns_another(const gpc_step_t *x)
+{
+    return x->state == L2_MT && gpc_others_share(x);
+}
+
+static bool
+shares_another(const gpc_step_t *x)
+{
+    return (x->state == L2_S || x->state == L2_MT) && gpc_others_share(x);
+}
+
+static gpc_event_id_t
+classify_acknowledgement(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE) {
+        return GPC_NO_EVENT; /* no transaction waits for it */
+    }
+    if (gpc_sharers_mshr(x)->acknowledgements > 1) {
+        return L2_INV_ACK;
+    }
+    return x->state == L2_SW && vi_writer_shares(x) ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
+}
+
+static bool
+fills_alone(const gpc_step_t *x)
+{
+    const gpc_msg_t *first = gpc_first_pending(x);
+    return x->unit->options[MWT_OPTION_EXCLUSIVE] == MWT_EXCLUSIVE_ON && first->type == MWT_GETS &&
+           gpc_next_pending(x, first) == NULL;
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case MWT_GETS:
+            return owns_another(x) ? L2_GETS_OWNED : L2_GETS;
+        case MWT_GETX:
+            return shares_another(x) ? L2_GETX_SHARED : L2_GETX;
+        case MWT_ATOMIC:
+            return shares_another(x) ? L2_ATOMIC_SHARED : L2_ATOMIC;
+        case MWT_INV_ACK:
+        case MWT_RECALL_ACK:
+            return classify_acknowledgement(x);
+        case MWT_UNBLOCK:
+            return L2_UNBLOCK;
+        case MWT_DOWNGRADE_ACK:
+            return L2_DOWNGRADE_ACK;
+        case MWT_WRITE_BEHIND:
+            return L2_BEHIND;
+        case GPC_MSG_FILL:
+            return fills_alone(x) ? L2_FILL_ALONE : baseline_l2_classify(x);
+        default:
+            return baseline_l2_classify(x);
+    }
+}
+
+/* ---- L2: actions ----------------------------------------------------------------------------------------------------------- */
+
+/* Writes a sharer's store; the sharer performs it when the answer arrives. */
+static int
+write_for_sharer(gpc_step_t *x, uint8_t answer)
+{
+    (void) gpc_act(writer_act_write, x);
+    return gpc_answer_writer(x, gpc_new_answer(x, gpc_writer(x), answer));
+}
+
+GPC_ACTION(act_write_kept, "write the sharer's words, send ACK_KEPT")
+{
+    return write_for_sharer(x, MWT_ACK_KEPT);
+}
+
+GPC_ACTION(act_write_owned, "write the sharer's words, send ACK_OWNED")
+{
+    return write_for_sharer(x, MWT_ACK_OWNED);
+}
+
+static int
+answer_exclusive(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    return gpc_send(x, gpc_new_answer(x, to, type));
+}
+
+GPC_ACTION(act_answer_exclusive, "send DATA_E to the requester")
+{
+    gpc_count(x, load_hits);
+    return answer_exclusive(x, x->message, MWT_DATA_E);
+}
+
+GPC_ACTION(act_answer_alone, "send DATA_E to the pending load")
+{
+    return gpc_answer_pending(x, MWT_DATA_E, answer_exclusive);
+}
+
+GPC_ACTION(act_downgrade, "send DOWNGRADE to the owner")
+{
+    gpc_count(x, load_hits);
+    return gpc_call_in(x, MWT_DOWNGRADE, gpc_sharers(x));
+}
+
+static int
+acknowledge_behind(gpc_step_t *x)
+{
+    return gpc_send(x, gpc_new_answer(x, x->message, MWT_BEHIND_ACK));
+}
+
+GPC_ACTION(act_write_behind_owner, "write the owner's words, send BEHIND_ACK")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
+    gpc_writer_line(x)->dirty = 1;
+    return acknowledge_behind(x);
+}
+
+GPC_ACTION(act_pass_behind, "write the owner's words to memory, send BEHIND_ACK")
+{
+    int status = gpc_write_memory(x, x->msg->mask, x->msg->data);
+    return status ? status : acknowledge_behind(x);
+}
+
+/* ---- L2: the tables. A held request waits for a fill, or for messages on networks that nothing blocks. -------------------------- */
+
+#define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
+#define NOT_VICTIMS [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM
+
+/* Rows of both tables. */
+#define ROW_I                                                                                     \
+    [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch), [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch), \
+    [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch)
+#define ROW_V                                                              \
+    [L2_GETX] = GO(L2_V, act_write), [L2_ATOMIC] = GO(L2_V, act_perform),  \
+    [L2_EVICT_CLEAN] = GO(L2_I), [L2_EVICT_DIRTY] = GO(L2_I, act_write_back)
+#define ROW_SHARED                                                                                            \
+    [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),                                            \
+    [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform), /* an L1 drops its copy before it sends one */    \
+    [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),                                          \
+    [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),                                                \
+    [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way)
+#define ROW_IS                                                                                           \
+    [L2_GETS] = GO(L2_IS, act_merge), [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE,                    \
+    [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_FILL] = GO(L2_S, act_fill_line, act_add_readers, act_answer_all)
+#define ROW_IM                                                                             \
+    HOLD_REQUESTS, [L2_EVICT_CLEAN] = NOT_A_VICTIM,                                        \
+    [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),                                  \
+    [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform)
+#define ROW_SW                                              \
+    HOLD_REQUESTS, NOT_VICTIMS, [L2_INV_ACK] = GO(L2_SW, act_count), \
+    [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write)
+#define ROW_SA                                              \
+    HOLD_REQUESTS, NOT_VICTIMS, [L2_INV_ACK] = GO(L2_SA, act_count), \
+    [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform)
+#define ROW_SI /* no way: never a victim */ \
+    HOLD_REQUESTS, [L2_INV_ACK] = GO(L2_SI, act_count), [L2_LAST_INV_ACK] = GO(L2_I)
+
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {ROW_I},
+    [L2_V] = {ROW_V, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer)},
+    [L2_S] = {ROW_SHARED, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer), [L2_GETX] = GO(L2_SB, act_write_kept)},
+    [L2_IS] = {ROW_IS},
+    [L2_IM] = {ROW_IM},
+    [L2_SW] = {ROW_SW, [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_kept)},
+    [L2_SA] = {ROW_SA},
+    [L2_SI] = {ROW_SI},
+    [L2_SB] = {HOLD_REQUESTS, NOT_VICTIMS, [L2_UNBLOCK] = GO(L2_S)},
+};
+
+static const gpc_cell_t exclusive_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {ROW_I},
+    [L2_V] = {ROW_V, [L2_GETS] = GO(L2_MT, act_add_sharer, act_answer_exclusive)},
+    [L2_S] = {ROW_SHARED, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer), [L2_GETX] = GO(L2_SB, act_write_owned)},
+    [L2_MT] = {ROW_SHARED, [L2_GETS] = GO(L2_MT, act_answer_exclusive), /* the owner has evicted its copy */
+               [L2_GETS_OWNED] = GO(L2_MT_S, act_downgrade, act_wait), [L2_GETX] = GO(L2_SB, act_write_owned),
+               [L2_BEHIND] = GO(L2_MT, act_write_behind_owner)},
+    [L2_IS] = {ROW_IS, [L2_FILL_ALONE] = GO(L2_MT, act_fill_line, act_add_readers, act_answer_alone)},
+    [L2_IM] = {ROW_IM},
+    [L2_SW] = {ROW_SW, [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_owned),
+               [L2_BEHIND] = GO(L2_SW, act_write_behind_owner)},
+    [L2_SA] = {ROW_SA, [L2_BEHIND] = GO(L2_SA, act_write_behind_owner)},
+    [L2_SI] = {ROW_SI, [L2_BEHIND] = GO(L2_SI, act_pass_behind)},
+    [L2_SB] = {HOLD_REQUESTS, NOT_VICTIMS, [L2_UNBLOCK] = GO(L2_MT),
+               [L2_BEHIND] = GO(L2_SB, act_write_behind_owner)}, /* may have overtaken UNBLOCK */
+    [L2_MT_S] = {[L2_GETS] = GO(L2_MT_S, act_merge),
+                 [L2_GETX] = HOLD_LINE,
+                 [L2_ATOMIC] = HOLD_LINE,
+                 NOT_VICTIMS,
+                 [L2_BEHIND] = GO(L2_MT_S, act_write_behind_owner),
+                 [L2_DOWNGRADE_ACK] = GO(L2_S, act_add_readers, act_answer_all)},
+};
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t exclusive = {GPC_TABLE("L2", OVER_LINES, L2, exclusive_table, l2_classify)};
+
+static const gpc_controller_type_t mwt_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .variants = {{.table = 0, .option = MWT_OPTION_EXCLUSIVE, .value = MWT_EXCLUSIVE_ON, .by = &exclusive}},
+    .arrays = {{.name = "tags", .line = mwt_l2_line_described, .has_data = true}},
+    .sharers = GPC_SHARERS(0, mwt_l2, line, sharers),
+    .mshr = gpc_sharers_mshr_described,
+};
+
+/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+
+enum { MWT_L1_STATES(GPC_FSM_STATE_ENUM_) };
+
+#define OWNERS (1u << L1_E | 1u << L1_M | 1u << L1_MM)
+#define COPIES (1u << L1_S | 1u << L1_SM | OWNERS)
+
+/* A bank in MT lacks the writes in flight. */
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
+                                      .readable = COPIES,
+                                      .copies = COPIES,
+                                      .owners = OWNERS,
+                                      .bank_words = 1u << L2_V | 1u << L2_S};
+
+/* While the bank has no transaction for the line: every copy is listed, and only the owner of an owned line may write its copy. */
+static int
+monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    gpc_controller_t *bank = units->bank;
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+    bool owned = way != GPC_NONE && bank->arrays[0].tags[way].state == L2_MT;
+
+    if (gpc_mshr_find(&bank->mshrs, line) != GPC_NONE) {
+        return GPC_OK; /* an invalidation may be in flight */
+    }
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        gpc_controller_t *core = units->cores[i];
+        gpc_index_t copy;
+        if (gpc_is_among(OWNERS, gpc_state_at(core, line, 0, &copy)) && !owned) {
+            return gpc_violated(core, line, "the bank knows the owner",
+                                "L1 %u owns the line, and bank %u takes it for shared or absent", i, bank->index);
+        }
+    }
+    return vi_check_listed(units->cores, units->num_cores, bank, line,
+                           way == GPC_NONE ? NULL : &mwt_l2_line_at(bank, 0, way)->sharers);
+}
+
+const gpc_protocol_t gpc_protocol_mesi_wt = {
+    .id = "mesi-wt",
+    .name = "MESI-WT",
+    .paper = "Ren and Lis, HPCA 2017",
+    .family = "write-through invalidation",
+    .text =
+        "write-through L1s under a blocking directory: a store invalidates the other sharers before it is acknowledged",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_SC,
+    .controllers = {&mwt_l1, &mwt_l2},
+    .messages = MWT_info,
+    .num_messages = GPC_COUNT_OF(MWT_info),
+    .networks = {{.name = "request", .ordered = true, .requests = true},
+                 {.name = "response", .ordered = true},
+                 {.name = "invalidation", .ordered = true},
+                 {.name = "acknowledgement", .ordered = true},
+                 {.name = "unblock"}},
+    .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
+    .options = {[MWT_OPTION_EXCLUSIVE] = {.name = "exclusive",
+                                          .standard = MWT_EXCLUSIVE_OFF,
+                                          .smallest = MWT_EXCLUSIVE_OFF,
+                                          .largest = MWT_EXCLUSIVE_ON,
+                                          .choices = "off on",
+                                          .text = "states E and M at the L1, in which a store completes at once",
+                                          .fuzz_least = MWT_EXCLUSIVE_OFF,
+                                          .fuzz_most = MWT_EXCLUSIVE_ON},
+                [MWT_OPTION_BYTES] = GPC_BYTES_OPTION},
+    .public_sizes = {.given = true, .option = MWT_OPTION_BYTES, .line_header = 8},
+    .declared = {.figure_slot = 9,
+                 .variations = "exclusive=on",
+                 .uncovered = {{.table = "L2",
+                                .states = "V",
+                                .events = "EVICT_CLEAN",
+                                .reason = "a line without sharers is dirty: a store or atomic has emptied its list, or "
+                                          "has fetched it"}}},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
+    .watched = &watched,
+    .monitor = monitor,
+};

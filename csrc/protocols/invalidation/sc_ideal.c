@@ -1,0 +1,251 @@
+/* sc_ideal.c: SC-ideal, MESI-WT whose read and write permissions take no time to acquire.
+ *
+ * Paper    Ren and Lis, HPCA 2017, section I and figure 1d: "an idealized variant of SC where acquiring read and write permissions is
+ *          instant". Its cells are not printed.
+ * Counts   L1 2 stable + 2 transient cache + 1 transient coherent states, L2 2 + 2.
+ * Inferred every cell. MESI-WT's L1 over an inclusive L2 with an oracle: when the L2 performs a store or atomic, or evicts a line, the
+ *          copies of the other sharers become unreadable in the same cycle, without messages, acknowledgements and UNBLOCK; the
+ *          writer's own copy takes the store in that cycle too. Latencies of network, L2 and memory remain, so a store still takes
+ *          the round trip to the L2.
+ * Differs  the authors' public simulator (ideal_MESI_wt) sends and awaits the invalidations and takes only their delay in the
+ *          controllers away; this protocol is at least as fast.
+ */
+#include "protocols/invalidation/gpu_vi.h"
+
+enum { OPTION_BYTES };
+
+/* ---- L1 ------------------------------------------------------------------------------------------------------------------ */
+
+#define L1_STATES(X)                                                                       \
+    X(L1_I, STABLE, "not present")                                                         \
+    X(L1_S, STABLE, "present, readable")                                                   \
+    X(L1_IS, TRANSIENT_CACHE, "read miss outstanding; later loads merge")                  \
+    X(L1_II, TRANSIENT_CACHE, "requests outstanding; no copy is readable or will be kept") \
+    X(L1_SM, TRANSIENT_COHERENCE, "present, readable; own stores outstanding")
+
+#define L1_EVENTS(X)                                                                            \
+    BASELINE_L1_EVENTS(X)                                                                       \
+    X(L1_INVALIDATE, "another core's store or atomic performed at the L2, or the line evicted") \
+    X(L1_PERFORMED, "own store performed at the L2")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
+
+#define L1_MSHR(FIELD)       \
+    GPC_REQUESTS_MSHR(FIELD) \
+    FIELD(PLAIN, uint16_t, performed) /* pending stores, oldest first, that the copy has taken */
+GPC_METADATA(sci_l1, mshr, L1_MSHR)
+GPC_COUNTS_REQUESTS(sci_l1);
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_INSTANT:
+            return L1_INVALIDATE;
+        case GPC_MSG_INSTANT_OWN:
+            return L1_PERFORMED;
+        default:
+            return baseline_l1_classify(x);
+    }
+}
+
+/* The L2 performs the stores of one L1 to a line in the order in which they were sent. */
+GPC_ACTION(act_take_store, "write the oldest store not taken yet into the copy")
+{
+    uint16_t older = sci_l1_mshr(x)->performed++;
+    GPC_FOR_PENDING(x, store)
+    {
+        if (older-- == 0) {
+            gpc_merge_words(gpc_line_words(x), store->data, store->mask);
+            return GPC_OK;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_complete_taken, "complete the store, which the copy has taken")
+{
+    sci_l1_mshr(x)->performed--;
+    return gpc_act(act_complete, x);
+}
+
+/* No cell holds a request. */
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IS, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INVALIDATE] = GO(L1_I), /* silently evicted: the L2's sharer list is a superset */
+    },
+    [L1_S] = {
+        [L1_LOAD] = GO(L1_S, act_hit),
+        [L1_STORE] = GO(L1_SM, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_INVALIDATE] = GO(L1_I, act_count_invalidation),
+    },
+    [L1_SM] = {
+        [L1_LOAD] = GO(L1_SM, act_hit),
+        [L1_STORE] = GO(L1_SM, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way),
+        [L1_PERFORMED] = GO(L1_SM, act_take_store),
+        [L1_ACK] = GO(L1_SM, act_complete_taken),
+        [L1_LAST_ACK] = GO(L1_S, act_complete_taken),
+    },
+    [L1_IS] = {
+        [L1_LOAD] = GO(L1_IS, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data in flight is used once */
+        [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete),
+    },
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INVALIDATE] = GO(L1_II),
+        [L1_PERFORMED] = GO(L1_II),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+static const gpc_controller_type_t sci_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = sci_l1_mshr_described,
+};
+
+/* ---- L2: NO-COH's, inclusive, with the oracle -------------------------------------------------------------------------------- */
+
+GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
+
+#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
+GPC_METADATA(sci_l2, line, L2_LINE)
+GPC_KEEPS_DIRTY(sci_l2);
+
+GPC_ACTION(act_invalidate_at_once, "invalidate all copies but the writer's, at once")
+{
+    gpc_node_t writer = gpc_writer_message(x)->source;
+    bool shares = vi_writer_shares(x);
+    int status = x->unit->ports->instant(x->unit->world, x->unit, x->line, gpc_sharers(x), writer, GPC_MSG_INSTANT);
+
+    *gpc_sharers(x) = (gpc_nodeset_t){{0}};
+    if (shares) {
+        gpc_nodeset_add(gpc_sharers(x), writer);
+    }
+    return status;
+}
+
+GPC_ACTION(act_write_both, "write the store's words into the line and the writer's copy, send ACK")
+{
+    gpc_nodeset_t writer = {{0}};
+    gpc_nodeset_add(&writer, gpc_writer_message(x)->source);
+    (void) gpc_act(writer_act_write, x);
+    gpc_msg_t *answer = gpc_new_writer_answer(x, MSG_ACK, 0);
+    int status = x->unit->ports->instant(x->unit->world, x->unit, x->line, &writer, GPC_NO_NODE, GPC_MSG_INSTANT_OWN);
+    int answered = gpc_answer_writer(x, answer);
+    return status ? status : answered;
+}
+
+GPC_ACTION(act_recall_at_once, "invalidate all copies, at once")
+{
+    return x->unit->ports->instant(x->unit->world, x->unit, x->line, gpc_sharers(x), GPC_NO_NODE, GPC_MSG_INSTANT);
+}
+
+/* A held request waits for a fill. */
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_V, act_add_sharer, act_answer),
+        [L2_GETX] = GO(L2_V, act_invalidate_at_once, act_write_both),
+        [L2_ATOMIC] = GO(L2_V, act_invalidate_at_once, act_clear_sharers, act_perform), /* its L1 has dropped its copy */
+        [L2_EVICT_CLEAN] = GO(L2_I, act_recall_at_once),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_recall_at_once, act_write_back),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_V, act_fill_line, act_add_readers, act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write_both),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
+
+static const gpc_controller_type_t sci_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&l2},
+    .arrays = {{.name = "tags", .line = sci_l2_line_described, .has_data = true}},
+    .sharers = GPC_SHARERS(0, sci_l2, line, sharers),
+};
+
+/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
+                                      .readable = 1u << L1_S | 1u << L1_SM,
+                                      .copies = 1u << L1_S | 1u << L1_SM,
+                                      .bank_is_whole = true};
+
+static int
+monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
+    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+                           way == GPC_NONE ? NULL : &sci_l2_line_at(units->bank, 0, way)->sharers);
+}
+
+const gpc_protocol_t gpc_protocol_sc_ideal = {
+    .id = "sc-ideal",
+    .name = "SC-ideal",
+    .paper = "Ren and Lis, HPCA 2017",
+    .family = "baseline",
+    .text = "MESI-WT whose read and write permissions take no time to acquire",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_SC,
+    .controllers = {&sci_l1, &sci_l2},
+    .messages = MSG_info,
+    .num_messages = GPC_COUNT_OF(MSG_info),
+    .networks = BASELINE_NETWORKS,
+    .options = {[OPTION_BYTES] = GPC_BYTES_OPTION},
+    .public_sizes = {.given = true, .option = OPTION_BYTES, .line_header = 8},
+    .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
+    .declared = {.figure_slot = 3,
+                 .uncovered = {{.table = "L1",
+                                .states = "I",
+                                .events = "INVALIDATE",
+                                .reason = "the simulator queries only L1s with the line or a transaction for it"}}},
+    .host_read = gpc_host_read,
+    .host_write = gpc_host_write_alone,
+    .watched = &watched,
+    .monitor = monitor,
+};

@@ -1,0 +1,146 @@
+"""Launches: their extents and buffers, their occupancy, and the places of their errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from gpucoh.arrays import Array
+from gpucoh.errors import ConfigError, Error, KernelError
+from gpucoh.lang.kernel import Kernel
+from gpucoh.lang.program import Program
+from gpucoh.machines import Machine
+from gpucoh.units import natural
+
+_LARGEST_EXTENT = 2**31 - 1
+
+Extent: TypeAlias = int | Sequence[int]
+
+
+def how_to_launch(
+    kernel: Kernel, others: Sequence[Any], grid: Extent | None, block: Extent | None
+) -> str:
+    """The message for a launch without grid and block by name; it quotes those that are given."""
+    given = iter(others)
+    grid = next(given, 32) if grid is None else grid
+    block = next(given, 128) if block is None else block
+    return (
+        "grid, block and args of a launch are given by name: "
+        f"gpu.launch({kernel.name}, grid={grid!r}, block={block!r}, args=(...))"
+    )
+
+
+def slots_of(
+    gpu: object, program: Program, given: Sequence[Any]
+) -> list[tuple[int, int, bool, str]]:
+    """The buffers in the form that the core takes, checked against the kernel's signature."""
+    wanted = {parameter.name: parameter for parameter in program.parameters}
+    slots = []
+    for name, array in zip(program.buffers, given, strict=True):
+        where = f"argument {name!r} of kernel {program.name!r}"
+        parameter = wanted[name]
+        if not isinstance(array, Array):
+            raise ConfigError(
+                f"{where} must be an array of this GPU, got {type(array).__name__}; make one with gpu.array(...)"
+            )
+        if array.gpu is not gpu:
+            raise ConfigError(f"{where} is an array of another GPU")
+        try:
+            array.check()
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
+        if array.dtype != parameter.type.numpy:
+            raise ConfigError(
+                f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
+            )
+        slots.append((array.address, array.size, parameter.readonly, name))
+    if any(parameter.readonly for parameter in program.parameters):
+        _check_aliases(program.name, slots)
+    return slots
+
+
+def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
+    """Check that no array is both a read-only and a writable argument: a protocol may keep stale read-only copies."""
+    readonly = {address: name for address, _, is_readonly, name in slots if is_readonly}
+    for address, _, is_readonly, name in slots:
+        if not is_readonly and address in readonly:
+            raise ConfigError(
+                f"arguments {readonly[address]!r} and {name!r} of kernel {kernel!r} are one array, but "
+                f"{readonly[address]!r} is declared readonly and {name!r} is not"
+            )
+
+
+def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
+    """The number of blocks of a kernel that fit on a core, and the limiting resource.
+
+    Parameters
+    ----------
+    machine : Machine
+    program : Program
+        The compiled kernel.
+    threads : int
+        Threads per block.
+
+    Returns
+    -------
+    dict
+        ``blocks``, ``warps`` (resident per core), ``limit`` (the limiting resource), ``registers`` (per thread),
+        ``scratchpad_bytes`` (per block), ``instructions`` (of the program).
+    """
+    warps = -(-threads // machine.lanes_per_warp)
+    limits = {
+        "blocks_per_core": machine.blocks_per_core,
+        "warps_per_core": machine.warps_per_core // warps,
+    }
+    a_warp = program.vector_registers * machine.lanes_per_warp + program.uniform_registers
+    if a_warp:
+        limits["registers_per_core"] = machine.registers_per_core // (warps * a_warp)
+    scratchpad = 4 * program.shared_words
+    if scratchpad:
+        limits["scratchpad_kib"] = int(machine.scratchpad_kib * 1024) // scratchpad
+    limit = min(limits, key=lambda name: limits[name])
+    return {
+        "blocks": limits[limit],
+        "warps": limits[limit] * warps,
+        "limit": limit,
+        "registers": program.vector_registers,
+        "scratchpad_bytes": scratchpad,
+        "instructions": program.instructions,
+    }
+
+
+def extent(name: str, value: Any) -> tuple[int, int, int]:
+    """The grid or block of a launch in three dimensions."""
+    items = value if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(items) <= 3:
+        raise ConfigError(f"{name} {value!r} is not a number or a sequence of one to three numbers")
+    out = [natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
+    out += [1] * (3 - len(out))
+    return out[0], out[1], out[2]
+
+
+_ASSERTION = re.compile(r"\bassertion (\d+) failed\b")
+_LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
+
+
+def located(error: Error, program: Program) -> Error:
+    """Replace line numbers, which the core counts from the kernel's first line, by files and their lines."""
+    first: list[tuple[str, int]] = []
+
+    def place(match: re.Match[str]) -> str:
+        file = int(match.group(2) or 0)
+        if file >= len(program.files):
+            return match.group()
+        first.append(program.locate(file, int(match.group(1))))
+        return "at {}:{}".format(*first[-1])
+
+    text = _LINE.sub(place, str(error))
+    text = _ASSERTION.sub(
+        lambda match: f"assertion failed: {program.reports[int(match.group(1))].parts[0]}", text
+    )
+    if isinstance(error, KernelError):
+        filename, line = first[0] if first else program.locate(0, 1)
+        text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front
+        return KernelError(f"{filename}:{line}: {text}", filename, line)
+    return type(error)(text)

@@ -1,0 +1,71 @@
+"""Does mypy --strict accept users' kernels, and does its form of ``Buffer`` mean the same at run time?"""
+
+import subprocess
+import sys
+from typing import Literal
+
+import pytest
+
+import gpucoh
+from gpucoh import Buffer, f32, i32
+
+USER = """
+from typing import Literal
+
+import numpy as np
+
+import gpucoh
+from gpucoh import Buffer, f32, i32
+
+
+@gpucoh.device
+def first(x: Buffer[i32]) -> i32:
+    return x[0]
+
+
+@gpucoh.kernel
+def transpose(
+    a: Buffer[f32, Literal[2]],
+    b: gpucoh.Buffer[gpucoh.f32, Literal[2, "readonly"]],
+    c: Buffer[f32, Literal["readonly"]],
+    d: Buffer[i32],
+    n: i32,
+) -> None:
+    i, j = gpucoh.global_id(0), gpucoh.global_id(1)
+    if i < n and j < len(a):
+        a[i, j] = b[j, i] + c[i] + first(d) + gpucoh.load(c, 0, order="relaxed")
+
+
+with gpucoh.GPU() as gpu:
+    square, line = gpu.zeros((4, 4), np.float32), gpu.zeros(4)
+    transpose[1, (4, 4)](square, gpu.zeros((4, 4)), line, gpu.zeros(4, np.int32), 4)
+"""
+
+
+@pytest.mark.timeout(600)  # without a cache mypy reads the stubs of all dependencies
+def test_mypy_accepts_a_users_kernels_and_finds_a_wrong_element(tmp_path, request):
+    pytest.importorskip("mypy")
+    (tmp_path / "right.py").write_text(USER)
+    (tmp_path / "wrong.py").write_text(USER.replace("x: Buffer[i32]", "x: Buffer[f32]"))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
+    cache = request.config.cache.mkdir("mypy")
+    given = [f"--cache-dir={cache}", "right.py", "wrong.py"]
+    out = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert [line.partition(" error: ")[0] for line in out.splitlines()] == [
+        "wrong.py:12:",  # returns an f32 as i32
+        "wrong.py:25:",  # passes a buffer of i32 as one of f32
+    ]
+
+
+def test_the_users_kernels_run(tmp_path):
+    path = tmp_path / "right.py"
+    path.write_text(USER)
+    exec(compile(USER, str(path), "exec"), {})
+
+
+def test_both_forms_mean_the_same():
+    assert Buffer[f32, Literal[2]] == Buffer[f32, 2]
+    assert Buffer[f32, Literal["readonly"]] == Buffer[f32, "readonly"]
+    assert Buffer[i32, Literal[3, "readonly"]] == Buffer[i32, 3, "readonly"]
+    with pytest.raises(gpucoh.KernelError, match="the only qualifiers are"):
+        Buffer[f32, Literal[4]]
