@@ -12,8 +12,9 @@ lines 0 to ``accesses`` - 1 it sums in the scratchpad, with a barrier after ever
 try: sums of 10, 15, 20 .. terms in the scratchpad, of 1 again after 26 failures, for both.
 
 Differences: the public version's writer has a chunk of its own and shifts it, too; the paper's does not.
-A reader compares its sum with line 0 and line 1 of the chunk, in registers, and counts sums that do not match
-(torn) or a line 1 older than one it has seen; it stores the count at its end. ``tiny`` is padded: under
+A writer that leaves adds a multiple of 1024 to the count, so that the count, which a reader loads
+anyway, gives the line 1 that the reader must find; in registers it compares this and its sum, and counts
+differences (torn or old data), which it stores at its end. ``tiny`` is padded: under
 MESI, where cores take the line of four semaphores from each other, blocks outside can keep one that wants to
 leave from the lock for ever, since nothing disturbs the rhythm of their tries.
 """
@@ -40,10 +41,11 @@ from gpucoh.suite.chains import BLOCK, LINE, Chains, Sizes, shift_chain, sizes
 
 COUNT, LOCK, WAITING, LARGEST = 0, 1, 2, 3  # words of a semaphore
 WORDS = 4
-# Words of a block's state: whether it has the lock, whether it has entered, and of its back-off: turns,
-# failures and the sum.
-LOCKED, ENTERED, PAUSE, FAILS, SUM = 0, 1, 2, 3, 4
-STATE = 5
+SECTION = 1 << 10  # what a writer's section adds to the count
+# Words of a block's state: whether it has the lock, whether it has entered, how many writer's sections have
+# been before, and of its back-off: turns, failures and the sum.
+LOCKED, ENTERED, WRITTEN, PAUSE, FAILS, SUM = 0, 1, 2, 3, 4, 5
+STATE = 6
 
 
 @lang.device
@@ -62,7 +64,7 @@ def try_enter(
     lang.barrier()
     if state[LOCKED] != 0:
         if lang.thread_id() == 0:
-            count = semaphores[at + COUNT]
+            count = semaphores[at + COUNT] % SECTION
             if writes != 0:
                 if count == largest:
                     state[ENTERED] = 1
@@ -77,7 +79,9 @@ def try_enter(
                     semaphores[at + COUNT] = semaphores[at + COUNT] - largest
                     semaphores[at + WAITING] = 0
                 else:
-                    semaphores[at + COUNT] = semaphores[at + COUNT] - 1
+                    before = semaphores[at + COUNT]
+                    state[WRITTEN] = before // SECTION
+                    semaphores[at + COUNT] = before - 1
             lang.atomic_exch(semaphores, at + LOCK, 0, order="release", scope="cu")
         lang.barrier()
 
@@ -128,6 +132,7 @@ def readers_and_writers(
     pitch: lang.i32,
     iterations: lang.i32,
     accesses: lang.i32,
+    largest: lang.i32,
     pauses: lang.i32,
 ) -> None:
     """All sections of a block; ``pauses`` is 1 for ``ssbo_l``."""
@@ -138,14 +143,12 @@ def readers_and_writers(
     rank = lang.block_id() // cores
     writer = core % per_core
     at = core * pitch
-    largest = semaphores[at + LARGEST]
     first = core * (per_core - 1)
     chain = 2 * (first + rank) + thread // LINE
     if rank > writer:
         chain -= 2
     writes = 1 if rank == writer else 0
     wrong = 0
-    newest = 0
     for _ in range(iterations):
         if thread == 0:
             state[ENTERED] = 0
@@ -162,7 +165,7 @@ def readers_and_writers(
             for chunk in range(first, first + per_core - 1):
                 shift_chain(fixed, data, chunk, accesses)
             lang.barrier()
-            leave(semaphores, at, largest, state)
+            leave(semaphores, at, largest + SECTION, state)
         else:
             sums[thread] = 0
             line = chain * accesses * LINE + thread % LINE
@@ -176,9 +179,8 @@ def readers_and_writers(
             lang.barrier()
             lines = accesses - 1
             expected = base + lines * value - lines * (lines - 1) // 2 * base
-            if sums[thread] != expected or value < newest:
+            if sums[thread] != expected or value != base * (accesses + state[WRITTEN]):
                 wrong += 1
-            newest = value
             leave(semaphores, at, 1, state)
     torn[lang.global_id()] = wrong
 
@@ -222,13 +224,16 @@ class Semaphore:
                 pitch,
                 sizes.iterations,
                 sizes.accesses,
+                self.count + 1,
                 int(self.pauses),
             ),
         )
+        end = start.copy()
+        end[:, COUNT] += SECTION * sizes.iterations
         return combine(
             chains.check(data, sizes.iterations, {"sections": blocks * sizes.iterations}),
             compare("torn or old sums", torn.numpy(), np.zeros(blocks * BLOCK)),
-            compare("semaphore", semaphores.numpy().reshape(start.shape), start),
+            compare("semaphore", semaphores.numpy().reshape(end.shape), end),
         )
 
 
@@ -253,7 +258,7 @@ for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
                     name="count",
                     kind="int",
                     minimum=1,
-                    maximum=1 << 20,
+                    maximum=SECTION // 2,
                     defaults=10,
                     text="readers that may be inside together (the original's script)",
                 ),
