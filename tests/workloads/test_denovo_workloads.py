@@ -17,13 +17,6 @@ from gpucoh.suite.treesearch import Tree
 GLOBAL = ["fam_g", "slm_g", "spm_g", "spmbo_g"]
 OWN_LOCKS = ["fam_l", "slm_l", "spm_l", "spmbo_l"]  # and data of their own on each core
 OWN_DATA = [*OWN_LOCKS, "ss_l", "ssbo_l"]
-    "fam_l",
-    "slm_l",
-    "spm_l",
-    "spmbo_l",
-    "ss_l",
-    "ssbo_l",
-]  # no data is shared by two cores
 TREES = ["tb_lg", "tbex_lg"]
 SYNCHRONISED = [*GLOBAL, *OWN_DATA, *TREES, "uts"]
 SHORT = {"blocks_per_core": 2, "iterations": 6, "accesses": 3}
