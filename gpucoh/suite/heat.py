@@ -79,6 +79,9 @@ def stencil_iteration(
     below2 = lang.f32(0.0)
     above = lang.f32(0.0)
     above2 = lang.f32(0.0)
+    plane[own] = 0.0
+    plane[own + WIDE] = 0.0
+    lang.barrier()
     if first:
         below = source[at]
         plane[own] = source[at + area]

@@ -218,7 +218,7 @@ def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]
 def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import gpucoh
 
-    machine = gpucoh.machine("fermi").replace(cores=4, placement="first_free")
+    machine = gpucoh.machine("fermi").replace(cores=2, blocks_per_core=2, placement="first_free")
     params = {"blocks_per_core": 2}
     options = {"machine": machine, "protocol": "ideal", "scale": "tiny", "check": "races"}
     assert gpucoh.run(name, params=params, **options).correct
