@@ -28,7 +28,11 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
     self->accepted.state = malloc(sizeof(*self->accepted.state));
     int status = gpc_shadow_init(&self->shadow);
-    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket || !self->accepted.state) {
+    if (status == 0 && gpc_monitor_is_logical(self)) {
+        status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
+    }
+    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket ||
+        !self->accepted.state) {
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
@@ -40,6 +44,7 @@ gpc_monitor_free(gpc_monitor_t *self)
 {
     if (self) {
         gpc_shadow_free(&self->shadow);
+        gpc_logical_free(&self->logical);
         free(self->seen);
         free(self->warps);
         free(self->acquires);
@@ -72,6 +77,9 @@ gpc_monitor_forget_memory(gpc_monitor_t *self)
     memset(self->seen, 0, GPC_SEEN_PLACES * sizeof(*self->seen));
     memset(self->performed, 0, self->about.messages->capacity * sizeof(*self->performed));
     gpc_accepted_clear(&self->accepted);
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_forget(&self->logical);
+    }
 }
 
 int
@@ -202,6 +210,9 @@ gpc_monitor_launch_began(gpc_monitor_t *self)
 {
     int status = GPC_OK;
 
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_launched(&self->logical);
+    }
     for (uint32_t core = 0; core < self->about.machine->cores && self->watched.copies; core++) {
         gpc_controller_t *l1 = self->about.l1s[core];
         const gpc_tags_t *tags = &l1->arrays[0];
@@ -268,6 +279,9 @@ gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t l
     self->counts.steps++;
     if (unit == bank) {
         status = check_bank(self, bank, line);
+        if (status == GPC_OK && gpc_monitor_is_logical(self)) {
+            status = gpc_logical_bank(&self->logical, bank, line);
+        }
     }
     if (status == GPC_OK && bank && self->watched.copies) {
         status = check_copies(self, line);
@@ -315,6 +329,9 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
     bool releases = access->kind == GPC_ACCESS_FENCE || exits ||
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_ordered(&self->logical, core, warp, access);
+    }
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
         return GPC_OK; /* elsewhere a write is visible when it is performed */
     }

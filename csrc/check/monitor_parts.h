@@ -4,6 +4,7 @@
 #define GPC_CHECK_MONITOR_PARTS_H
 
 #include "check/accepted.h"
+#include "check/logical.h"
 #include "check/monitor.h"
 
 /* The last version of a word that a warp has seen. A hash collision drops the older entry, which only loses checks. */
@@ -37,6 +38,7 @@ struct gpc_monitor {
     gpc_acquires_t *acquires;    /* owned; [cores] */
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted;     /* owned */
+    gpc_logical_t logical;       /* owned; of the promise LOGICAL */
     uint64_t lives;
     bool over_words; /* the L1s' table 0 is */
 };
@@ -69,11 +71,18 @@ gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
     return &self->about.banks[line / m->interleave_bytes % m->partitions];
 }
 
+static inline bool
+gpc_monitor_is_logical(const gpc_monitor_t *self)
+{
+    return self->watched.promise == GPC_PROMISE_LOGICAL;
+}
+
 /* Whether the copy in that way may not be read any more, or there is none. */
 static inline bool
 gpc_monitor_expired(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_index_t way)
 {
-    return self->watched.lease && (way == GPC_NONE || self->watched.lease(l1, way) < gpc_monitor_now(l1));
+    gpc_cycle_t now = self->watched.clock ? self->watched.clock(l1) : gpc_monitor_now(l1);
+    return self->watched.lease && (way == GPC_NONE || self->watched.lease(l1, way) < now);
 }
 
 #endif

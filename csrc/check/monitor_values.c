@@ -47,6 +47,11 @@ check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write
                                 "core %u writes words 0x%" PRIx32 " while L1 %" PRIu32 " has a copy", writer,
                                 write->mask, core);
         }
+        if (gpc_monitor_is_logical(self) && self->watched.lease(l1, copy.way) >= until) {
+            return gpc_violated(l1, write->line, "a version exceeds every lease of its line",
+                                "core %u writes at time %" PRIu64 ", L1 %" PRIu32 " may read its copy until %" PRIu64,
+                                writer, until, core, self->watched.lease(l1, copy.way));
+        }
         gpc_cycle_t lease = self->watched.lease ? self->watched.lease(l1, copy.way) : now;
         if (self->watched.promise == GPC_PROMISE_LEASED && lease > until) {
             return gpc_violated(l1, write->line, "a write is globally visible when its writer is notified",
@@ -216,7 +221,7 @@ int
 gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
 {
     /* the core's own request, which waits for its answer, has the cycle of its issue */
-    gpc_cycle_t now = gpc_monitor_now(unit), readable = until > now ? until : now;
+    gpc_cycle_t now = gpc_monitor_now(unit), readable = gpc_monitor_is_logical(self) || until > now ? until : now;
 
     if (write->request == GPC_NONE) {
         return perform_accepted(self, unit, write, until, readable);
@@ -226,6 +231,9 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
 
     self->counts.writes++;
     int status = note_performed(self, unit, write);
+    if (status == GPC_OK && gpc_monitor_is_logical(self)) {
+        status = gpc_logical_performed(&self->logical, unit, write, until);
+    }
     if (status == GPC_OK) {
         status = check_others(self, unit, write, write->source, until);
     }
@@ -294,7 +302,9 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     switch (gpc_shadow_judge(&self->shadow, address, value, from, knows ? seen->version : 0, &version)) {
         case GPC_VALUE_RIGHT:
             note_seen(self, reader, address, load->issued, version);
-            return GPC_OK;
+            return gpc_monitor_is_logical(self)
+                       ? gpc_logical_loaded(&self->logical, l1, load, gpc_shadow_until(&self->shadow, version))
+                       : GPC_OK;
         case GPC_VALUE_UNDECIDED:
             self->counts.undecided++;
             return GPC_OK;
@@ -331,6 +341,8 @@ readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_m
             return hit ? gpc_monitor_now(l1) : load->issued;
         case GPC_PROMISE_ACQUIRED:
             return acquired_before(self, load);
+        case GPC_PROMISE_LOGICAL:
+            return gpc_logical_time_of(&self->logical, load, hit) + 1;
         case GPC_PROMISE_NOTHING:
             break;
     }
@@ -373,7 +385,8 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
     uint64_t reader = reader_of(self, request->source, request->warp);
 
     if (request->type != GPC_MSG_LOAD) {
-        return check_answer(self, l1, request);
+        int status = check_answer(self, l1, request);
+        return status || !gpc_monitor_is_logical(self) ? status : gpc_logical_answered(&self->logical, l1, request);
     }
     if (hit && promises && self->watched.lease) {
         int status = check_lease_hit(self, l1, request);

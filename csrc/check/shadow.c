@@ -58,6 +58,13 @@ gpc_shadow_version(const gpc_shadow_t *self, gpc_address_t address)
     return page ? page->version[word_of(address)] : 0;
 }
 
+gpc_cycle_t
+gpc_shadow_until(const gpc_shadow_t *self, uint64_t version)
+{
+    bool known = version && version + GPC_SHADOW_WRITES > self->last;
+    return known ? self->replaced[version % GPC_SHADOW_WRITES].until : 0;
+}
+
 const uint32_t *
 gpc_shadow_line(const gpc_shadow_t *self, gpc_address_t line)
 {

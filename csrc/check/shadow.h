@@ -36,6 +36,8 @@ void gpc_shadow_forget(gpc_shadow_t *self); /* all words are 0 */
 
 uint32_t gpc_shadow_value(const gpc_shadow_t *self, gpc_address_t address);
 uint64_t gpc_shadow_version(const gpc_shadow_t *self, gpc_address_t address);
+/* The `until` of the write that made the version; 0: unknown, or the first version. */
+gpc_cycle_t gpc_shadow_until(const gpc_shadow_t *self, uint64_t version);
 /* The words of a line that lies in one page, as pages of GPC_SHADOW_PAGE_WORDS are aligned; NULL: all are 0. */
 #define GPC_SHADOW_PAGE_WORDS 256u
 const uint32_t *gpc_shadow_line(const gpc_shadow_t *self, gpc_address_t line);

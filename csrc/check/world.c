@@ -417,7 +417,7 @@ make_state(gpc_world_t *self)
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
-    self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL);
+    self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL) && !self->protocol->logical_time;
     return GPC_OK;
 }
 

@@ -173,6 +173,17 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     return GPC_OK;
 }
 
+static int
+port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void *context)
+{
+    gpc_world_t *self = world;
+    int status = GPC_OK;
+    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+        status = what(&self->controllers[node], context);
+    }
+    return status;
+}
+
 const gpc_ports_t gpc_world_ports = {
     .now = port_now,
     .send = port_send,
@@ -185,4 +196,5 @@ const gpc_ports_t gpc_world_ports = {
     .complete = port_complete,
     .fetch = port_fetch,
     .write_memory = port_write_memory,
+    .visit = port_visit,
 };

@@ -51,6 +51,9 @@ typedef struct {
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
     int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
                         const uint32_t *words);
+    /* Calls `what` for every controller, in order of node, in this cycle and without a message: over wires of its own, whose latency the
+     * protocol charges (the rollover of RCC's timestamps). Ends with the first result other than GPC_OK. */
+    int (*visit)(void *world, int (*what)(gpc_controller_t *unit, void *context), void *context);
     /* The line's words at its bank, else in memory, in no time: for options of analysis. The explorer has none (NULL). */
     int (*newest)(void *world, gpc_address_t line, uint32_t *words);
 } gpc_ports_t;
@@ -213,6 +216,7 @@ typedef struct {
     X(NOTHING, "any value that the word ever held")                                                                      \
     X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
     X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
+    X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")  \
     X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
 typedef enum {
 #define X(name, text) GPC_PROMISE_##name,
@@ -230,9 +234,12 @@ typedef struct {
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
-     * NULL: copies do not self-invalidate. */
+     * NULL: copies do not self-invalidate. LOGICAL: both in logical time. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
+    /* LOGICAL: the core's clock, at which it reads copies. */
+    uint64_t (*clock)(const gpc_controller_t *l1);
+    bool two_views; /* LOGICAL: a core's reads and writes have clocks of their own, which fences join */
 } gpc_watched_t;
 
 /* The controllers that a protocol's own monitor checks. */
@@ -343,6 +350,9 @@ struct gpc_protocol {
     /* The protocol handles the wrap-around of timestamps of machine->timestamp_bits bits, which is counted. Required with any field of
      * kind TIME or LOGICAL: gpc_protocol_check_time. */
     bool keeps_time;
+    /* These timestamps are logical, counted from 0, a time like any other: cycles do not make them wrap around, and the explorer encodes
+     * them as they are. The protocol counts `rollovers`. */
+    bool logical_time;
     /* Zero-time, uncounted accesses of the host, with nothing in flight. cores: the core-position controllers; bank: the
      * line's home. They read and write the words of mask in the caches; the caller accesses memory: `words` enters
      * with memory's content and leaves coherent (read); a write has already reached memory. */

@@ -167,7 +167,7 @@ GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
 GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* Call when a store or atomic is performed (the current request, `message`, or a pending one), in a protocol whose loads
  * promise anything. Without a request it concerns accepted stores of message->requester. until: the last core cycle in which another L1
- * may read the replaced value; 0: none. */
+ * may read the replaced value; 0: none. Under the promise LOGICAL: the version, the write's logical time. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {

@@ -200,6 +200,17 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, unit->index, line), line, mask, words);
 }
 
+static int
+port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void *context)
+{
+    gpc_gpu_t *gpu = world;
+    int status = GPC_OK;
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
+        status = what(&gpu->controllers[node], context);
+    }
+    return status;
+}
+
 /* A way in a transaction is reserved for a fill: memory has the words. */
 static int
 port_newest(void *world, gpc_address_t line, uint32_t *words)
@@ -264,5 +275,6 @@ const gpc_ports_t gpc_gpu_ports = {
     .complete = port_complete,
     .fetch = port_fetch,
     .write_memory = port_write_memory,
+    .visit = port_visit,
     .newest = port_newest,
 };

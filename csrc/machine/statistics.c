@@ -160,6 +160,20 @@ add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "}");
 }
 
+/* Rollovers of logical timestamps, which the protocol counts. */
+static uint64_t
+counted_rollovers(const gpc_gpu_t *gpu)
+{
+    uint64_t sum = 0;
+    for (uint32_t node = 0; gpu->protocol->logical_time && node < gpc_gpu_nodes(gpu); node++) {
+        const gpc_controller_t *unit = &gpu->controllers[node];
+        for (uint32_t number = 0; number < gpc_num_counts(unit->type->counters); number++) {
+            sum += strcmp(unit->type->counters[number].name, "rollovers") == 0 ? unit->own_counters[number] : 0;
+        }
+    }
+    return sum;
+}
+
 static void
 add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
@@ -239,7 +253,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "{");
     add_count(out, "cycles", gpc_gpu_cycles(gpu));
     add_count(out, "launches", gpu->state->launches);
-    add_count(out, "rollovers", gpu->state->rollovers);
+    add_count(out, "rollovers", gpu->state->rollovers + counted_rollovers(gpu));
     add_count(out, "instructions", cores.instructions);
     add_count(out, "thread_instructions", cores.thread_instructions);
     add_count(out, "memory_instructions", cores.memory_instructions);
@@ -284,7 +298,9 @@ gpc_gpu_rollovers(const gpc_gpu_t *gpu)
 {
     gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
     uint32_t bits = gpu->machine.timestamp_bits;
-    return gpu->protocol->keeps_time ? (now / period >> bits) - (gpu->state->launched / period >> bits) : 0;
+    return gpu->protocol->keeps_time && !gpu->protocol->logical_time
+               ? (now / period >> bits) - (gpu->state->launched / period >> bits)
+               : 0;
 }
 
 gpc_cycle_t

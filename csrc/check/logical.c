@@ -1,0 +1,180 @@
+#include "check/logical.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/errors.h"
+
+enum { PAGE_LINES = 64 };
+
+int
+gpc_logical_init(gpc_logical_t *self, const gpc_watched_t *watched, const gpc_machine_t *machine, uint32_t messages)
+{
+    size_t warps = (size_t) machine->cores * machine->warps_per_core;
+    *self = (gpc_logical_t){.watched = watched,
+                            .num_cores = machine->cores,
+                            .warps_per_core = machine->warps_per_core,
+                            .cores = calloc(machine->cores, sizeof(*self->cores)),
+                            .warps = calloc(warps, sizeof(*self->warps)),
+                            .versions = calloc(messages, sizeof(*self->versions))};
+    gpc_pages_init(&self->lines, PAGE_LINES * sizeof(gpc_logical_line_t));
+    return self->cores && self->warps && self->versions ? 0 : GPC_ERROR_MEMORY;
+}
+
+void
+gpc_logical_free(gpc_logical_t *self)
+{
+    gpc_pages_free(&self->lines);
+    free(self->cores);
+    free(self->warps);
+    free(self->versions);
+    *self = (gpc_logical_t){0};
+}
+
+void
+gpc_logical_forget(gpc_logical_t *self)
+{
+    gpc_pages_free(&self->lines);
+    memset(self->cores, 0, self->num_cores * sizeof(*self->cores));
+    memset(self->warps, 0, (size_t) self->num_cores * self->warps_per_core * sizeof(*self->warps));
+}
+
+static uint64_t
+later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static gpc_logical_line_t *
+line_at(gpc_logical_t *self, const gpc_controller_t *unit, gpc_address_t line)
+{
+    uint64_t number = line / unit->machine->line_bytes;
+    gpc_logical_line_t *page = gpc_pages_make(&self->lines, number / PAGE_LINES);
+    return page ? &page[number % PAGE_LINES] : NULL;
+}
+
+static gpc_logical_warp_t *
+warp_at(const gpc_logical_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->warps[(size_t) core * self->warps_per_core + warp];
+}
+
+/* ---- cores ------------------------------------------------------------------------------------------------------- */
+
+void
+gpc_logical_launched(gpc_logical_t *self)
+{
+    uint64_t latest = 0;
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        latest = later(latest, later(self->cores[core].reads, self->cores[core].writes));
+    }
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        self->cores[core] = (gpc_logical_core_t){latest, latest};
+    }
+}
+
+void
+gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    gpc_logical_core_t *clock = &self->cores[core];
+    gpc_logical_warp_t *state = warp_at(self, core, warp);
+    bool joins = access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
+
+    if (joins || access->kind == GPC_ACCESS_EXIT || access->order >= GPC_ORDER_RELEASE) {
+        clock->writes = later(clock->writes, clock->reads);
+    }
+    if (joins) {
+        clock->reads = clock->writes;
+    }
+    if (joins || state->acquires || !self->watched->two_views) {
+        state->floor = clock->reads; /* everything before is complete */
+    }
+    state->acquires = access->kind < GPC_ACCESS_FENCE &&
+                      (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || joins);
+}
+
+static int
+check_clock(gpc_controller_t *l1, const gpc_msg_t *request, uint64_t version, const char *what)
+{
+    uint64_t now = l1->protocol->watched->clock(l1);
+    if (now >= version) {
+        return GPC_OK;
+    }
+    return gpc_violated(l1, request->line, "a core's clock reaches the versions that it reads and writes",
+                        "core %u warp %u %s version %" PRIu64 " at time %" PRIu64, request->source, request->warp, what,
+                        version, now);
+}
+
+int
+gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *request)
+{
+    gpc_logical_core_t *clock = &self->cores[l1->index];
+    uint64_t version = self->versions[request->request];
+
+    clock->writes = later(clock->writes, version);
+    if (self->watched->two_views && request->type == GPC_MSG_STORE) {
+        return GPC_OK;
+    }
+    clock->reads = later(clock->reads, version);
+    return check_clock(l1, request, version, "writes");
+}
+
+int
+gpc_logical_loaded(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint64_t version)
+{
+    self->cores[l1->index].reads = later(self->cores[l1->index].reads, version);
+    if (!self->watched->two_views) {
+        self->cores[l1->index].writes = self->cores[l1->index].reads;
+    }
+    return check_clock(l1, load, version, "reads");
+}
+
+uint64_t
+gpc_logical_time_of(const gpc_logical_t *self, const gpc_msg_t *load, bool hit)
+{
+    return hit ? self->cores[load->source].reads : warp_at(self, load->source, load->warp)->floor;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_logical_bank(gpc_logical_t *self, gpc_controller_t *bank, gpc_address_t line)
+{
+    gpc_logical_line_t *known = line_at(self, bank, line);
+    uint64_t leased = self->watched->leased(bank, line);
+
+    if (!known) {
+        return GPC_ERROR_MEMORY;
+    }
+    if (leased < known->lease) {
+        return gpc_violated(bank, line, "the bank forgets no lease",
+                            "it knows of one until time %" PRIu64 ", and has given one until %" PRIu64, leased,
+                            known->lease);
+    }
+    known->lease = leased;
+    return GPC_OK;
+}
+
+int
+gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg_t *write, uint64_t version)
+{
+    gpc_logical_line_t *known = line_at(self, unit, write->line);
+
+    if (!known) {
+        return GPC_ERROR_MEMORY;
+    }
+    if (known->lease && version <= known->lease) {
+        return gpc_violated(unit, write->line, "a version exceeds every lease of its line",
+                            "core %u writes at time %" PRIu64 ", a lease lasts until %" PRIu64, write->source, version,
+                            known->lease);
+    }
+    if (version < known->version) {
+        return gpc_violated(unit, write->line, "versions of a line do not decrease",
+                            "core %u writes at time %" PRIu64 ", after a write at %" PRIu64, write->source, version,
+                            known->version);
+    }
+    known->version = version;
+    self->versions[write->request] = version;
+    return GPC_OK;
+}

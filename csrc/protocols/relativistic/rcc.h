@@ -1,0 +1,230 @@
+/* rcc.h: shared by RCC-SC and RCC-WO: messages, logical clocks, the actions of their L1s, and their L2.
+ *
+ * Paper    Ren and Lis, Efficient Sequential Consistency in GPUs via Relativistic Cache Coherence, HPCA 2017, section III.
+ * Time     logical. Each core has a clock, each copy a lease (exp), each line of the L2 the time of its last write (ver) and the end of
+ *          its last lease (exp), each partition the latest time of all lines evicted (mnow). A copy may be read while now <= exp.
+ * Rollover section III.D: timestamps have timestamp_bits bits. A time is kept in 64 bits here: the low timestamp_bits bits are what
+ *          hardware stores, and those above them the epoch, of which messages carry the last bit. In a rollover every L2 partition sets
+ *          its timestamps to 0, that is to the beginning of the next epoch, and every L1 sets its clock to 0 and invalidates its copies:
+ *          their leases lie in the past. A time of an older epoch counts as 0 at an L2; an L1 does not keep data that it finds expired.
+ */
+#ifndef GPC_PROTOCOLS_RELATIVISTIC_RCC_H
+#define GPC_PROTOCOLS_RELATIVISTIC_RCC_H
+
+#include "controller/toolkit.h"
+
+/* clang-format off */
+/*     name         class network bytes word line   */
+#define RCC_MESSAGES(X, P)                                                                                              \
+    X(P, GETS,        REQ, 0, 16, 0, false, "read request: the core's time, and the lease of the copy that it still has (0: none)") \
+    X(P, WRITE,       ST,  0, 16, 4, false, "write-through store: the core's time, word mask and words")                \
+    X(P, ATOMIC,      ATO, 0, 16, 0, false, "atomic read-modify-writes with operands, performed at the L2; the core's time") \
+    X(P, DATA,        LD,  1, 16, 0, true,  "line to read, with its lease and version")                                 \
+    X(P, RENEW,       LD,  1, 12, 0, false, "new lease for the unchanged copy")                                         \
+    X(P, ACK,         ST,  1, 12, 0, false, "the store's version")                                                      \
+    X(P, ATOMIC_DATA, ATO, 1, 20, 0, false, "old values of atomics, with their version; no line is cached")
+/* clang-format on */
+GPC_MESSAGES(RCC, RCC_MESSAGES)
+
+#define RCC_NETWORKS                                                                                                   \
+    {                                                                                                                  \
+        {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
+    }
+
+#define RCC_MESSAGE(FIELD)                                                     \
+    FIELD(LOGICAL, uint64_t, now) /* the sender's; of a pending load: at its issue */ \
+    FIELD(LOGICAL, uint64_t, exp)                                              \
+    FIELD(LOGICAL, uint64_t, ver)
+GPC_METADATA(rcc, message, RCC_MESSAGE)
+
+/* ---- options, equal for both protocols -------------------------------------------------------------------------------------- */
+
+enum {
+    RCC_OPTION_RENEW,
+    RCC_OPTION_PREDICT,
+    RCC_OPTION_LEASE,
+    RCC_OPTION_PREDICT_UP,
+    RCC_OPTION_TICK,
+    RCC_OPTION_ROLLOVER_STALL,
+    RCC_OPTION_POLLS,
+    RCC_OPTION_BYTES
+};
+enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
+enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255 };
+/* Section III.E: leases that are predicted, in logical time. */
+enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
+enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests */
+
+#define RCC_SWITCH(option, name_, text_)                                                                                \
+    [option] = {.name = (name_), .standard = 1, .smallest = 0, .largest = 1, .choices = "off on", .text = (text_), .fuzz_most = 1}
+#define RCC_OPTIONS                                                                                                    \
+    {                                                                                                                  \
+        RCC_SWITCH(RCC_OPTION_RENEW, "renew", "answer the GETS for an unchanged copy with a lease, without data"),     \
+        [RCC_OPTION_PREDICT] = {.name = "predict",                                                                     \
+                                .standard = 1,                                                                         \
+                                .smallest = 0,                                                                         \
+                                .largest = 1,                                                                          \
+                                .choices = "off on",                                                                   \
+                                .text = "predict each line's lease: 2048, after a write 8, doubled by a renewal",      \
+                                .small = {true, 0},                                                                    \
+                                .fuzz_most = 1},                                                                       \
+        [RCC_OPTION_LEASE] = {.name = "lease",                                                                         \
+                              .standard = 10,                                                                          \
+                              .smallest = 1,                                                                           \
+                              .largest = 65535,                                                                        \
+                              .text = "lease in logical time with predict=off (section III.B: 10)",                    \
+                              .small = {true, 2},                                                                      \
+                              .fuzz_least = 1,                                                                         \
+                              .fuzz_most = 4096},                                                                      \
+        [RCC_OPTION_PREDICT_UP] = {.name = "predict_up",                                                               \
+                                   .standard = RCC_PREDICT_UP_RENEW,                                                   \
+                                   .smallest = RCC_PREDICT_UP_RENEW,                                                   \
+                                   .largest = RCC_PREDICT_UP_ANY,                                                      \
+                                   .choices = "renew any",                                                             \
+                                   .text = "what doubles a line's lease: renewals, or every read request that hits",   \
+                                   .fuzz_most = RCC_PREDICT_UP_ANY},                                                   \
+        [RCC_OPTION_TICK] = {.name = "tick",                                                                           \
+                             .standard = 10000,                                                                        \
+                             .smallest = 0,                                                                            \
+                             .largest = 1000000000,                                                                    \
+                             .text = "core cycles after which a core's clock advances by 1, so that spins end; 0: never", \
+                             .small = {true, 0},                                                                       \
+                             .fuzz_least = RCC_SHORTEST_TICK,                                                          \
+                             .fuzz_most = 8},                                                                          \
+        [RCC_OPTION_ROLLOVER_STALL] = {.name = "rollover_stall",                                                       \
+                                       .standard = 0,                                                                  \
+                                       .smallest = 0,                                                                  \
+                                       .largest = 1000000,                                                             \
+                                       .text = "core cycles that the L2 takes no request for in a rollover",           \
+                                       .small = {true, 0},                                                            \
+                                       .fuzz_most = 400},                                                            \
+        [RCC_OPTION_POLLS] = {.name = "polls",                                                                         \
+                              .standard = 16,                                                                          \
+                              .smallest = RCC_POLLS_OFF,                                                               \
+                              .largest = RCC_MOST_POLLS,                                                               \
+                              .choices = "off",                                                                        \
+                              .text = "loads other than weak ones that a copy serves before one renews its lease; off: any number", \
+                              .small = {true, RCC_POLLS_OFF},                                                          \
+                              .fuzz_least = 0,                                                                         \
+                              .fuzz_most = 32},                                                                        \
+        [RCC_OPTION_BYTES] = GPC_BYTES_OPTION,                                                                         \
+    }
+
+/* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
+void rcc_derive(const gpc_machine_t *machine, int64_t *options);
+/* GPC_ERROR_OPTION if the tick is shorter than the shortest one. */
+int rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
+
+/* ---- logical time ------------------------------------------------------------------------------------------------------------ */
+
+static inline uint64_t
+rcc_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- L1 ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Every field is a clock of the core. RCC-WO adds the clock of its writes. */
+#define RCC_CORE(FIELD) FIELD(LOGICAL, uint64_t, now) /* of its reads; in RCC-SC of all its accesses */
+GPC_METADATA(rcc_l1, unit, RCC_CORE)
+#define RCC_COPY(FIELD)                                                                               \
+    FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */ \
+    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */
+GPC_METADATA(rcc_l1, line, RCC_COPY)
+
+#define RCC_L1_STATES(X)                                                                                    \
+    X(L1_I, STABLE, "not present, or expired: the data and their lease may remain, for a renewal")          \
+    X(L1_V, STABLE, "present, readable until its lease ends")                                               \
+    X(L1_IV, TRANSIENT_CACHE, "read request outstanding; later loads merge")                                \
+    X(L1_II, TRANSIENT_CACHE, "stores or atomics outstanding, and perhaps reads; no copy is readable")      \
+    X(L1_VI, TRANSIENT_COHERENCE, "stores or atomics outstanding; other warps may read the old copy")
+#define RCC_L1_EVENTS(X)                                                                      \
+    X(L1_LOAD, "coalesced load of a warp")                                                    \
+    X(L1_STORE, "coalesced store of a warp, with its word mask")                              \
+    X(L1_ATOMIC, "atomic read-modify-writes with their lane list, performed at the L2")       \
+    X(L1_EVICT, "way chosen for replacement")                                                 \
+    X(L1_EXPIRE, "the lease ended: now > exp (precedes any other event)")                     \
+    X(L1_DATA, "data of a load; other requests outstanding")                                  \
+    X(L1_LAST_DATA, "data of a load; last request outstanding")                               \
+    X(L1_DATA_EXPIRED, "data that expired in flight; other requests outstanding")             \
+    X(L1_LAST_DATA_EXPIRED, "data that expired in flight; last request outstanding")          \
+    X(L1_DATA_AGAIN, "data that expired in flight, for merged loads issued after their lease too") \
+    X(L1_RENEW, "a new lease for the copy; other requests outstanding")                       \
+    X(L1_LAST_RENEW, "a new lease for the copy; last request outstanding")                    \
+    X(L1_RENEW_EXPIRED, "a lease that expired in flight; other requests outstanding")         \
+    X(L1_LAST_RENEW_EXPIRED, "a lease that expired in flight; last request outstanding")      \
+    X(L1_RENEW_AGAIN, "a lease that expired in flight, for merged loads issued after it too") \
+    X(L1_OLD, "an atomic's old values; other requests outstanding")                           \
+    X(L1_LAST_OLD, "an atomic's old values; last request outstanding")                        \
+    X(L1_ACK, "a store's version; other requests outstanding")                                \
+    X(L1_LAST_ACK, "a store's version; last request outstanding")
+
+#define RCC_NUMBER_(name, ...) rcc_##name,
+#define RCC_SAME(name, ...) GPC_SAME_NUMBER(name, rcc_##name);
+enum { RCC_L1_STATES(RCC_NUMBER_) };
+enum { RCC_L1_EVENTS(RCC_NUMBER_) };
+
+gpc_event_id_t rcc_l1_classify(const gpc_step_t *x);
+uint8_t rcc_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
+uint32_t rcc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+/* The clock of the core is at least this late. */
+void rcc_raise(const gpc_controller_t *l1, uint64_t *clock, uint64_t least);
+/* Sends the core's store or atomic with the time; it becomes pending. */
+GPC_MUST_CHECK int rcc_send_write(gpc_step_t *x, uint64_t now);
+
+GPC_DECLARE_ACTION(rcc_act_request_line);
+GPC_DECLARE_ACTION(rcc_act_merge_timed);
+GPC_DECLARE_ACTION(rcc_act_hit);
+GPC_DECLARE_ACTION(rcc_act_raise_now);
+GPC_DECLARE_ACTION(rcc_act_fill_copy);
+GPC_DECLARE_ACTION(rcc_act_renew_copy);
+GPC_DECLARE_ACTION(rcc_act_request_again);
+GPC_DECLARE_ACTION(rcc_act_complete_from_copy);
+
+/* Over the unit: launches, the increment against livelock, and the flush of a rollover. */
+enum { RCC_TABLE_LINES, RCC_TABLE_CLOCK };
+extern const gpc_table_t rcc_l1_clock;
+
+#define RCC_L1_COUNTERS(X, P)                                                              \
+    X(P, expired_loads, "loads sent to the L2 although the L1 has the copy, expired")      \
+    X(P, now_advances, "advances of a core's clock")                                       \
+    X(P, logical_time, "logical time by which the cores' clocks advanced, summed")         \
+    X(P, ticks, "advances by 1 after `tick` core cycles, which end spins on a leased copy")
+GPC_COUNTS(RCC_L1_COUNT, RCC_L1_COUNTERS)
+
+#define RCC_L1(table, clocks)                                                                                           \
+    {                                                                                                                   \
+        .name = "L1", .position = GPC_AT_CORE, .tables = {&(table), &rcc_l1_clock},                                     \
+        .arrays = {{.name = "tags", .line = rcc_l1_line_described, .has_data = true}},                                  \
+        .mshr = gpc_requests_mshr_described, .unit = (clocks), .counters = RCC_L1_COUNT_info, .route = rcc_l1_route,                      \
+        .victim_rank = rcc_l1_victim_rank, .begins = 1u << RCC_TABLE_CLOCK,                                             \
+    }
+
+/* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
+
+#define RCC_L2_LINE(FIELD)                                                      \
+    GPC_WRITER_LINE(FIELD)                                                  \
+    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */           \
+    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                 \
+    FIELD(PLAIN, uint16_t, lease)   /* predicted; 4 bits in hardware */
+#define RCC_L2_MSHR(FIELD)                                                      \
+    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
+    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
+    FIELD(PLAIN, uint8_t, haswrite)
+#define RCC_L2_BANK(FIELD)                                                              \
+    FIELD(LOGICAL, uint64_t, mnow)  /* latest version, or lease + 1, of all lines evicted */ \
+    FIELD(LOGICAL, uint64_t, epoch) /* its first time, which is 0 in hardware */
+GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
+GPC_METADATA(rcc_l2, mshr, RCC_L2_MSHR)
+GPC_METADATA(rcc_l2, unit, RCC_L2_BANK)
+GPC_KEEPS_DIRTY(rcc_l2);
+
+extern const gpc_controller_type_t rcc_l2;
+/* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */
+uint64_t rcc_leased(const gpc_controller_t *bank, gpc_address_t line);
+uint64_t rcc_lease(const gpc_controller_t *l1, gpc_index_t way);
+uint64_t rcc_clock(const gpc_controller_t *l1);
+GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
+
+#endif

@@ -1,0 +1,539 @@
+/* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks, and outcomes of every interleaving. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/world.h"
+#include "controller/protocol.h"
+#include "harness.h"
+#include "machine/gpu.h"
+#include "protocols/registry.h"
+#include "small_programs.h"
+
+/* ---- exploration ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *protocol;
+    const gpc_explore_thread_t *threads;
+    uint32_t num_threads, warm, timestamp_bits;
+    bool evictions, predict;
+} asked_t;
+
+/* Whole, nothing violated, and the outcome observed or not, as expected. */
+static void
+expect(const asked_t *asked, const char *outcome, bool seen)
+{
+    gpc_option_value_t options[] = {
+        {"predict", asked->predict}, {"lease", 2}, {"tick", 0}, {"polls", -1}, {"rollover_stall", 0}};
+    gpc_explore_t what = {.protocol = asked->protocol,
+                          .rule = GPC_RULE_DEFAULT,
+                          .options = options,
+                          .num_options = GPC_COUNT_OF(options),
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = asked->num_threads ? asked->num_threads : 2,
+                          .threads = asked->threads,
+                          .warm = asked->warm,
+                          .evictions = asked->evictions ? UINT32_MAX : 0,
+                          .timestamp_bits = asked->timestamp_bits,
+                          .max_states = 1000000};
+    gpc_text_t text;
+
+    gpc_text_init(&text);
+    int status = gpc_explore(&what, &text);
+    bool right = status == 0 && strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []") &&
+                 (strstr(text.bytes, outcome) != NULL) == seen;
+    if (!right) {
+        printf("# %s warm %u evictions %d bits %u predict %d, outcome %s should %sbe seen:\n# %s\n", asked->protocol,
+               asked->warm, asked->evictions, asked->timestamp_bits, asked->predict, outcome, seen ? "" : "not ",
+               text.bytes);
+    }
+    CHECK(right);
+    gpc_text_free(&text);
+}
+
+enum { WARM_ALL = 15, WARM_AT_CORE_1 = 12, WARM_X_AT_CORE_1 = 4 };
+
+static const gpc_explore_thread_t lb[] = {THREAD(0, LD(X), ST(Y, 1)), THREAD(1, LD(Y), ST(X, 1))};
+static const gpc_explore_thread_t merge[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X)), THREAD(1, LD(X))};
+static const gpc_explore_thread_t sb_barriers[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER, LD(Y)),
+                                                   THREAD(1, ST(Y, 1), BLOCK_BARRIER, LD(X))};
+static const gpc_explore_thread_t over_kernels[] = {THREAD(0, ST(X, 1), NEXT_KERNEL),
+                                                    THREAD(1, LD(X), NEXT_KERNEL, LD(X))};
+
+static void
+rcc_sc_is_sequentially_consistent(void)
+{
+    for (uint32_t warm = 0; warm < 16; warm += 15) {
+        for (int predict = 0; predict < 2; predict++) {
+            asked_t asked = {.protocol = "rcc-sc", .warm = warm, .evictions = true, .predict = predict};
+            asked.threads = mp;
+            expect(&asked, "[1, 0, ", false);
+            expect(&asked, "[1, 1, ", true);
+            asked.threads = sb;
+            expect(&asked, "[0, 0, ", false);
+            asked.threads = lb;
+            expect(&asked, "[1, 1, ", false);
+            asked.threads = corr;
+            expect(&asked, "[1, 0, ", false);
+            asked.threads = increments;
+            expect(&asked, ", 3, 0]", false);
+        }
+    }
+}
+
+static void
+merged_loads_do_not_take_a_lease_that_ended_before_they_issued(void)
+{
+    asked_t asked = {.protocol = "rcc-sc", .threads = merge, .num_threads = 3};
+    expect(&asked, "[1, 0, ", false);
+    expect(&asked, "[1, 1, 0, ", true);
+}
+
+static void
+rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks(void)
+{
+    asked_t asked = {.protocol = "rcc-wo", .warm = WARM_ALL};
+    asked.threads = sb;
+    expect(&asked, "[0, 0, ", true); /* not sequentially consistent */
+    asked.threads = sb_fences;
+    expect(&asked, "[0, 0, ", false);
+    asked.threads = sb_barriers;
+    expect(&asked, "[0, 0, ", false);
+    asked.threads = mp;
+    asked.warm = WARM_X_AT_CORE_1;
+    expect(&asked, "[1, 0, ", true);
+    asked.threads = mp_fences;
+    expect(&asked, "[1, 0, ", false);
+    expect(&asked, "[1, 1, ", true);
+}
+
+/* Timestamps of two bits, and leases of two: every few writes begin an epoch. */
+static void
+rollovers_hide_no_write(void)
+{
+    static const char *const both[] = {"rcc-sc", "rcc-wo"};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t warm = 0; warm < 16; warm += 15) {
+            asked_t asked = {.protocol = both[i], .warm = warm, .evictions = true, .timestamp_bits = 2};
+            asked.threads = mp_fences;
+            expect(&asked, "[1, 0, ", false);
+            expect(&asked, "[1, 1, ", true);
+            asked.threads = sb_fences;
+            expect(&asked, "[0, 0, ", false);
+            asked.threads = increments;
+            expect(&asked, ", 3, 0]", false);
+            expect(&asked, ", 4, 0]", true);
+            expect(&asked, "\"L2.rollover\": [1]", true); /* there are some */
+        }
+    }
+}
+
+static void
+a_launch_sees_what_earlier_ones_wrote(void)
+{
+    static const char *const both[] = {"rcc-sc", "rcc-wo"};
+    for (int i = 0; i < 2; i++) {
+        asked_t asked = {.protocol = both[i], .threads = over_kernels, .warm = WARM_ALL};
+        expect(&asked, "[0, 0, ", false);
+        expect(&asked, "[0, 1, ", true);
+    }
+}
+
+/* ---- one execution, step by step --------------------------------------------------------------------------------- */
+
+typedef struct {
+    gpc_world_t world;
+    gpc_explore_t what;
+    gpc_option_value_t options[4];
+} run_t;
+
+static run_t *
+begin(const gpc_explore_thread_t *threads, uint32_t num_threads, uint32_t cores, uint32_t warm,
+      const gpc_option_value_t *options, uint32_t timestamp_bits)
+{
+    run_t *self = calloc(1, sizeof(*self));
+    if (self) {
+        memcpy(self->options, options, sizeof(self->options));
+        self->what = (gpc_explore_t){.protocol = "rcc-sc",
+                                     .rule = GPC_RULE_DEFAULT,
+                                     .options = self->options,
+                                     .num_options = 4,
+                                     .cores = cores,
+                                     .variables = 2,
+                                     .num_threads = num_threads,
+                                     .threads = threads,
+                                     .warm = warm,
+                                     .timestamp_bits = timestamp_bits,
+                                     .max_states = 1};
+        CHECK_EQUAL_I64(gpc_world_init(&self->world, &self->what, 1), 0);
+    }
+    return self;
+}
+
+static void
+end(run_t *self)
+{
+    gpc_world_free(&self->world);
+    free(self);
+}
+
+static void
+deliver_all(gpc_world_t *world)
+{
+    gpc_moves_t moves = {0};
+    while (!gpc_world_quiet(world)) {
+        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
+        for (uint32_t i = 0; i < moves.count; i++) {
+            uint8_t kind = moves.list[i].kind;
+            if (kind == GPC_MOVE_DELIVER || kind == GPC_MOVE_MEMORY || kind == GPC_MOVE_REPLAY) {
+                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
+                break;
+            }
+        }
+    }
+    gpc_moves_free(&moves);
+}
+
+static void
+issue(run_t *self, uint8_t thread)
+{
+    CHECK_EQUAL_I64(gpc_world_move(&self->world, &(gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = thread}), GPC_OK);
+}
+
+static void
+perform(run_t *self, uint8_t thread)
+{
+    issue(self, thread);
+    deliver_all(&self->world);
+}
+
+static void *
+field(const gpc_described_t *described, void *object, const char *name)
+{
+    for (uint32_t i = 0; i < described->count; i++) {
+        if (strcmp(described->fields[i].name, name) == 0) {
+            return (uint8_t *) object + described->fields[i].offset;
+        }
+    }
+    abort();
+}
+
+static gpc_controller_t *
+bank_of(run_t *self, uint32_t variable)
+{
+    return &self->world.controllers[self->what.cores + variable];
+}
+
+static uint64_t *
+beside(gpc_controller_t *unit, uint32_t variable, const char *name)
+{
+    gpc_index_t way = gpc_tags_find(&unit->arrays[0], gpc_world_address(variable));
+    if (way == GPC_NONE) {
+        abort();
+    }
+    return field(unit->type->arrays[0].line(), gpc_tags_fields(&unit->arrays[0], way), name);
+}
+
+static uint64_t
+at_l2(run_t *self, uint32_t variable, const char *name)
+{
+    return *beside(bank_of(self, variable), variable, name);
+}
+
+static uint64_t
+lease_at_l2(run_t *self, uint32_t variable)
+{
+    return *(uint16_t *) (void *) beside(bank_of(self, variable), variable, "lease");
+}
+
+static uint64_t *
+now_of(run_t *self, uint32_t core)
+{
+    gpc_controller_t *l1 = self->world.l1s[core];
+    return field(l1->type->unit(), l1->unit_fields, "now");
+}
+
+static uint64_t
+counted(const gpc_controller_t *unit, const char *name)
+{
+    for (uint32_t i = 0; i < gpc_num_counts(unit->type->counters); i++) {
+        if (strcmp(unit->type->counters[i].name, name) == 0) {
+            return unit->own_counters[i];
+        }
+    }
+    abort();
+}
+
+enum { A = X, B = Y };
+
+static const gpc_explore_thread_t example[] = {THREAD(0, ST(A, 1), LD(B), ST(B, 2), ST(A, 3)),
+                                               THREAD(1, ST(B, 1), LD(A), LD(A))};
+
+/* Section III.B and figure 3, leases of 10: the numbers of the prose, and those that follow from its rules. */
+static void
+the_papers_example(void)
+{
+    gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"renew", 1}};
+    run_t *run = begin(example, 2, 2, WARM_AT_CORE_1, options, 0);
+    REQUIRE(run != NULL);
+    *beside(bank_of(run, B), B, "ver") = 30; /* a third core has written B */
+
+    perform(run, 0); /* C0 ST A */
+    CHECK_EQUAL_U64(at_l2(run, A, "ver"), 11);
+    CHECK_EQUAL_U64(*now_of(run, 0), 11);
+    perform(run, 0); /* C0 LD B */
+    CHECK_EQUAL_U64(at_l2(run, B, "exp"), 40);
+    CHECK_EQUAL_U64(*now_of(run, 0), 30);
+    perform(run, 1); /* C1 ST B */
+    CHECK_EQUAL_U64(at_l2(run, B, "ver"), 41);
+    CHECK_EQUAL_U64(*now_of(run, 1), 41);
+    perform(run, 1); /* C1 LD A: its copy has expired, and A has been written */
+    CHECK_EQUAL_U64(at_l2(run, A, "exp"), 51);
+    CHECK_EQUAL_U64(run->world.state->threads[1].read[1], 1);
+    CHECK_EQUAL_U64(counted(bank_of(run, A), "renewals"), 0);
+    perform(run, 0); /* C0 ST B: nobody has read the version between */
+    CHECK_EQUAL_U64(at_l2(run, B, "ver"), 41);
+    CHECK_EQUAL_U64(*now_of(run, 0), 41);
+    perform(run, 0); /* C0 ST A */
+    CHECK_EQUAL_U64(at_l2(run, A, "ver"), 52);
+    CHECK_EQUAL_U64(*now_of(run, 0), 52);
+    perform(run, 1); /* C1 LD A: before that store in logical time */
+    CHECK_EQUAL_U64(run->world.state->threads[1].read[2], 1);
+    CHECK_EQUAL_U64(*now_of(run, 1), 41);
+    CHECK_EQUAL_U64(counted(run->world.l1s[1], "expired_loads"), 1);
+    end(run);
+}
+
+static const gpc_explore_thread_t reads_and_writes[] = {
+    THREAD(0, LD(X), LD(X), LD(X), ST(X, 1), LD(X), LD(X), LD(X), LD(X))};
+
+/* Reads x after its copy has expired; the line is predicted this lease afterwards. */
+static void
+read_expired(run_t *run, uint64_t predicted)
+{
+    *now_of(run, 0) = *beside(run->world.l1s[0], X, "exp") + 1;
+    perform(run, 0);
+    CHECK_EQUAL_U64(lease_at_l2(run, X), predicted);
+}
+
+static void
+leases_are_predicted(void)
+{
+    for (int any = 0; any < 2; any++) {
+        gpc_option_value_t options[4] = {{"predict", 1}, {"predict_up", any}, {"tick", 0}, {"renew", 1}};
+        run_t *run = begin(reads_and_writes, 1, 1, 0, options, 0);
+        REQUIRE(run != NULL);
+        perform(run, 0); /* fetched: the longest */
+        CHECK_EQUAL_U64(lease_at_l2(run, X), 2048);
+        CHECK_EQUAL_U64(at_l2(run, X, "exp"), 2048);
+        perform(run, 0); /* a hit */
+        read_expired(run, 2048);
+        CHECK_EQUAL_U64(at_l2(run, X, "exp"), 2049 + 2048);
+        perform(run, 0); /* written: the shortest */
+        CHECK_EQUAL_U64(lease_at_l2(run, X), 8);
+        uint64_t ver = at_l2(run, X, "ver");
+        CHECK_EQUAL_U64(ver, 2049 + 2048 + 1);
+        perform(run, 0); /* granted, not renewed */
+        CHECK_EQUAL_U64(at_l2(run, X, "exp"), ver + 8);
+        CHECK_EQUAL_U64(lease_at_l2(run, X), any ? 16 : 8);
+        read_expired(run, any ? 32 : 16);
+        read_expired(run, any ? 64 : 32);
+        CHECK_EQUAL_U64(counted(bank_of(run, X), "renewals"), 3);
+        CHECK_EQUAL_U64(counted(bank_of(run, X), "expired_unchanged"), 3);
+        CHECK_EQUAL_U64(counted(run->world.l1s[0], "expired_loads"), 3);
+        end(run);
+    }
+}
+
+static const gpc_explore_thread_t near_the_end[] = {THREAD(0, LD(X), ST(Y, 1)), THREAD(1, LD(X), LD(X), LD(X)),
+                                                    THREAD(1, LD(Y))};
+
+/* Timestamps of eight bits: C0 writes at the last time, when a load of C1's is answered and not yet there. */
+static void
+a_rollover_zeroes_every_timestamp(void)
+{
+    enum { EPOCH = 256 };
+    gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"rollover_stall", 0}};
+    run_t *run = begin(near_the_end, 3, 2, WARM_ALL, options, 8);
+    REQUIRE(run != NULL);
+    perform(run, 1); /* C1 hits x */
+    *beside(bank_of(run, Y), Y, "exp") = EPOCH - 1;
+    *beside(run->world.l1s[1], Y, "exp") = 0; /* C1's copy of y expires */
+    *now_of(run, 1) = 5;
+    issue(run, 2); /* C1 LD y; its data are in flight until the end */
+    gpc_move_t request = {.kind = GPC_MOVE_DELIVER, .a = 1, .b = 3, .c = 0};
+    CHECK_EQUAL_I64(gpc_world_move(&run->world, &request), GPC_OK);
+    issue(run, 0); /* C0 hits x */
+    issue(run, 0); /* C0 ST y: its version would be 256 */
+    request.a = 0;
+    CHECK_EQUAL_I64(gpc_world_move(&run->world, &request), GPC_OK);
+    CHECK_EQUAL_U64(counted(bank_of(run, Y), "rollovers"), 1);
+    CHECK_EQUAL_U64(at_l2(run, Y, "ver"), EPOCH + 1); /* 1 of the new epoch: exp is 0 */
+    CHECK_EQUAL_U64(*now_of(run, 0), EPOCH);
+    CHECK_EQUAL_U64(*now_of(run, 1), EPOCH);
+    deliver_all(&run->world);
+    CHECK_EQUAL_U64(run->world.state->threads[2].read[0], 0); /* before the store in logical time */
+    CHECK_EQUAL_U64(*now_of(run, 0), EPOCH + 1);
+    CHECK_EQUAL_U64(*now_of(run, 1), EPOCH); /* the answer's version is of the old epoch */
+    uint64_t hits = run->world.l1s[1]->statistics->load_hits;
+    perform(run, 1); /* C1's copy of x has been flushed */
+    CHECK_EQUAL_U64(run->world.l1s[1]->statistics->load_hits, hits);
+    CHECK_EQUAL_U64(at_l2(run, X, "exp"), EPOCH + 10);
+    CHECK_EQUAL_U64(counted(bank_of(run, X), "renewals"), 0); /* M.exp is 0 */
+    end(run);
+}
+
+static const gpc_explore_thread_t spin[] = {THREAD(0, LD(X), LD(X), LD(X), LD(X), LD(X))};
+
+static void
+tick(run_t *run)
+{
+    CHECK_EQUAL_I64(gpc_world_move(&run->world, &(gpc_move_t){.kind = GPC_MOVE_BACKGROUND}), GPC_OK);
+}
+
+static void
+ticks_end_the_lease_of_a_copy_that_is_polled(void)
+{
+    gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 2}, {"tick", 100}, {"renew", 1}};
+    run_t *run = begin(spin, 1, 1, 0, options, 0);
+    REQUIRE(run != NULL);
+    perform(run, 0);
+    CHECK_EQUAL_U64(run->world.state->background.count, 1);
+    for (uint32_t i = 1; i <= 2; i++) {
+        tick(run);
+        CHECK_EQUAL_U64(*now_of(run, 0), i);
+        perform(run, 0);
+        CHECK_EQUAL_U64(run->world.l1s[0]->statistics->load_hits, i);
+    }
+    tick(run);
+    perform(run, 0); /* now 3, lease until 2 */
+    CHECK_EQUAL_U64(run->world.l1s[0]->statistics->load_hits, 2);
+    CHECK_EQUAL_U64(counted(run->world.l1s[0], "ticks"), 3);
+    CHECK_EQUAL_U64(run->world.state->background.count, 1);
+    end(run);
+}
+
+static void
+ticks_begin_no_epoch(void)
+{
+    gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 2}, {"tick", 100}, {"renew", 1}};
+    run_t *run = begin(spin, 1, 1, 0, options, 4);
+    REQUIRE(run != NULL);
+    *now_of(run, 0) = 14;
+    tick(run);
+    CHECK_EQUAL_U64(*now_of(run, 0), 15);
+    tick(run);
+    CHECK_EQUAL_U64(*now_of(run, 0), 15);
+    end(run);
+}
+
+#define LD_RELAXED(variable) {LOAD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 0}
+static const gpc_explore_thread_t polls[] = {
+    THREAD(0, LD(X), LD_RELAXED(X), LD_RELAXED(X), LD(X), LD_RELAXED(X), LD_RELAXED(X))};
+
+static void
+polls_of_a_copy_renew_it(void)
+{
+    gpc_option_value_t options[4] = {{"predict", 1}, {"polls", 2}, {"tick", 0}, {"renew", 1}};
+    run_t *run = begin(polls, 1, 1, 0, options, 0);
+    static const uint64_t hits[] = {0, 1, 2, 3, 3, 4}; /* the fifth load is the third poll of the copy */
+    REQUIRE(run != NULL);
+    for (uint32_t i = 0; i < GPC_COUNT_OF(hits); i++) {
+        perform(run, 0);
+        CHECK_EQUAL_U64(run->world.l1s[0]->statistics->load_hits, hits[i]);
+    }
+    CHECK_EQUAL_U64(counted(bank_of(run, X), "renewals"), 1);
+    CHECK_EQUAL_U64(counted(run->world.l1s[0], "expired_loads"), 0); /* the copy had not expired */
+    CHECK_EQUAL_U64(counted(bank_of(run, X), "expired_unchanged"), 0);
+    CHECK_EQUAL_U64(lease_at_l2(run, X), 2048);
+    end(run);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+states_of(const gpc_table_t *table, bool stable)
+{
+    uint32_t count = 0;
+    for (uint8_t s = 0; s < table->num_states; s++) {
+        count += (table->states[s].kind == GPC_STABLE) == stable;
+    }
+    return count;
+}
+
+static void
+states_and_transitions_are_those_of_table_5(void)
+{
+    static const struct {
+        uint32_t stable, transient, transitions;
+    } paper[] = {{2, 3, 33}, {2, 2, 14}};
+    static const gpc_protocol_t *const both[] = {&gpc_protocol_rcc_sc, &gpc_protocol_rcc_wo};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        const gpc_table_t *table = both[i / 2]->controllers[i % 2]->tables[0];
+        CHECK_EQUAL_U64(states_of(table, true), paper[i % 2].stable);
+        CHECK_EQUAL_U64(states_of(table, false), paper[i % 2].transient);
+        CHECK_EQUAL_U64(gpc_fsm_transitions(table, false), paper[i % 2].transitions);
+    }
+}
+
+static void
+every_table_is_well_formed(void)
+{
+    static const gpc_protocol_t *const both[] = {&gpc_protocol_rcc_sc, &gpc_protocol_rcc_wo};
+    for (uint32_t i = 0; i < 8; i++) {
+        gpc_text_t wrong;
+        gpc_text_init(&wrong);
+        CHECK_EQUAL_I64(gpc_fsm_check(both[i / 4]->controllers[i / 2 % 2]->tables[i % 2], &wrong), 0);
+        gpc_text_free(&wrong);
+    }
+}
+
+static uint8_t
+named(const gpc_event_info_t *events, uint8_t count, const char *name)
+{
+    uint8_t i = 0;
+    while (i < count && strcmp(events[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Whatever the leases: a store to a line that the L2 has, or has asked memory for, is performed and acknowledged at once. */
+static void
+no_store_waits_for_a_lease(void)
+{
+    const gpc_table_t *l2 = gpc_protocol_rcc_sc.controllers[1]->tables[0];
+    uint8_t write = named(l2->events, l2->num_events, "L2_WRITE");
+    uint32_t held = 0;
+
+    REQUIRE(write < l2->num_events);
+    for (uint8_t s = 0; s < l2->num_states; s++) {
+        uint8_t kind = gpc_fsm_cell(l2, s, write)->kind;
+        held += kind != GPC_CELL_GO;
+        CHECK(kind == GPC_CELL_GO || strcmp(l2->states[s].name, "L2_IAV") == 0); /* behind an atomic's fetch */
+    }
+    CHECK_EQUAL_U64(held, 1);
+    CHECK(gpc_protocol_rcc_sc.networks[1].name != NULL);
+    CHECK(gpc_protocol_rcc_sc.networks[2].name == NULL); /* two virtual networks */
+}
+
+int
+main(void)
+{
+    RUN(states_and_transitions_are_those_of_table_5);
+    RUN(every_table_is_well_formed);
+    RUN(no_store_waits_for_a_lease);
+    RUN(the_papers_example);
+    RUN(leases_are_predicted);
+    RUN(a_rollover_zeroes_every_timestamp);
+    RUN(ticks_end_the_lease_of_a_copy_that_is_polled);
+    RUN(ticks_begin_no_epoch);
+    RUN(polls_of_a_copy_renew_it);
+    RUN(rcc_sc_is_sequentially_consistent);
+    RUN(merged_loads_do_not_take_a_lease_that_ended_before_they_issued);
+    RUN(rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks);
+    RUN(rollovers_hide_no_write);
+    RUN(a_launch_sees_what_earlier_ones_wrote);
+    return harness_end();
+}
