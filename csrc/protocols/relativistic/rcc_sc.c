@@ -114,6 +114,7 @@ const gpc_protocol_t gpc_protocol_rcc_sc = {
     .message = rcc_message_described,
     .networks = RCC_NETWORKS,
     .options = RCC_OPTIONS,
+    .public_sizes = {.given = true, .option = RCC_OPTION_BYTES},
     .derive = rcc_derive,
     .check = rcc_check,
     .declared = {.figure_slot = 15, .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},

@@ -158,6 +158,7 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
     .networks = RCC_NETWORKS,
     .order = {.release = release_after_reads, .fence = join_at_fence, .same_line = true, .barrier_releases = true},
     .options = RCC_OPTIONS,
+    .public_sizes = {.given = true, .option = RCC_OPTION_BYTES},
     .derive = rcc_derive,
     .check = rcc_check,
     .declared = {.figure_slot = 16,
