@@ -203,6 +203,23 @@ GPC_COUNTS(RCC_L1_COUNT, RCC_L1_COUNTERS)
 
 /* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
 
+#define RCC_L2_LINE(FIELD)                                                      \
+    GPC_WRITER_LINE(FIELD)                                                  \
+    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */           \
+    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                 \
+    FIELD(PLAIN, uint16_t, lease)   /* predicted; 4 bits in hardware */
+#define RCC_L2_MSHR(FIELD)                                                      \
+    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
+    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
+    FIELD(PLAIN, uint8_t, haswrite)
+#define RCC_L2_BANK(FIELD)                                                              \
+    FIELD(LOGICAL, uint64_t, mnow)  /* latest version, or lease + 1, of all lines evicted */ \
+    FIELD(LOGICAL, uint64_t, epoch) /* its first time, which is 0 in hardware */
+GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
+GPC_METADATA(rcc_l2, mshr, RCC_L2_MSHR)
+GPC_METADATA(rcc_l2, unit, RCC_L2_BANK)
+GPC_KEEPS_DIRTY(rcc_l2);
+
 extern const gpc_controller_type_t rcc_l2;
 /* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */
 uint64_t rcc_leased(const gpc_controller_t *bank, gpc_address_t line);

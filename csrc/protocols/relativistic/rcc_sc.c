@@ -117,7 +117,7 @@ const gpc_protocol_t gpc_protocol_rcc_sc = {
     .public_sizes = {.given = true, .option = RCC_OPTION_BYTES},
     .derive = rcc_derive,
     .check = rcc_check,
-    .declared = {.figure_slot = 15, .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
+    .declared = {.figure_slot = 17, .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .keeps_time = true,
     .logical_time = true,
     .host_read = gpc_host_read,

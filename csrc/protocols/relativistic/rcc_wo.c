@@ -161,7 +161,7 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
     .public_sizes = {.given = true, .option = RCC_OPTION_BYTES},
     .derive = rcc_derive,
     .check = rcc_check,
-    .declared = {.figure_slot = 16,
+    .declared = {.figure_slot = 15,
                  .weak_outcomes = "SB MP",
                  .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .keeps_time = true,
