@@ -8,24 +8,32 @@ from typing import Any, TypeAlias, overload
 from gpucoh.errors import short_traceback
 from gpucoh.suite import (
     alignment,
+    barriers,
     cloth,
     clustering,
     copies,
     diffusion,
     factorisation,
     graphs,
+    heat,
     histograms,
     images,
     ledger,
     matrices,
     maxflow,
     mutexes,
+    neighbours,
+    networks,
     octrees,
+    particles,
+    paths,
     placement,
     reductions,
+    semaphores,
     stealing,
     stencils,
     synthetic,
+    treesearch,
     volumes,
 )
 from gpucoh.suite.base import (
@@ -45,6 +53,14 @@ from gpucoh.suite.references import in_file
 Given: TypeAlias = str | Workload | Callable[..., Any]
 
 _FAMILIES = (
+    particles,
+    heat,
+    networks,
+    neighbours,
+    paths,
+    treesearch,
+    barriers,
+    semaphores,
     graphs,
     stencils,
     copies,

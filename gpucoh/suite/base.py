@@ -72,7 +72,9 @@ class GpuLike(Protocol):
         """An array of zeros."""
         ...
 
-    def launch(self, kernel: Any, *, grid: Any, block: Any, args: Any) -> Any:
+    def launch(
+        self, kernel: Any, *, grid: Any, block: Any, args: Any, placement: str | None = None
+    ) -> Any:
         """Run a kernel to completion."""
         ...
 

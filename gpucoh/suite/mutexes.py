@@ -1,116 +1,369 @@
-"""The mutex microbenchmarks after HeteroSync: ``spm_g``, one spin mutex for the whole GPU.
+"""The mutex microbenchmarks: ``spm``, ``spmbo``, ``fam`` and ``slm``, each with global (``_g``) and local
+(``_l``) scope.
 
-The original shifts data by one line per critical section, which hides lost updates once every line
-is equal; here each access is new = old + 1, so the exact count is expected.
+Original: HeteroSync in its DeNovo version (CUDA), which DeNovo uses: 3 blocks a core, 100 sections a block,
+10 loads and stores a thread and section (:mod:`gpucoh.suite.chains`), one launch. As there: thread 0
+synchronises, with a barrier after every try; block b runs on core b mod cores. Global: one lock and one chunk
+of data for all blocks. Local: one of each a core, of scope ``cu``; the words of the locks lie side by side.
+
+* ``spm``: a compare-and-swap a try (acquire), an exchange (release); no pause.
+* ``spmbo``: after a failed try an empty loop of 10, 15, 20 .. turns, of 1 again after 26 failures.
+* ``fam``: a ticket by an increment without release; polls of the turn by loads (acquire); an increment of the
+  turn (release). Tickets and turns are two arrays.
+* ``slm``: a slot of a ring by an increment of the tail without release; polls of the slot's own word by loads
+  (acquire); the unlock resets its word without release and sets the next one (release). Slots are
+  neighbouring words; the ring of a core begins at a line.
+
+Differences: the compiled back-off loop is not empty (the original's compiler may drop it). The slot is a
+remainder of the tail, which only grows. The original's ring has a slot too many, whose successor lies in the
+next core's ring, so that a second block enters; here it has ``slots`` per core, and wraps. Polls by loads end
+after ``patience`` tries, since copies may stay stale; a block that has given up no longer waits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
-from gpucoh.suite.synchronisation import lock_acquire, lock_release
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    combine,
+    compare,
+)
+from gpucoh.suite.buffers import ReadOnlyI32, Text
+from gpucoh.suite.chains import BLOCK, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.synchronisation import back_off, start_back_off
 
-BLOCK = 32
-HALF = 16
+# Words of a block's state: whether it has the lock, its ticket or slot, its polls in vain, which remain `patience`
+# once it has given up, and the two of its back-off.
+HELD, PLACE, TRIES, PAUSE = 0, 1, 2, 3
+STATE = 5
+Function: TypeAlias = Callable[..., None]
 
 
-@lang.kernel
-def spin_mutex_global(
-    lock: lang.Buffer[lang.i32],
-    data: lang.Buffer[lang.i32],
-    iterations: lang.i32,
-    accesses: lang.i32,
+# Locks of one signature: `words` has a lock, or a ticket counter or tail, per unit (a core, or the whole GPU),
+# `pitch` words apart; `waits` the turns, or rings of `slots` slots.
+@lang.device
+def take_spin(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    patience: lang.i32,
+    scope: Text,
 ) -> None:
-    """Every block: lock, add 1 to ``accesses`` words per thread, unlock; ``iterations``
-    times.
-    """
-    thread = lang.thread_id()
-    base = (thread // HALF) * accesses * HALF + thread % HALF
-    for _ in range(iterations):
-        if thread == 0:
-            lock_acquire(lock, 0)
+    """Spin on the lock word without pause."""
+    while state[HELD] == 0:
+        if lang.thread_id() == 0 and (
+            lang.atomic_cas(words, unit * pitch, 0, 1, order="acquire", scope=scope) == 0
+        ):
+            state[HELD] = 1
         lang.barrier()
-        for n in range(accesses - 1, -1, -1):
-            word = base + n * HALF
-            data[word] = data[word] + 1
+
+
+@lang.device
+def take_back_off(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    patience: lang.i32,
+    scope: Text,
+) -> None:
+    """Spin on the lock word with a pause after each failure."""
+    if lang.thread_id() == 0:
+        start_back_off(state, PAUSE)
+    lang.barrier()
+    while state[HELD] == 0:
+        if lang.thread_id() == 0:
+            if lang.atomic_cas(words, unit * pitch, 0, 1, order="acquire", scope=scope) == 0:
+                state[HELD] = 1
+            else:
+                back_off(state, PAUSE, 25)
         lang.barrier()
-        if thread == 0:
-            lock_release(lock, 0)
+
+
+@lang.device
+def free_spin(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    scope: Text,
+) -> None:
+    """Release the lock word."""
+    lang.atomic_exch(words, unit * pitch, 0, order="release", scope=scope)
+
+
+@lang.device
+def poll(
+    waits: lang.Buffer[lang.i32],
+    at: lang.i32,
+    wanted: lang.i32,
+    state: lang.Buffer[lang.i32],
+    patience: lang.i32,
+    scope: Text,
+) -> None:
+    """Load the word, with a barrier after every try, until it is as wanted."""
+    while state[HELD] == 0:
+        if lang.thread_id() == 0:
+            if state[TRIES] >= patience:
+                state[HELD] = 1
+            elif lang.load(waits, at, order="acquire", scope=scope) == wanted:
+                state[HELD] = 1
+                state[TRIES] = 0
+            else:
+                state[TRIES] += 1
+        lang.barrier()
+
+
+@lang.device
+def take_ticket(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    patience: lang.i32,
+    scope: Text,
+) -> None:
+    """Draw a ticket and wait for its turn."""
+    if lang.thread_id() == 0:
+        state[PLACE] = lang.atomic_add(words, unit * pitch, 1, order="relaxed", scope=scope)
+    lang.barrier()
+    poll(waits, unit * pitch, state[PLACE], state, patience, scope)
+
+
+@lang.device
+def free_ticket(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    scope: Text,
+) -> None:
+    """Next turn."""
+    lang.atomic_add(waits, unit * pitch, 1, order="release", scope=scope)
+
+
+@lang.device
+def take_slot(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    patience: lang.i32,
+    scope: Text,
+) -> None:
+    """Queue in the ring and wait until the own slot is set."""
+    if lang.thread_id() == 0:
+        place = lang.atomic_add(words, unit * pitch, 1, order="relaxed", scope=scope)
+        state[PLACE] = place % slots
+    lang.barrier()
+    poll(waits, unit * slots + state[PLACE], 1, state, patience, scope)
+
+
+@lang.device
+def free_slot(
+    words: lang.Buffer[lang.i32],
+    waits: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    unit: lang.i32,
+    pitch: lang.i32,
+    slots: lang.i32,
+    scope: Text,
+) -> None:
+    """Reset the own slot and set the next one."""
+    place = state[PLACE]
+    lang.atomic_sub(waits, unit * slots + place, 2, order="relaxed", scope=scope)
+    following = (place + 1) % slots
+    lang.atomic_exch(waits, unit * slots + following, 1, order="release", scope=scope)
+
+
+def mutex_kernel(take: Function, free: Function, scope: str) -> lang.Kernel:
+    """The kernel with one kind of lock and one scope."""
+
+    # `units` is 1 for a global lock, the number of cores for local ones.
+    @lang.kernel
+    def critical_sections(
+        words: lang.Buffer[lang.i32],
+        waits: lang.Buffer[lang.i32],
+        fixed: ReadOnlyI32,
+        data: lang.Buffer[lang.i32],
+        impatient: lang.Buffer[lang.i32],
+        units: lang.i32,
+        pitch: lang.i32,
+        slots: lang.i32,
+        iterations: lang.i32,
+        accesses: lang.i32,
+        patience: lang.i32,
+    ) -> None:
+        """Every block: lock, shift the chains of the unit's chunk, unlock; ``iterations`` times."""
+        state = lang.shared(lang.i32, STATE)
+        unit = lang.block_id() % units
+        if lang.thread_id() == 0:
+            state[TRIES] = 0
+        for _ in range(iterations):
+            if lang.thread_id() == 0:
+                state[HELD] = 0
+            lang.barrier()
+            take(words, waits, state, unit, pitch, slots, patience, scope)
+            shift_chain(fixed, data, unit, accesses)
+            lang.barrier()
+            if lang.thread_id() == 0:
+                free(words, waits, state, unit, pitch, slots, scope)
+        if lang.thread_id() == 0 and state[TRIES] >= patience:
+            lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
+
+    return critical_sections
 
 
 @dataclass(frozen=True)
-class SpinMutex:
-    """``spm_g`` on one input."""
+class Mutex:
+    """A mutex microbenchmark on one input."""
 
-    initial: NDArray[np.int32]
-    blocks_per_core: int
-    iterations: int
-    accesses: int
+    sizes: Sizes
+    kernel: lang.Kernel
+    local: bool
+    ring: bool
+    slots: int
+    patience: int
 
     @classmethod
-    def prepare(cls, setting: Setting) -> SpinMutex:
-        """Random initial words."""
-        accesses = setting.integer("accesses")
-        initial = setting.rng().integers(0, 1 << 20, 2 * HALF * accesses, dtype=np.int32)
+    def prepare(cls, setting: Setting) -> Mutex:
+        """Sizes only: the data depends on the number of cores."""
+        kind, _, scope = setting.workload.partition("_")
+        ring = kind == "slm"
         return cls(
-            initial, setting.integer("blocks_per_core"), setting.integer("iterations"), accesses
+            Sizes.of(setting),
+            KERNELS[setting.workload],
+            scope == "l",
+            ring,
+            setting.integer("slots") if ring else 1,
+            setting.integer("patience") if kind in POLLING else 1,
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of ``blocks_per_core`` blocks per core."""
-        blocks = gpu.machine.cores * self.blocks_per_core
-        data = gpu.array(self.initial)
+        cores, sizes = gpu.machine.cores, self.sizes
+        blocks = cores * sizes.blocks_per_core
+        units = cores if self.local else 1
+        chains = Chains.random(sizes.seed, units, sizes.accesses)
+        fixed, data = chains.on(gpu)
+        pitch, slots = sizes.pitch(), self.slots * cores
+        waits = np.zeros(units * pitch, np.int32)
+        if self.ring:
+            waits = np.full(units * slots, -1, np.int32)
+            waits[::slots] = 1
+        impatient = gpu.zeros(1, np.int32)
         gpu.launch(
-            spin_mutex_global,
+            self.kernel,
             grid=blocks,
             block=BLOCK,
-            args=(gpu.zeros(1, np.int32), data, self.iterations, self.accesses),
+            placement="static",
+            args=(
+                gpu.zeros(units * pitch, np.int32),
+                gpu.array(waits),
+                fixed,
+                data,
+                impatient,
+                units,
+                pitch,
+                slots,
+                sizes.iterations,
+                sizes.accesses,
+                self.patience,
+            ),
         )
-        sections = blocks * self.iterations
-        return compare(
-            "data", data.numpy(), self.initial + np.int32(sections), details={"sections": sections}
+        sections = blocks * sizes.iterations
+        return combine(
+            chains.check(data, sections // units, {"sections": sections}),
+            compare("blocks that gave up", impatient.numpy(), [0]),
         )
 
 
-REGISTRY.add(
-    Workload(
-        id="spm_g",
-        title="spin mutex, one lock for all blocks, around loads and stores of shared words",
-        group="G",
-        papers=("D",),
-        needs_coherence=True,
-        check="every word equals the number of critical sections plus its initial value",
-        parameters=(
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 3},
-                text="blocks per core, of 32 threads",
-            ),
-            Parameter(
-                name="iterations",
-                kind="int",
-                minimum=1,
-                maximum=100000,
-                defaults={"tiny": 2, "small": 8, "paper": 100},
-                text="critical sections per block",
-            ),
-            Parameter(
-                name="accesses",
-                kind="int",
-                minimum=1,
-                maximum=1024,
-                defaults=10,
-                text="loads and stores per thread and critical section",
-            ),
-        ),
-        factory=SpinMutex.prepare,
+KINDS: dict[str, tuple[Function, Function, str]] = {
+    "spm": (take_spin, free_spin, "spin mutex"),
+    "spmbo": (take_back_off, free_spin, "spin mutex with linear back-off"),
+    "fam": (take_ticket, free_ticket, "ticket mutex of fetch-and-add"),
+    "slm": (take_slot, free_slot, "sleep mutex, a ring of slots"),
+}
+POLLING = ("fam", "slm")
+SCOPES = {
+    "g": ("gpu", "one lock and one chunk for all blocks"),
+    "l": ("cu", "one of each per core"),
+}
+KERNELS = {
+    f"{kind}_{letter}": mutex_kernel(take, free, scope)
+    for kind, (take, free, _) in KINDS.items()
+    for letter, (scope, _) in SCOPES.items()
+}
+
+
+def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
+    """The parameters of one kind of lock and one scope."""
+    found = sizes(
+        {"tiny": 2, "small": 8, "paper": 100},
+        {"tiny": 1 if letter == "g" else 2, "small": 3, "paper": 3},
+        1,
+        "critical sections",
     )
-)
+    if kind in POLLING:
+        found += (
+            Parameter(
+                name="patience",
+                kind="int",
+                minimum=100,
+                maximum=1 << 30,
+                defaults={"tiny": 4096, "small": 1 << 17, "paper": 1 << 24},
+                text="polls in vain after which a block gives up, since copies may stay stale",
+            ),
+        )
+    if kind == "slm":
+        found += (
+            Parameter(
+                name="slots",
+                kind="int",
+                minimum=32,
+                maximum=1 << 16,
+                defaults=128,
+                text="slots of a ring, times the number of cores",
+            ),
+        )
+    return found
+
+
+for _id in KERNELS:
+    _kind, _, _letter = _id.partition("_")
+    REGISTRY.add(
+        Workload(
+            id=_id,
+            title=f"{KINDS[_kind][2]}, {SCOPES[_letter][1]}, around loads and stores",
+            group=_letter.upper(),
+            papers=("D",),
+            needs_coherence=True,
+            check="every word counts the critical sections exactly",
+            parameters=mutex_parameters(_kind, _letter),
+            factory=Mutex.prepare,
+        )
+    )

@@ -87,3 +87,24 @@ def flag_barrier(
             tries += 1
     lang.barrier()
     return tries
+
+
+@lang.device
+def back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
+    """HeteroSync's linear back-off after a failed try, of one lane: an empty loop of as many turns as the
+    word ``state[at]`` says, which grows by 5, and is 1 after ``longest`` failures, counted by the next word.
+    """
+    for _ in range(state[at]):
+        pass
+    state[at] += 5
+    state[at + 1] += 1
+    if state[at + 1] > longest:
+        state[at] = 1
+        state[at + 1] = 0
+
+
+@lang.device
+def start_back_off(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
+    """Before the first try."""
+    state[at] = 10
+    state[at + 1] = 0

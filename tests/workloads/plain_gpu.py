@@ -4,7 +4,8 @@ compiler and no core.
 An oracle for the kernels themselves: each thread is a generator that gives way at barriers and in
 every round of a ``while`` loop. With ``coherent=False`` each core keeps copies of the lines that
 its plain loads read, for as long as the launch lasts, and only its own stores and atomics drop
-them: the worst that an incoherent cache can do.
+them; with ``updates=True`` these change the word in the copy and keep the others: the worst that an
+incoherent cache can do.
 """
 
 from __future__ import annotations
@@ -64,9 +65,14 @@ class PlainArray:
 
     def write(self, index: int, value: Any) -> None:
         number = self.word(index)
+        word = narrow(value, self.data.dtype)
         if not self.gpu.coherent:
-            self.gpu.copies[self.gpu.block.core].pop((id(self), number // LINE_WORDS), None)
-        self.data[number] = narrow(value, self.data.dtype)
+            copies, key = self.gpu.copies[self.gpu.block.core], (id(self), number // LINE_WORDS)
+            if self.gpu.updates and key in copies:
+                copies[key][number % LINE_WORDS] = word
+            else:
+                copies.pop(key, None)
+        self.data[number] = word
 
 
 def narrow(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -128,6 +134,9 @@ class Spread(ast.NodeTransformer):
             return ast.Yield(ast.Constant(wait))
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "shuffle"):
             return ast.Yield(ast.Tuple([ast.Constant(node.func.attr), *node.args], ast.Load()))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "syncwarp":
+            vote = [ast.Constant("any"), ast.Constant(True)]
+            return ast.Yield(ast.Tuple(vote, ast.Load()))
         if isinstance(node.func, ast.Name) and node.func.id in self.devices:
             return ast.YieldFrom(node)
         return node
@@ -135,7 +144,8 @@ class Spread(ast.NodeTransformer):
 
 def spread(function: Any, fake: Any) -> Any:
     """The kernel's function as a generator function over the fake intrinsics."""
-    names = dict(inspect.getclosurevars(function).globals)
+    outside = inspect.getclosurevars(function)
+    names = {**outside.globals, **outside.nonlocals}
     devices = {name for name, value in names.items() if isinstance(value, Device)}
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition = tree.body[0]
@@ -159,9 +169,10 @@ def spread(function: Any, fake: Any) -> Any:
 class PlainGPU:
     """The replacement: ``array``, ``zeros``, ``launch`` and ``machine.cores``."""
 
-    def __init__(self, cores: int = 4, coherent: bool = True) -> None:
+    def __init__(self, cores: int = 4, coherent: bool = True, updates: bool = False) -> None:
         self.machine = SimpleNamespace(cores=cores, lanes_per_warp=32, line_bytes=128)
         self.coherent = coherent
+        self.updates = updates
         self.copies: list[dict[Any, NDArray[Any]]] = [{} for _ in range(cores)]
         self.block: Any = None
         self.thread: Any = None
@@ -174,7 +185,9 @@ class PlainGPU:
     def zeros(self, shape: Any, dtype: Any) -> PlainArray:
         return PlainArray(self, np.zeros(shape, dtype))
 
-    def launch(self, kernel: Kernel, *, grid: Any, block: Any, args: Any) -> None:
+    def launch(
+        self, kernel: Kernel, *, grid: Any, block: Any, args: Any, placement: str | None = None
+    ) -> None:
         self.launches += 1
         self.copies = [
             {} for _ in self.copies
@@ -186,7 +199,7 @@ class PlainGPU:
         waiting: list[Any] = []
         for number in range(math.prod(grid3)):
             state = SimpleNamespace(
-                core=number % self.machine.cores,
+                core=self.core_of(number, math.prod(grid3)),
                 index=unravel(number, grid3),
                 shared=[],
                 threads=[],
@@ -203,6 +216,10 @@ class PlainGPU:
             self.turns += 1
             assert self.turns < 2_000_000, "a kernel does not end"
             waiting = [state for state in waiting if self.advance(state)]
+
+    def core_of(self, block: int, blocks: int) -> int:
+        """The core of a block of a grid."""
+        return block % self.machine.cores
 
     def advance(self, state: Any) -> bool:
         """Run every thread of a block to its next pause; False when all have ended."""

@@ -10,11 +10,17 @@ import pytest
 import gpucoh.suite
 from gpucoh.lang import Kernel
 
-KERNELS = {
+FOUND = {
     f"{module.name}.{name}": value
     for module in pkgutil.iter_modules(gpucoh.suite.__path__)
     for name, value in vars(importlib.import_module(f"gpucoh.suite.{module.name}")).items()
-    if isinstance(value, Kernel)
+    if isinstance(value, Kernel | dict)
+}
+KERNELS = {
+    f"{name}{key}": kernel
+    for name, value in FOUND.items()
+    for key, kernel in (value.items() if isinstance(value, dict) else [("", value)])
+    if isinstance(kernel, Kernel)
 }
 MANY = {"images.filter_columns": 28}  # two inputs and two outputs of four channels
 

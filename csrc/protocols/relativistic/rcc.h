@@ -46,7 +46,8 @@ enum {
     RCC_OPTION_PREDICT_UP,
     RCC_OPTION_TICK,
     RCC_OPTION_ROLLOVER_STALL,
-    RCC_OPTION_POLLS
+    RCC_OPTION_POLLS,
+    RCC_OPTION_BYTES
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
 enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255 };
@@ -106,6 +107,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                               .small = {true, RCC_POLLS_OFF},                                                          \
                               .fuzz_least = 0,                                                                         \
                               .fuzz_most = 32},                                                                        \
+        [RCC_OPTION_BYTES] = GPC_BYTES_OPTION,                                                                         \
     }
 
 /* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */

@@ -1,0 +1,172 @@
+"""The barrier microbenchmarks: ``tb_lg`` and ``tbex_lg``, a tree barrier of local and global scope.
+
+Original: HeteroSync's atomic tree barrier in its DeNovo version (CUDA); DeNovo does not say which of its tree
+barriers it uses; the class "atomics" in its energy figures suggests this one (inferred). As there: 3 blocks a
+core and 100 iterations; in each a block shifts the chains of one chunk (:mod:`gpucoh.suite.chains`), which no
+other block uses meanwhile; the blocks of a core join a local barrier, their first one joins the global
+barrier of all cores, and they join the local barrier again; then every block continues with the chunk
+of the next block, on the next core. ``tbex_lg`` joins a local barrier after a first shift and shifts the chunk
+of the next block on the core before the tree barrier, so that each word is written twice between two global
+releases. With one block a core there are no local barriers, and no local exchange.
+
+A barrier is two halves, each with a word of its own: an increment (release), then compare-and-swaps of the
+number of blocks for 0 (acquire) until one reads 0. The global half pauses between tries: empty loops of 15,
+20 .. turns, of 1 again after 16 failures. A barrier's two words are neighbours; those of the next core lie 32
+words per core further. ``padded`` separates the two halves' words of the global barrier, too.
+
+Differences: the pause is thread 0's alone; in the original the others repeat a pause of 10 turns meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpucoh import lang
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting, Workload
+from gpucoh.suite.buffers import ReadOnlyI32, Text
+from gpucoh.suite.chains import BLOCK, PADDED, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.synchronisation import back_off, start_back_off
+
+DONE, PAUSE = 0, 1  # words of a block's state: whether it may leave, and the two of its back-off
+STATE = 3
+WARPS = 32  # of the original's largest block; words between cores are this times the cores
+
+
+@lang.device
+def half_barrier(
+    words: lang.Buffer[lang.i32],
+    at: lang.i32,
+    blocks: lang.i32,
+    state: lang.Buffer[lang.i32],
+    pauses: lang.i32,
+    scope: Text,
+) -> None:
+    """Wait until ``blocks`` blocks have come. The word is 0 before and after."""
+    if lang.thread_id() == 0:
+        state[DONE] = 0
+        start_back_off(state, PAUSE)
+        lang.atomic_add(words, at, 1, order="release", scope=scope)
+    lang.barrier()
+    while state[DONE] == 0:
+        if lang.thread_id() == 0:
+            if lang.atomic_cas(words, at, blocks, 0, order="acquire", scope=scope) == 0:
+                state[DONE] = 1
+            elif pauses != 0:
+                back_off(state, PAUSE, 15)
+        lang.barrier()
+
+
+@lang.device
+def local_barrier(
+    words: lang.Buffer[lang.i32],
+    at: lang.i32,
+    pitch: lang.i32,
+    blocks: lang.i32,
+    state: lang.Buffer[lang.i32],
+) -> None:
+    """Barrier of the blocks of a core, if there are several."""
+    if blocks > 1:
+        half_barrier(words, at, blocks, state, 0, "cu")
+        half_barrier(words, at + pitch, blocks, state, 0, "cu")
+
+
+@lang.kernel
+def phases(
+    joined: lang.Buffer[lang.i32],
+    joined_here: lang.Buffer[lang.i32],
+    fixed: ReadOnlyI32,
+    data: lang.Buffer[lang.i32],
+    cores: lang.i32,
+    per_core: lang.i32,
+    pitch: lang.i32,
+    iterations: lang.i32,
+    accesses: lang.i32,
+    exchange: lang.i32,
+) -> None:
+    """All iterations of a block; ``exchange`` is 1 for ``tbex_lg``."""
+    state = lang.shared(lang.i32, STATE)
+    chunk = lang.block_id()
+    here = chunk % cores * cores * WARPS
+    for _ in range(iterations):
+        shift_chain(fixed, data, chunk, accesses)
+        lang.barrier()
+        if exchange != 0 and per_core > 1:
+            local_barrier(joined_here, here, pitch, per_core, state)
+            chunk = (chunk + cores) % lang.grid_dim()
+            shift_chain(fixed, data, chunk, accesses)
+            lang.barrier()
+        local_barrier(joined_here, here, pitch, per_core, state)
+        if lang.block_id() < cores:
+            half_barrier(joined, 0, cores, state, 1, "gpu")
+            half_barrier(joined, pitch, cores, state, 1, "gpu")
+        local_barrier(joined_here, here, pitch, per_core, state)
+        chunk = (chunk + 1) % lang.grid_dim()
+
+
+@dataclass(frozen=True)
+class TreeBarrier:
+    """``tb_lg`` or ``tbex_lg`` on one input."""
+
+    sizes: Sizes
+    exchange: bool
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> TreeBarrier:
+        """Sizes only: the data depends on the number of cores."""
+        return cls(Sizes.of(setting), setting.workload == "tbex_lg")
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch of a grid that is resident as a whole."""
+        cores, sizes = gpu.machine.cores, self.sizes
+        blocks = cores * sizes.blocks_per_core
+        chains = Chains.random(sizes.seed, blocks, sizes.accesses)
+        fixed, data = chains.on(gpu)
+        gpu.launch(
+            phases,
+            grid=blocks,
+            block=BLOCK,
+            placement="static",
+            args=(
+                gpu.zeros(2 * PADDED, np.int32),
+                gpu.zeros(cores * cores * WARPS + PADDED, np.int32),
+                fixed,
+                data,
+                cores,
+                sizes.blocks_per_core,
+                sizes.pitch(),
+                sizes.iterations,
+                sizes.accesses,
+                int(self.exchange),
+            ),
+        )
+        twice = self.exchange and sizes.blocks_per_core > 1
+        sections = sizes.iterations * (2 if twice else 1)
+        return chains.check(data, sections, {"barriers": sizes.iterations, "sections": sections})
+
+
+for _id, _title in (
+    (
+        "tb_lg",
+        "tree barrier, local and global, between shifts of chunks that move to the next core",
+    ),
+    ("tbex_lg", "tree barrier with an exchange of chunks between the blocks of a core before it"),
+):
+    REGISTRY.add(
+        Workload(
+            id=_id,
+            title=_title,
+            group="L",
+            papers=("D",),
+            needs_coherence=True,
+            check="every word counts the shifts exactly",
+            parameters=sizes(
+                {"tiny": 4, "small": 20, "paper": 100},
+                {"tiny": 2, "small": 3, "paper": 3},
+                1,
+                "phases",
+            ),
+            factory=TreeBarrier.prepare,
+        )
+    )

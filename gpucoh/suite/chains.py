@@ -1,0 +1,156 @@
+"""The data of the HeteroSync microbenchmarks: chains of lines that a critical section shifts by one line.
+
+Original: HeteroSync as used by DeNovo (CUDA). As there: a block is 32 threads; each half-warp has a chain of
+``accesses`` + 1 lines of 64 bytes, whose line 0 is never written (DeNovo's read-only region); a section loads
+line n and stores line n + 1 for n = ``accesses`` - 1 .. 0, a word of each line a thread.
+
+Differences: line 1 becomes its old value, which the section has loaded, plus line 0. So no access is added,
+line n counts the sections, and a lost or stale update of line 1 shows in every later line; the original
+copies line 0, and after ``accesses`` sections all lines are equal. Integers replace floats. The annotation
+``readonly`` is a kernel argument's, so the lines 0 are an array of their own, the other lines another.
+
+The synchronising words lie side by side as in the original, so that cores share lines of them;
+``padded=on`` places each core's words in lines of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import GpuLike, Outcome, Parameter, Setting, Value, compare
+from gpucoh.suite.buffers import ReadOnlyI32
+
+BLOCK = 32
+LINE = 16  # words of a line, and threads of a half-warp
+PADDED = 32  # words between the words of two cores, at least a line of every machine
+
+
+@lang.device
+def shift_chain(
+    fixed: ReadOnlyI32, data: lang.Buffer[lang.i32], chunk: lang.i32, accesses: lang.i32
+) -> None:
+    """One section on the two chains of a chunk: ``accesses`` loads and stores a thread."""
+    chain = 2 * chunk + lang.thread_id() // LINE
+    word = lang.thread_id() % LINE
+    first = chain * accesses * LINE + word
+    moved = 0
+    for at in range(first + (accesses - 2) * LINE, first - 1, -LINE):
+        moved = data[at]
+        data[at + LINE] = moved
+    data[first] = fixed[chain * LINE + word] + moved
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The chunks of one run, two chains each.
+
+    Attributes
+    ----------
+    fixed
+        int32, shape ``(chains, LINE)``: the lines 0.
+    accesses
+        Lines of a chain besides line 0.
+    """
+
+    fixed: NDArray[np.int32]
+    accesses: int
+
+    @classmethod
+    def random(cls, seed: int, chunks: int, accesses: int) -> Chains:
+        """Random lines 0."""
+        rng = np.random.default_rng(seed)
+        return cls(rng.integers(1, 1000, (2 * chunks, LINE), dtype=np.int32), accesses)
+
+    def after(self, sections: int | NDArray[np.int64]) -> NDArray[np.int32]:
+        """The lines 1 to ``accesses`` after this number of sections on each chunk; the start is 0.
+
+        Line n is line 0 times ``accesses + 1 - n + sections``, before and after every section.
+        """
+        counts = np.broadcast_to(np.asarray(sections, np.int64), len(self.fixed) // 2)
+        lines = np.repeat(counts, 2)[:, None] + np.arange(self.accesses, 0, -1)
+        words = lines[:, :, None] * self.fixed.astype(np.int64)[:, None, :]
+        return words.astype(np.int32)
+
+    def on(self, gpu: GpuLike) -> tuple[Any, Any]:
+        """Arrays of the lines 0 and of the others at the start."""
+        return gpu.array(self.fixed.ravel()), gpu.array(self.after(0).ravel())
+
+    def check(
+        self, data: Any, sections: int | NDArray[np.int64], details: dict[str, Any]
+    ) -> Outcome:
+        """Compare an array of :meth:`on` with its value after ``sections``."""
+        expected = self.after(sections)
+        return compare("line", data.numpy().reshape(expected.shape), expected, details=details)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The parameters that the microbenchmarks share."""
+
+    seed: int
+    blocks_per_core: int
+    iterations: int
+    accesses: int
+    padded: bool
+
+    @classmethod
+    def of(cls, setting: Setting) -> Sizes:
+        """From a setting with :func:`sizes`."""
+        return cls(
+            setting.seed,
+            setting.integer("blocks_per_core"),
+            setting.integer("iterations"),
+            setting.integer("accesses"),
+            setting.flag("padded"),
+        )
+
+    def pitch(self, words: int = 1) -> int:
+        """Words between those of two cores that have ``words`` each."""
+        return PADDED if self.padded else words
+
+
+def sizes(
+    iterations: dict[str, Value],
+    blocks: dict[str, Value],
+    fewest: int,
+    what: str,
+    padded: Value | dict[str, Value] = False,
+) -> tuple[Parameter, ...]:
+    """The parameters of :class:`Sizes`."""
+    return (
+        Parameter(
+            name="blocks_per_core",
+            kind="int",
+            minimum=fewest,
+            maximum=8,
+            defaults=blocks,
+            text="blocks per core, of 32 threads",
+        ),
+        Parameter(
+            name="iterations",
+            kind="int",
+            minimum=1,
+            maximum=100000,
+            defaults=iterations,
+            text=f"{what} per block",
+        ),
+        Parameter(
+            name="accesses",
+            kind="int",
+            minimum=2,
+            maximum=1024,
+            defaults={"tiny": 4, "small": 10, "paper": 10},
+            text="loads and stores per thread and chunk of data",
+        ),
+        Parameter(
+            name="padded",
+            kind="bool",
+            defaults=padded,
+            text="whether each core's synchronising words have lines of their own",
+        ),
+    )

@@ -1,0 +1,196 @@
+"""``bp``: back-propagation, the layer from many input nodes to 16 hidden ones.
+
+Original: backprop of Rodinia (CUDA). As there: a block of 16 x 16 threads has 16 input nodes and all hidden
+ones; weights have rows of 17 words, the first of a threshold, and blocks begin 18 words in, so that
+neighbouring blocks share lines. The forward launch multiplies weights by inputs, which 16 threads load,
+stores the products, added up over the block in the scratchpad, back over the weights, and a partial sum per
+hidden node; the host adds these, computes the output layer and writes the weights again; the second launch
+adjusts weights and old weights in place, and one block those of the threshold. DeNovo gives the size "32 KB":
+32,768 input nodes, the original's usual size (inferred; as words it would be 8,192: ``inputs=8192``).
+
+Differences: the host's exponentials are of 64 bits. The output layer's own weights are not adjusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    combine,
+    compare,
+)
+from gpucoh.suite.buffers import ReadOnlyF32
+
+HIDDEN = 16  # hidden nodes, and input nodes of a block
+PITCH = HIDDEN + 1
+STEPS = (1, 2, 4, 8)  # distances of the sums in the scratchpad
+RATE, MOMENTUM = 0.3, 0.3
+TARGET = 0.1
+
+
+@lang.kernel
+def layer_forward(
+    inputs: ReadOnlyF32,
+    weights: lang.Buffer[lang.f32],
+    partial: lang.Buffer[lang.f32],
+) -> None:
+    """Products of 16 inputs with their weights, and their sums."""
+    nodes = lang.shared(lang.f32, HIDDEN)
+    products = lang.shared(lang.f32, (HIDDEN, HIDDEN))
+    tx = lang.thread_id(0)
+    ty = lang.thread_id(1)
+    first = lang.block_id(0) * HIDDEN
+    at = (first + ty + 1) * PITCH + tx + 1
+    if tx == 0:
+        nodes[ty] = inputs[first + ty + 1]
+    lang.barrier()
+    products[ty, tx] = weights[at]
+    lang.barrier()
+    products[ty, tx] = products[ty, tx] * nodes[ty]
+    lang.barrier()
+    for distance in STEPS:
+        if ty % (2 * distance) == 0:
+            products[ty, tx] = products[ty, tx] + products[ty + distance, tx]
+        lang.barrier()
+    weights[at] = products[ty, tx]
+    lang.barrier()
+    if tx == 0:
+        partial[lang.block_id(0) * HIDDEN + ty] = products[0, ty]
+
+
+@lang.kernel
+def adjust_weights(
+    delta: ReadOnlyF32,
+    inputs: ReadOnlyF32,
+    weights: lang.Buffer[lang.f32],
+    old: lang.Buffer[lang.f32],
+) -> None:
+    """Change each weight by the error and its last change."""
+    tx = lang.thread_id(0) + 1
+    ty = lang.thread_id(1)
+    row = lang.block_id(0) * HIDDEN + ty + 1
+    at = row * PITCH + tx
+    change = RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
+    weights[at] = weights[at] + change
+    old[at] = change
+    lang.barrier()
+    if ty == 0 and lang.block_id(0) == 0:
+        change = RATE * delta[tx] + MOMENTUM * old[tx]
+        weights[tx] = weights[tx] + change
+        old[tx] = change
+
+
+def reference_forward(
+    inputs: NDArray[np.float32], weights: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The partial sums, shape ``(blocks, HIDDEN)``, in f32 in the kernel's order."""
+    sums = (inputs[1:, None] * weights[1:, 1:]).reshape(-1, HIDDEN, HIDDEN)
+    for _ in STEPS:
+        sums = sums[:, 0::2] + sums[:, 1::2]
+    return np.asarray(sums[:, 0])
+
+
+def reference_adjusted(
+    delta: NDArray[np.float32],
+    inputs: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    old: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Weights and old weights after the second launch, in f32 in the kernel's order."""
+    rate, momentum = np.float32(RATE), np.float32(MOMENTUM)
+    errors = (rate * delta)[None, :] * inputs[:, None]  # inputs[0] is 1
+    changes = (errors + momentum * old).astype(np.float32)
+    changes[:, 0] = 0
+    adjusted = weights + changes
+    changes[:, 0] = old[:, 0]
+    return adjusted, changes
+
+
+def hidden_errors(
+    partial: NDArray[np.float32], threshold: NDArray[np.float32], output: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The host's part: output layer, and the errors of the hidden nodes, shape ``(PITCH,)``; the first is 0."""
+    sums = partial.sum(axis=0, dtype=np.float64) + threshold[1:]
+    hidden = 1 / (1 + np.exp(-sums))
+    result = 1 / (1 + np.exp(-(output[0] + hidden @ output[1:])))
+    error = result * (1 - result) * (TARGET - result)
+    return np.concatenate(([0], hidden * (1 - hidden) * output[1:] * error)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Network:
+    """``bp`` on one input."""
+
+    inputs: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    old: NDArray[np.float32]
+    output: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Network:
+        """Random inputs and weights; the original's old weights are 0, here random so that they count."""
+        rng, nodes = setting.rng(), setting.integer("inputs")
+        if nodes % HIDDEN:
+            raise setting.refuse(f"parameter inputs is {nodes}; allowed: a multiple of {HIDDEN}")
+        inputs = rng.random(nodes + 1, np.float32)
+        inputs[0] = 1
+        scale = np.float32(1 / nodes)
+        weights, old = (rng.uniform(-1, 1, (2, nodes + 1, PITCH)) * scale).astype(np.float32)
+        return cls(inputs, weights, old, rng.uniform(-1, 1, PITCH).astype(np.float32))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Forward, the host's part, adjustment."""
+        blocks = (len(self.inputs) - 1) // HIDDEN
+        tile = HIDDEN, HIDDEN
+        inputs, weights = gpu.array(self.inputs), gpu.array(self.weights.ravel())
+        old, sums = gpu.array(self.old.ravel()), gpu.zeros(blocks * HIDDEN, np.float32)
+        gpu.launch(layer_forward, grid=blocks, block=tile, args=(inputs, weights, sums))
+        partial = sums.numpy().reshape(blocks, HIDDEN)
+        delta = hidden_errors(partial, self.weights[0], self.output)
+        weights[:] = self.weights.ravel()
+        args = gpu.array(delta), inputs, weights, old
+        gpu.launch(adjust_weights, grid=blocks, block=tile, args=args)
+        expected = reference_adjusted(delta, self.inputs, self.weights, self.old)
+        return combine(
+            compare("partial sum", partial, reference_forward(self.inputs, self.weights)),
+            compare(
+                "weight",
+                weights.numpy().reshape(expected[0].shape),
+                expected[0],
+                details={"inputs": blocks * HIDDEN},
+            ),
+            compare("old weight", old.numpy().reshape(expected[1].shape), expected[1]),
+        )
+
+
+REGISTRY.add(
+    Workload(
+        id="bp",
+        title="back-propagation: forward pass and weight update of a layer, rows of 17 words",
+        group="N",
+        papers=("D", "Q"),
+        needs_coherence=False,
+        check="bitwise equal to NumPy's f32, sum by sum",
+        parameters=(
+            Parameter(
+                name="inputs",
+                kind="int",
+                minimum=HIDDEN,
+                maximum=1 << 22,
+                defaults={"tiny": 256, "small": 8192, "paper": 32768},
+                text=f"input nodes, a multiple of {HIDDEN}",
+            ),
+        ),
+        factory=Network.prepare,
+    )
+)

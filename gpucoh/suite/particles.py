@@ -1,0 +1,201 @@
+"""``lava``: forces between particles of neighbouring boxes.
+
+Original: LavaMD of Rodinia (CUDA). As there: a block of 128 threads a box, each with one of the box's 100
+particles; the block copies its own particles' positions to the scratchpad, then box by box, itself first, a
+neighbour's positions and charges; every pair step adds four numbers to the thread's own record of forces in
+memory, with loads and stores. Positions and charges are read by all blocks, forces written by one. Paper
+scale is DeNovo's 2 x 2 x 2 boxes: 8 blocks, 800 pair steps, 3,200 bytes of forces a block.
+
+Differences: the original's numbers have 8 bytes, which the machine has not. A record of forces has 4 pairs of
+words (32 bytes, as there): the sum in f32, and the number of additions, which is exact; so a step has two
+loads and two stores for one of the original. Positions and charges have the original's 32 and 8 bytes, of
+which one word of two is loaded. Boxes have a table of their neighbours without their coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    combine,
+    compare,
+)
+from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
+
+BLOCK = 128
+NEIGHBOURS = 27  # boxes around a box, with itself
+NUMBERS = 4  # of a particle's position (v, x, y, z) and of its forces
+SPREAD = 0.5  # the potential's parameter, 2 alpha squared
+
+
+@lang.kernel
+def pair_forces(
+    neighbours: ReadOnlyI32,
+    positions: ReadOnlyF32,
+    charges: ReadOnlyF32,
+    forces: lang.Buffer[lang.f32],
+    particles: lang.i32,
+) -> None:
+    """Forces of all particles of the neighbours on those of the block's box."""
+    own = lang.shared(lang.f32, BLOCK * NUMBERS)
+    other = lang.shared(lang.f32, BLOCK * NUMBERS)
+    charge = lang.shared(lang.f32, BLOCK)
+    t = lang.thread_id()
+    box = lang.block_id()
+    active = t < particles
+    particle = box * particles + t
+    force = 2 * NUMBERS * particle
+    if active:
+        for word in (0, 1, 2, 3):
+            own[NUMBERS * t + word] = positions[2 * (NUMBERS * particle + word)]
+    lang.barrier()
+    for k in range(neighbours[NEIGHBOURS * box]):
+        first = box * particles
+        if k > 0:
+            first = neighbours[NEIGHBOURS * box + k] * particles
+        if active:
+            for word in (0, 1, 2, 3):
+                other[NUMBERS * t + word] = positions[2 * (NUMBERS * (first + t) + word)]
+            charge[t] = charges[2 * (first + t)]
+        lang.barrier()
+        if active:
+            for j in range(particles):
+                a = NUMBERS * t
+                b = NUMBERS * j
+                dot = own[a + 1] * other[b + 1]
+                dot = dot + own[a + 2] * other[b + 2]
+                dot = dot + own[a + 3] * other[b + 3]
+                potential = lang.exp(-SPREAD * (own[a] + other[b] - dot))
+                strength = 2.0 * potential
+                potential = charge[j] * potential
+                forces[force] = forces[force] + potential
+                forces[force + 1] = forces[force + 1] + 1.0
+                for axis in (1, 2, 3):
+                    distance = own[a + axis] - other[b + axis]
+                    added = charge[j] * (strength * distance)
+                    forces[force + 2 * axis] = forces[force + 2 * axis] + added
+                    forces[force + 2 * axis + 1] = forces[force + 2 * axis + 1] + 1.0
+        lang.barrier()
+
+
+def neighbour_table(side: int) -> NDArray[np.int32]:
+    """Of each box of a cube: how many boxes are within 1 of it, itself included, and the numbers of the
+    others.
+    """
+    places = np.stack(np.meshgrid(*3 * [np.arange(side)], indexing="ij"), -1).reshape(-1, 3)
+    near = np.abs(places[:, None] - places[None]).max(axis=-1) <= 1
+    table = np.zeros((len(places), NEIGHBOURS), np.int32)
+    for box, row in enumerate(near):
+        others = np.flatnonzero(row & (np.arange(len(places)) != box))
+        table[box, 0] = others.size + 1
+        table[box, 1 : others.size + 1] = others
+    return table
+
+
+def reference_forces(
+    table: NDArray[np.int32], positions: NDArray[np.float32], charges: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """The forces ``(boxes, particles, NUMBERS)`` in f64."""
+    forces = np.zeros(positions.shape, np.float64)
+    wide = positions.astype(np.float64)
+    for box, row in enumerate(table):
+        for other in (box, *row[1 : row[0]]):
+            own, theirs = wide[box], wide[other]
+            dots = own[:, 1:] @ theirs[:, 1:].T
+            potential = np.exp(-SPREAD * (own[:, :1] + theirs[None, :, 0] - dots)) * charges[other]
+            distance = own[:, None, 1:] - theirs[None, :, 1:]
+            forces[box, :, 0] += potential.sum(axis=1)
+            forces[box, :, 1:] += (2 * potential[:, :, None] * distance).sum(axis=1)
+    return forces
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """``lava`` on one input."""
+
+    table: NDArray[np.int32]
+    positions: NDArray[np.float32]
+    charges: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Boxes:
+        """Random positions and charges, 0.1 to 1, as the original's."""
+        table = neighbour_table(setting.integer("boxes"))
+        shape = len(table), setting.integer("particles")
+        rng = setting.rng()
+        positions = rng.uniform(0.1, 1, (*shape, NUMBERS)).astype(np.float32)
+        return cls(table, positions, rng.uniform(0.1, 1, shape).astype(np.float32))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch, a block a box."""
+        boxes, particles, _ = self.positions.shape
+        forces = gpu.zeros(2 * self.positions.size, np.float32)
+        gpu.launch(
+            pair_forces,
+            grid=boxes,
+            block=BLOCK,
+            args=(
+                gpu.array(self.table.ravel()),
+                gpu.array(_wide(self.positions)),
+                gpu.array(_wide(self.charges)),
+                forces,
+                particles,
+            ),
+        )
+        found = forces.numpy().reshape(boxes, particles, NUMBERS, 2)
+        steps = np.broadcast_to(
+            self.table[:, :1, None] * particles, (boxes, particles, NUMBERS)
+        ).astype(np.float32)
+        expected = reference_forces(self.table, self.positions, self.charges)
+        return combine(
+            compare("additions", found[..., 1], steps, details={"boxes": boxes}),
+            compare("force", found[..., 0], expected, tolerance=1e-4),
+        )
+
+
+def _wide(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Numbers in 8 bytes each: the word and an unused one."""
+    words = np.zeros((numbers.size, 2), np.float32)
+    words[:, 0] = numbers.ravel()
+    return words.ravel()
+
+
+REGISTRY.add(
+    Workload(
+        id="lava",
+        title="LavaMD: particle forces between neighbouring boxes, sums in memory",
+        group="N",
+        papers=("D",),
+        needs_coherence=False,
+        check="forces equal NumPy's f64 within 1e-4, numbers of additions exact",
+        parameters=(
+            Parameter(
+                name="boxes",
+                kind="int",
+                minimum=1,
+                maximum=32,
+                defaults=2,
+                text="boxes along each side of the cube",
+            ),
+            Parameter(
+                name="particles",
+                kind="int",
+                minimum=1,
+                maximum=BLOCK,
+                defaults={"tiny": 9, "small": 40, "paper": 100},
+                text="particles per box",
+            ),
+        ),
+        factory=Boxes.prepare,
+    )
+)

@@ -1,0 +1,162 @@
+"""``pf``: the cheapest path down a grid, a dynamic programme with several rows per launch.
+
+Original: pathfinder of Rodinia (CUDA). As there: blocks of 256 threads, each with a column of the grid and
+``pyramid`` columns of halo at both sides, which the next blocks load, too; a thread loads a word of the
+previous row, then one of the grid per row, keeps the row in two arrays of the scratchpad, and stores one
+word; two arrays of rows take turns. The grid of blocks is sized for ``pyramid`` rows per launch also if there
+are fewer, so that some blocks have no columns. Paper scale is DeNovo's 10 rows of 100,000 columns, with the
+original's usual pyramid of 20: one launch of 463 blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
+from gpucoh.suite.buffers import ReadOnlyI32
+
+BLOCK = 256
+
+
+@lang.kernel
+def cheapest_paths(
+    wall: ReadOnlyI32,
+    source: lang.Buffer[lang.i32],
+    target: lang.Buffer[lang.i32],
+    columns: lang.i32,
+    first_row: lang.i32,
+    rows: lang.i32,
+    halo: lang.i32,
+) -> None:
+    """``rows`` rows from ``first_row`` on; a block computes all its threads' columns but those lost at the
+    edges, one per row and side.
+    """
+    previous = lang.shared(lang.i32, BLOCK)
+    current = lang.shared(lang.i32, BLOCK)
+    t = lang.thread_id()
+    start = (BLOCK - 2 * rows) * lang.block_id() - halo
+    column = start + t
+    inside = column >= 0 and column < columns
+    lowest = lang.max(-start, 0)
+    highest = lang.min(BLOCK - 1, columns - 1 - start)
+    west = lang.max(t - 1, lowest)
+    east = lang.min(t + 1, highest)
+    if inside:
+        previous[t] = source[column]
+    lang.barrier()
+    computed = False
+    row = 0
+    while row < rows:
+        computed = False
+        if inside and t > row and t < BLOCK - 1 - row:
+            computed = True
+            best = lang.min(lang.min(previous[west], previous[t]), previous[east])
+            current[t] = best + wall[columns * (first_row + row) + column]
+        lang.barrier()
+        row += 1
+        if row < rows:
+            if computed:
+                previous[t] = current[t]
+            lang.barrier()
+    if computed:
+        target[column] = current[t]
+
+
+def reference_paths(wall: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The cost of the cheapest path to each column of the last row."""
+    best = wall[0]
+    for row in wall[1:]:
+        padded = np.pad(best, 1, mode="edge")
+        best = row + np.minimum(np.minimum(padded[:-2], best), padded[2:])
+    return np.asarray(best, np.int32)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """``pf`` on one input."""
+
+    wall: NDArray[np.int32]
+    pyramid: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Paths:
+        """Random costs 0 to 9."""
+        shape = setting.integer("rows"), setting.integer("columns")
+        wall = setting.rng().integers(0, 10, shape, dtype=np.int32)
+        return cls(wall, setting.integer("pyramid"))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """A launch for every ``pyramid`` rows."""
+        rows, columns = self.wall.shape
+        wall, source = gpu.array(self.wall.ravel()), gpu.array(self.wall[0])
+        target = gpu.zeros(columns, np.int32)
+        for row in range(1, rows, self.pyramid):
+            gpu.launch(
+                cheapest_paths,
+                grid=blocks_for(columns, BLOCK - 2 * self.pyramid),
+                block=BLOCK,
+                args=(
+                    wall,
+                    source,
+                    target,
+                    columns,
+                    row,
+                    min(self.pyramid, rows - row),
+                    self.pyramid,
+                ),
+            )
+            source, target = target, source
+        details = {"rows": rows, "columns": columns}
+        return compare("cost", source.numpy(), reference_paths(self.wall), details=details)
+
+
+REGISTRY.add(
+    Workload(
+        id="pf",
+        title="pathfinder: cheapest paths down a grid, several rows per launch in the scratchpad",
+        group="N",
+        papers=("D",),
+        needs_coherence=False,
+        check="every cost equals NumPy's dynamic programme",
+        parameters=(
+            Parameter(
+                name="rows",
+                kind="int",
+                minimum=2,
+                maximum=100000,
+                defaults={"tiny": 6, "small": 10, "paper": 10},
+                text="rows of the grid",
+            ),
+            Parameter(
+                name="columns",
+                kind="int",
+                minimum=1,
+                maximum=1 << 22,
+                defaults={"tiny": 1000, "small": 25000, "paper": 100000},
+                text="columns of the grid",
+            ),
+            Parameter(
+                name="pyramid",
+                kind="int",
+                minimum=1,
+                maximum=100,
+                defaults={"tiny": 3, "small": 20, "paper": 20},
+                text="largest number of rows per launch, and columns of halo",
+            ),
+        ),
+        factory=Paths.prepare,
+    )
+)

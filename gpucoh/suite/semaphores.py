@@ -1,0 +1,268 @@
+"""The semaphore microbenchmarks: ``ss_l`` and ``ssbo_l``, a reader-writer semaphore of local scope per core.
+
+Original: HeteroSync's spin semaphore in its DeNovo version (CUDA), with the sizes of DeNovo: of the 3 blocks
+of a core one is a writer and two are readers, 100 iterations a block, 10 loads a reader's thread, 20 loads and
+stores a writer's. As there: a semaphore is 4 neighbouring words (count, lock, a writer waits, largest count),
+so that cores share lines of them; count and flag are plain accesses under the lock, which is one
+compare-and-swap a try (acquire) and an exchange (release); all threads of a writer that may not enter store
+the flag. A reader takes 1 of the count, a writer all of it; readers do not enter while a writer waits; the
+flag starts at 0, so that readers enter first. Each reader has a chunk (:mod:`gpucoh.suite.chains`), whose
+lines 0 to ``accesses`` - 1 it sums in the scratchpad, with a barrier after every load. The writer, block
+``core mod blocks_per_core`` of its core, shifts the chunks of the readers. ``ssbo_l`` pauses after a failed
+try: sums of 10, 15, 20 .. terms in the scratchpad, of 1 again after 26 failures, for both.
+
+Differences: the public version's writer has a chunk of its own and shifts it, too; the paper's does not.
+A writer that leaves adds a multiple of 1024 to the count, so that the count, which a reader loads
+anyway, gives the line 1 that the reader must find; in registers it compares this and its sum, and counts
+differences (torn or old data), which it stores at its end. ``tiny`` is padded: under
+MESI, where cores take the line of four semaphores from each other, blocks outside can keep one that wants to
+leave from the lock for ever, since nothing disturbs the rhythm of their tries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpucoh import lang
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    combine,
+    compare,
+)
+from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.chains import BLOCK, LINE, Chains, Sizes, shift_chain, sizes
+
+COUNT, LOCK, WAITING, LARGEST = 0, 1, 2, 3  # words of a semaphore
+WORDS = 4
+SECTION = 1 << 10  # what a writer's section adds to the count
+# Words of a block's state: whether it has the lock, whether it has entered, how many writer's sections have
+# been before, and of its back-off: turns, failures and the sum.
+LOCKED, ENTERED, WRITTEN, PAUSE, FAILS, SUM = 0, 1, 2, 3, 4, 5
+STATE = 6
+
+
+@lang.device
+def try_enter(
+    semaphores: lang.Buffer[lang.i32],
+    at: lang.i32,
+    writes: lang.i32,
+    largest: lang.i32,
+    state: lang.Buffer[lang.i32],
+) -> None:
+    """One try to enter."""
+    if lang.thread_id() == 0:
+        state[LOCKED] = 0
+        if lang.atomic_cas(semaphores, at + LOCK, 0, 1, order="acquire", scope="cu") == 0:
+            state[LOCKED] = 1
+    lang.barrier()
+    if state[LOCKED] != 0:
+        if lang.thread_id() == 0:
+            count = semaphores[at + COUNT] % SECTION
+            if writes != 0:
+                if count == largest:
+                    state[ENTERED] = 1
+            elif semaphores[at + WAITING] == 0 and count > 1:
+                state[ENTERED] = 1
+        lang.barrier()
+        if state[ENTERED] == 0 and writes != 0:
+            semaphores[at + WAITING] = 1
+        if lang.thread_id() == 0:
+            if state[ENTERED] != 0:
+                if writes != 0:
+                    semaphores[at + COUNT] = semaphores[at + COUNT] - largest
+                    semaphores[at + WAITING] = 0
+                else:
+                    before = semaphores[at + COUNT]
+                    state[WRITTEN] = before // SECTION
+                    semaphores[at + COUNT] = before - 1
+            lang.atomic_exch(semaphores, at + LOCK, 0, order="release", scope="cu")
+        lang.barrier()
+
+
+@lang.device
+def leave(
+    semaphores: lang.Buffer[lang.i32],
+    at: lang.i32,
+    taken: lang.i32,
+    state: lang.Buffer[lang.i32],
+) -> None:
+    """Give back what was taken of the count."""
+    if lang.thread_id() == 0:
+        state[LOCKED] = 0
+    lang.barrier()
+    while state[LOCKED] == 0:
+        if lang.thread_id() == 0 and (
+            lang.atomic_cas(semaphores, at + LOCK, 0, 1, order="acquire", scope="cu") == 0
+        ):
+            state[LOCKED] = 1
+        lang.barrier()
+    if lang.thread_id() == 0:
+        semaphores[at + COUNT] = semaphores[at + COUNT] + taken
+        lang.atomic_exch(semaphores, at + LOCK, 0, order="release", scope="cu")
+    lang.barrier()
+
+
+@lang.device
+def pause_in_scratchpad(state: lang.Buffer[lang.i32]) -> None:
+    """The back-off of one lane after a failed try."""
+    for term in range(state[PAUSE]):
+        state[SUM] += term
+    state[PAUSE] += 5
+    state[FAILS] += 1
+    if state[FAILS] > 25:
+        state[PAUSE] = 1
+        state[FAILS] = 0
+
+
+@lang.kernel
+def readers_and_writers(
+    semaphores: lang.Buffer[lang.i32],
+    fixed: ReadOnlyI32,
+    data: lang.Buffer[lang.i32],
+    torn: lang.Buffer[lang.i32],
+    cores: lang.i32,
+    per_core: lang.i32,
+    pitch: lang.i32,
+    iterations: lang.i32,
+    accesses: lang.i32,
+    largest: lang.i32,
+    pauses: lang.i32,
+) -> None:
+    """All sections of a block; ``pauses`` is 1 for ``ssbo_l``."""
+    state = lang.shared(lang.i32, STATE)
+    sums = lang.shared(lang.i32, BLOCK)
+    thread = lang.thread_id()
+    core = lang.block_id() % cores
+    rank = lang.block_id() // cores
+    writer = core % per_core
+    at = core * pitch
+    first = core * (per_core - 1)
+    chain = 2 * (first + rank) + thread // LINE
+    if rank > writer:
+        chain -= 2
+    writes = 1 if rank == writer else 0
+    wrong = 0
+    for _ in range(iterations):
+        if thread == 0:
+            state[ENTERED] = 0
+            state[PAUSE] = 10
+            state[FAILS] = 0
+            state[SUM] = 0
+        lang.barrier()
+        while state[ENTERED] == 0:
+            try_enter(semaphores, at, writes, largest, state)
+            if thread == 0 and state[ENTERED] == 0 and pauses != 0:
+                pause_in_scratchpad(state)
+            lang.barrier()
+        if writes != 0:
+            for chunk in range(first, first + per_core - 1):
+                shift_chain(fixed, data, chunk, accesses)
+            lang.barrier()
+            leave(semaphores, at, largest + SECTION, state)
+        else:
+            sums[thread] = 0
+            line = chain * accesses * LINE + thread % LINE
+            value = 0
+            for place in range(line + (accesses - 2) * LINE, line - 1, -LINE):
+                value = data[place]
+                sums[thread] += value
+                lang.barrier()
+            base = fixed[chain * LINE + thread % LINE]
+            sums[thread] += base
+            lang.barrier()
+            lines = accesses - 1
+            expected = base + lines * value - lines * (lines - 1) // 2 * base
+            if sums[thread] != expected or value != base * (accesses + state[WRITTEN]):
+                wrong += 1
+            leave(semaphores, at, 1, state)
+    torn[lang.global_id()] = wrong
+
+
+@dataclass(frozen=True)
+class Semaphore:
+    """``ss_l`` or ``ssbo_l`` on one input."""
+
+    sizes: Sizes
+    count: int
+    pauses: bool
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Semaphore:
+        """Sizes only: the data depends on the number of cores."""
+        return cls(Sizes.of(setting), setting.integer("count"), setting.workload == "ssbo_l")
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch of ``blocks_per_core`` blocks per core."""
+        cores, sizes = gpu.machine.cores, self.sizes
+        blocks = cores * sizes.blocks_per_core
+        chains = Chains.random(sizes.seed, blocks - cores, sizes.accesses)
+        fixed, data = chains.on(gpu)
+        pitch = sizes.pitch(WORDS)
+        start = np.zeros((cores, pitch), np.int32)
+        start[:, COUNT] = start[:, LARGEST] = self.count + 1
+        semaphores = gpu.array(start.ravel())
+        torn = gpu.zeros(blocks * BLOCK, np.int32)
+        gpu.launch(
+            readers_and_writers,
+            grid=blocks,
+            block=BLOCK,
+            placement="static",
+            args=(
+                semaphores,
+                fixed,
+                data,
+                torn,
+                cores,
+                sizes.blocks_per_core,
+                pitch,
+                sizes.iterations,
+                sizes.accesses,
+                self.count + 1,
+                int(self.pauses),
+            ),
+        )
+        end = start.copy()
+        end[:, COUNT] += SECTION * sizes.iterations
+        return combine(
+            chains.check(data, sizes.iterations, {"sections": blocks * sizes.iterations}),
+            compare("torn or old sums", torn.numpy(), np.zeros(blocks * BLOCK)),
+            compare("semaphore", semaphores.numpy().reshape(end.shape), end),
+        )
+
+
+for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
+    REGISTRY.add(
+        Workload(
+            id=_id,
+            title=f"reader-writer semaphore per core, one writer block shifts the readers' data, {_text}",
+            group="L",
+            papers=("D",),
+            needs_coherence=True,
+            check="every word counts the shifts exactly; no reader's sum is torn or old",
+            parameters=(
+                *sizes(
+                    {"tiny": 2, "small": 8, "paper": 100},
+                    {"tiny": 3, "small": 3, "paper": 3},
+                    2,
+                    "sections",
+                    {"tiny": True, "small": False, "paper": False},
+                ),
+                Parameter(
+                    name="count",
+                    kind="int",
+                    minimum=1,
+                    maximum=SECTION // 2,
+                    defaults=10,
+                    text="readers that may be inside together (the original's script)",
+                ),
+            ),
+            factory=Semaphore.prepare,
+        )
+    )

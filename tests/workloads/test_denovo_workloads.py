@@ -1,0 +1,239 @@
+"""The workloads of DeNovo: accesses as the originals', checks that fail where memory is incoherent, placement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
+
+from gpucoh.suite import workload
+from gpucoh.suite.chains import Chains
+from gpucoh.suite.particles import neighbour_table
+from gpucoh.suite.treesearch import Tree
+
+GLOBAL = ["fam_g", "slm_g", "spm_g", "spmbo_g"]
+OWN_LOCKS = ["fam_l", "slm_l", "spm_l", "spmbo_l"]  # and data of their own on each core
+OWN_DATA = [*OWN_LOCKS, "ss_l", "ssbo_l"]
+TREES = ["tb_lg", "tbex_lg"]
+SYNCHRONISED = [*GLOBAL, *OWN_DATA, *TREES, "uts"]
+SHORT = {"blocks_per_core": 2, "iterations": 6, "accesses": 3}
+POLLING = {"patience": 300}
+
+
+def short(name: str) -> dict[str, object]:
+    """Parameters of a run in plain Python that crosses cores often."""
+    if name == "uts":
+        return {"nodes": 400, "fertility": 1, "dealt": 16, "patience": 300}
+    return SHORT | (POLLING if name[:3] in ("fam", "slm") else {})
+
+
+class Accesses(PlainGPU):
+    """Counts each thread's plain reads and writes by the length of the array."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+        super().__init__(cores)
+        self.reads: dict[int, Counter[tuple[int, int]]] = {}
+        self.writes: dict[int, Counter[tuple[int, int]]] = {}
+        read, write = PlainArray.read, PlainArray.write
+
+        def counted_read(array: PlainArray, index: int, fresh: bool = False) -> Any:
+            if not fresh:
+                self.count(self.reads, array)
+            return read(array, index, fresh)
+
+        def counted_write(array: PlainArray, index: int, value: Any) -> None:
+            self.count(self.writes, array)
+            write(array, index, value)
+
+        monkeypatch.setattr(PlainArray, "read", counted_read)
+        monkeypatch.setattr(PlainArray, "write", counted_write)
+
+    def count(self, counts: dict[int, Counter[tuple[int, int]]], array: PlainArray) -> None:
+        thread = self.block.index[0], self.thread.number
+        counts.setdefault(len(array), Counter())[thread] += 1
+
+
+class Elsewhere(PlainGPU):
+    """Neighbouring blocks share a core, as under the placement ``first_free``."""
+
+    def core_of(self, block: int, blocks: int) -> int:
+        return block * self.machine.cores // blocks
+
+
+def test_a_section_has_the_loads_and_stores_of_the_original(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gpu = Accesses(monkeypatch, cores=2)
+    params = {"blocks_per_core": 1, "iterations": 2, "accesses": 10}
+    assert workload("spm_g").prepare("tiny", 0, params).run(gpu).correct
+    assert set(gpu.reads[320].values()) == {2 * 9}  # lines 9 to 1 of two chains
+    assert set(gpu.reads[32].values()) == {2 * 1}  # line 0
+    assert set(gpu.writes[320].values()) == {2 * 10}
+    assert 32 not in gpu.writes
+
+
+def test_readers_load_ten_words_and_writers_store_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Accesses(monkeypatch, cores=1)
+    params = {"iterations": 1, "accesses": 10}
+    assert workload("ss_l").prepare("tiny", 0, params).run(gpu).correct
+    loads, stores = gpu.reads[640], gpu.writes[640]  # two chunks of two chains of 10 lines
+    fixed = gpu.reads[64]
+    assert {block: loads[block, 5] + fixed[block, 5] for block in range(3)} == {0: 20, 1: 10, 2: 10}
+    assert {block: stores[block, 5] for block in range(3)} == {0: 20, 1: 0, 2: 0}
+
+
+def test_chains_count_sections_as_shifts_do() -> None:
+    chains = Chains.random(3, 2, 4)
+    lines = np.concatenate((chains.fixed[:, None], chains.after(0)), axis=1)
+    for section in range(1, 7):
+        first = lines[:, 1].copy()
+        lines[:, 2:] = lines[:, 1:-1]
+        lines[:, 1] = first + lines[:, 0]
+        assert np.array_equal(lines[:, 1:], chains.after(section))
+
+
+@pytest.mark.parametrize("name", SYNCHRONISED)
+@pytest.mark.parametrize("padded", ["on", "off"])
+def test_padded_and_packed_words_are_right(name: str, padded: str) -> None:
+    params = short(name) | {"padded": padded}
+    outcome = workload(name).prepare("tiny", 1, params).run(PlainGPU(cores=2))
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("name", [*GLOBAL, *TREES, "uts"])
+def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
+    gpu = PlainGPU(cores=2, coherent=False, updates=True)
+    params = short(name) | ({"patience": 20} if name == "uts" else {})
+    outcome = workload(name).prepare("tiny", 0, params).run(gpu)
+    assert not outcome.correct
+    assert outcome.where
+
+
+@pytest.mark.parametrize("name", OWN_LOCKS)
+def test_data_of_one_core_need_its_blocks_on_that_core(name: str) -> None:
+    instance = workload(name).prepare("tiny", 0, short(name))
+    assert instance.run(PlainGPU(cores=2, coherent=False, updates=True)).correct
+    outcome = instance.run(Elsewhere(cores=2, coherent=False, updates=True))
+    assert not outcome.correct
+
+
+def test_readers_notice_a_writer_that_enters_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = PlainArray.read
+
+    def whole_count(array: PlainArray, index: int, fresh: bool = False) -> Any:
+        largest = 11
+        return largest if len(array) == 32 and index == 0 else read(array, index, fresh)
+
+    instance = workload("ss_l").prepare("tiny", 0, {"iterations": 4, "padded": True})
+    assert instance.run(PlainGPU(cores=1)).correct
+    monkeypatch.setattr(PlainArray, "read", whole_count)
+    assert instance.run(PlainGPU(cores=1)).where.startswith("torn or old sums")
+
+
+def test_the_ring_of_the_sleep_mutex_wraps() -> None:
+    params = {"blocks_per_core": 2, "iterations": 40, "accesses": 2, "slots": 32}
+    outcome = workload("slm_g").prepare("tiny", 0, params).run(PlainGPU(cores=2))
+    assert outcome.correct, outcome.where
+    assert outcome.details["sections"] > 2 * 32
+
+
+def test_full_stacks_spill_and_empty_ones_refill(monkeypatch: pytest.MonkeyPatch) -> None:
+    spilled: list[int] = []
+    write = PlainArray.write
+
+    def recorded(array: PlainArray, index: int, value: Any) -> None:
+        if len(array) == 401 + 2 * 32 and index < 401:
+            spilled.append(array.gpu.block.core)
+        write(array, index, value)
+
+    monkeypatch.setattr(PlainArray, "write", recorded)
+    outcome = workload("uts").prepare("tiny", 0, short("uts")).run(PlainGPU(cores=2))
+    assert outcome.correct, outcome.where
+    assert spilled
+
+
+@pytest.mark.parametrize(("nodes", "fertility"), [(1, 0.9), (2, 0.9), (400, 0.05), (1001, 1)])
+def test_every_node_of_a_tree_has_one_parent(nodes: int, fertility: float) -> None:
+    tree = Tree.random(np.random.default_rng(0), nodes | 1, fertility)
+    children = tree.children[tree.children[:, 0] > 0]
+    assert sorted(children.ravel()) == list(range(1, nodes | 1))
+    assert tree.depths()[1:].min(initial=1) == 1
+
+
+def test_a_frontier_has_no_node_above_another() -> None:
+    tree = Tree.random(np.random.default_rng(1), 401, 0.6)
+    found = set(tree.frontier(40))
+    assert len(found) == 40
+    level = np.array([node for node in found if tree.children[node, 0]])
+    while level.size:
+        level = tree.children[level].ravel()
+        assert not found & set(level.tolist())
+        level = level[tree.children[level, 0] > 0]
+
+
+def test_rows_of_17_words_make_blocks_store_to_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    writers: dict[tuple[int, int], set[int]] = {}
+    write = PlainArray.write
+
+    def recorded(array: PlainArray, index: int, value: Any) -> None:
+        key = id(array), int(index) // LINE_WORDS
+        writers.setdefault(key, set()).add(array.gpu.block.index[0])
+        write(array, index, value)
+
+    monkeypatch.setattr(PlainArray, "write", recorded)
+    assert workload("bp").prepare("tiny", 0).run(PlainGPU()).correct
+    assert max(map(len, writers.values())) > 1
+
+
+def test_boxes_know_all_boxes_around_them() -> None:
+    counts = neighbour_table(3)[:, 0].reshape(3, 3, 3)
+    assert counts[1, 1, 1] == 27
+    assert counts[0, 2, 0] == 8
+    assert neighbour_table(1).tolist() == [[1] + 26 * [0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("pf", {"rows": 9, "columns": 1, "pyramid": 4}),
+        ("pf", {"rows": 4, "columns": 700, "pyramid": 20}),
+        ("st", {"nx": 3, "ny": 3, "nz": 3}),
+        ("st", {"nx": 65, "ny": 7, "nz": 5, "iterations": 2}),
+        ("nn", {"records": 3}),
+        ("lava", {"boxes": 1, "particles": 5}),
+        ("lava", {"boxes": 3, "particles": 2}),
+    ],
+    ids=str,
+)
+def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]) -> None:
+    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", [*OWN_DATA, *TREES, "uts"])
+def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gpucoh
+
+    machine = gpucoh.machine("fermi").replace(cores=2, blocks_per_core=2, placement="first_free")
+    params = {"blocks_per_core": 2}
+    options = {"machine": machine, "protocol": "ideal", "scale": "tiny", "check": "races"}
+    assert gpucoh.run(name, params=params, **options).correct
+    launch = gpucoh.GPU.launch
+    monkeypatch.setattr(
+        gpucoh.GPU, "launch", lambda *args, placement, **rest: launch(*args, **rest)
+    )
+    with pytest.raises(gpucoh.SimulationError, match=r"data race: .*scope"):
+        gpucoh.run(name, params=params, **options)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", ["ss_l", "ssbo_l", "uts"])
+def test_packed_words_are_right_on_the_core(name: str) -> None:
+    import gpucoh
+
+    result = gpucoh.run(name, protocol="gpu-vi", scale="tiny", params={"padded": False}, check=True)
+    assert result.correct, result.where
