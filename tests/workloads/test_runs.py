@@ -67,7 +67,8 @@ def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["bfs-mask", "bh", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
+    "name",
+    ["bfs-mask", "bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"],
 )
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")
