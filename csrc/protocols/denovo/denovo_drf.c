@@ -42,7 +42,7 @@ const gpc_protocol_t gpc_protocol_denovo_drf = {
     .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true},
     .options = {SB_OPTIONS(SB_EAGER)},
     .check = sb_check,
-    .declared = {.figure_slot = 18, .weak_outcomes = "SB MP", .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
+    .declared = {.figure_slot = 18, .weak_outcomes = "SB MP LB", .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,
     .watched = &denovo_watched,

@@ -90,7 +90,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
     .declared = {.figure_slot = 20,
-                 .weak_outcomes = "SB MP",
+                 .weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,

@@ -148,7 +148,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
                                              "kernel, or until they are evicted",
                                      .analysis = "an array that a later kernel writes may be read stale"}},
     .check = sb_check,
-    .declared = {.figure_slot = 19, .weak_outcomes = "SB MP", .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
+    .declared = {.figure_slot = 19, .weak_outcomes = "SB MP LB", .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,
     .watched = &watched,

@@ -35,7 +35,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
     .declared = {.figure_slot = 24,
-                 .weak_outcomes = "SB MP LB R S 2+2W",
+                 .weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
     .host_read = gpu_host_read,
     .host_write = gpc_host_write_alone,
