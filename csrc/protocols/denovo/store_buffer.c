@@ -4,8 +4,7 @@
 uint32_t
 sb_capacity(const gpc_machine_t *machine, const int64_t *options)
 {
-    (void) machine;
-    return (uint32_t) options[SB_OPTION_ENTRIES];
+    return (uint32_t) options[SB_OPTION_ENTRIES] + machine->l1_mshrs;
 }
 
 int
@@ -61,6 +60,20 @@ make_room(gpc_controller_t *unit)
     return status ? status : GPC_HOLD;
 }
 
+/* Whether the option's limit keeps x out of the buffer. An answer may exceed it, by an entry for each MSHR: the atomics that it
+ * serves would starve if each of their answers found the buffer full of other stores. */
+static bool
+is_full(const gpc_step_t *x, bool new_entry, uint32_t held)
+{
+    int64_t entries = x->unit->options[SB_OPTION_ENTRIES];
+
+    if (x->cause >= GPC_MSG_OWN) {
+        return false;
+    }
+    return x->unit->options[SB_OPTION_ENTRY] == SB_WORD ? held > entries
+                                                        : new_entry && sb_part(x->unit)->order->count >= entries;
+}
+
 int
 sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again)
 {
@@ -69,7 +82,7 @@ sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again)
     gpc_mask_t more = entry == GPC_NONE ? mask : mask & ~sb_held(unit, x->line);
     uint32_t held = sb_unit(unit)->held + (uint32_t) __builtin_popcount(more);
 
-    if (unit->options[SB_OPTION_ENTRY] == SB_WORD && held > unit->options[SB_OPTION_ENTRIES]) {
+    if (is_full(x, entry == GPC_NONE, held)) {
         return make_room(unit);
     }
     entry = entry == GPC_NONE ? gpc_part_take(sb_part(unit), x->line) : entry;
