@@ -390,7 +390,7 @@ class Protocol:
         tables = {
             variant["table"]["name"]: Table.from_json(variant["table"])
             for controller in self.json["controllers"]
-            for variant in controller["variants"]
+            for variant in controller.get("variants", ())
             if options.get(variant["option"]) == variant["value"]
         }
         return replace(self, controllers={**self.controllers, **tables}) if tables else self

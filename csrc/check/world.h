@@ -80,7 +80,8 @@ typedef struct {
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, lines, nodes;
-    bool has_times, has_logical_times;                   /* fields of the protocol's that are TIME, LOGICAL (encoded by differences) */
+    bool has_times;                                      /* the protocol has fields that are TIME */
+    bool has_logical_times;                              /* LOGICAL, encoded by their differences */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
     gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one is the identity */
     uint32_t num_symmetries;

@@ -1,4 +1,4 @@
-/* mutants_mesi_wt.c: bugs planted in mesi-wt, without and with E and M at the L1. */
+/* mutants_mesi_wt.c: bugs planted in mesi-wt, without and with E and M at the L1, and in sc-ideal. */
 #include "tests/mutants.h"
 
 enum { EXCLUSIVE_ON = 1 };
@@ -155,6 +155,38 @@ writes_lost_in_recall(mutant_t *m)
     mutant_replace(m, "L2", "SI", "BEHIND", 0, act_lose);
 }
 
+/* ---- sc-ideal ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+ideal_copy_late(mutant_t *m)
+{
+    const gpc_action_t *complete = mutant_cell(m, "L1", "II", "ACK")->actions[0];
+    gpc_cell_t *ack = mutant_cell(m, "L1", "SM", "ACK"), *last = mutant_cell(m, "L1", "SM", "LAST_ACK");
+    mutant_drop(m, "L1", "SM", "PERFORMED", 0);
+    ack->actions[0] = last->actions[0] = act_take_store;
+    ack->actions[1] = last->actions[1] = complete;
+}
+
+static void
+ideal_fill_survives(mutant_t *m)
+{
+    mutant_drop(m, "L1", "IS", "INVALIDATE", 1);
+    mutant_next(m, "L1", "IS", "INVALIDATE", "IS");
+}
+
+static void
+ideal_evicted_copies_stay(mutant_t *m)
+{
+    mutant_drop(m, "L2", "V", "EVICT_CLEAN", 0);
+    mutant_drop(m, "L2", "V", "EVICT_DIRTY", 0);
+}
+
+static void
+ideal_atomic_leaves_copies(mutant_t *m)
+{
+    mutant_drop(m, "L2", "V", "ATOMIC", 0);
+}
+
 /* clang-format off */
 MUTANTS(mesi_wt) {
     {"mesi-wt!not-blocked", "the L2 performs a sharer's store and goes on before the sharer has updated its copy, which its other warps read",
@@ -175,6 +207,10 @@ MUTANTS(mesi_wt) {
     {"mesi-wt!owner-stays", "exclusive=on: an owner acknowledges a downgrade and stays in E", NULL, owner_stays},
     {"mesi-wt!atomic-overtakes-writes", "exclusive=on: an atomic may overtake the L1's own stores", NULL, atomic_overtakes_writes},
     {"mesi-wt!writes-lost-in-recall", "exclusive=on: a store that arrives during a recall is acknowledged and lost", NULL, writes_lost_in_recall},
+    {"sc-ideal!copy-late", "the writer's copy takes a store when its acknowledgement arrives, not when the L2 performs it", NULL, ideal_copy_late},
+    {"sc-ideal!fill-survives", "a store does not cancel the read misses of other L1s whose data are in flight", NULL, ideal_fill_survives},
+    {"sc-ideal!evicted-copies-stay", "the L2 evicts a line and leaves its copies", NULL, ideal_evicted_copies_stay},
+    {"sc-ideal!atomic-leaves-copies", "an atomic leaves the copies of other L1s", NULL, ideal_atomic_leaves_copies},
     {0},
 };
 /* clang-format on */

@@ -108,10 +108,9 @@ scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
 {
     world_reset();
     world.machine.scratchpad_order = scratchpad_order;
-    gpc_launch_t launch =
-        world_launch(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0, .b = GPC_OPERAND_NONE, .width = 1),
-                          OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
-                     1, 32);
+    gpc_launch_t launch = world_launch(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0, .b = GPC_OPERAND_NONE),
+                                            OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
+                                       1, 32);
     world_begin();
     world.order.rule = rule;
     CHECK_EQUAL_I64(world_run(&launch), 0);

@@ -40,7 +40,7 @@ def register(
 
     @app.command("reproduce")
     def reproduce_command(
-        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc")],
+        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc or rcc")],
         figure: Annotated[
             str | None,
             typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
@@ -62,6 +62,8 @@ def register(
           gpucoh reproduce tc 7a
 
           gpucoh reproduce tc --scale tiny --out tc
+
+          gpucoh reproduce rcc table-V
         """
         with LATE_IMPORT:
             from gpucoh.papers import load, reproduce
@@ -174,22 +176,37 @@ def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
 
 def _print_figure(console: Console, item: dict[str, Any]) -> None:
     console.print(f"figure {item['figure']}: {item['title']}", style="bold", highlight=False)
-    console.print(f"relative to {item['baseline']}", markup=False, highlight=False)
-    rows = [
-        [
-            row["group"],
-            Text(row["protocol"]),
-            *(_ratio(row[name]) for name in ("speedup_harmonic", "traffic", "energy")),
+    if item["baseline"]:
+        console.print(f"relative to {item['baseline']}", markup=False, highlight=False)
+    if item["rows"]:
+        columns = list(item["rows"][0])
+        rows = [[_cell(row[name]) for name in columns] for row in item["rows"]]
+        console.print(tables.plain_table(columns, rows))
+    else:
+        measures = list(item["kinds"])
+        columns = [
+            f"{name.replace('_', ' ')}\n({kind.replace(' mean', '')})"
+            for name, kind in item["kinds"].items()
         ]
-        for row in item["means"]
-    ]
-    columns = ["workloads", "protocol", "speedup (harmonic)", "traffic", "energy"]
-    console.print(tables.plain_table(columns, rows, right=(2, 3, 4)))
+        rows = [
+            [
+                Text(row["group"]),
+                Text(row["protocol"]),
+                *(Text(_ratio(row[name])) for name in measures),
+            ]
+            for row in item["means"]
+        ]
+        right = tuple(range(2, 2 + len(measures)))
+        console.print(tables.plain_table(["workloads", "protocol", *columns], rows, right=right))
     for word in ("left_out", "wrong"):
         if item[word]:
             console.print(f"{word.replace('_', ' ')}: {', '.join(item[word])}", markup=False)
     console.print(f"wrote {item['files'][0]}", markup=False)
     console.print()
+
+
+def _cell(value: object) -> Text:
+    return Text("-" if value is None else str(value))
 
 
 def _ratio(value: float | None) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpucoh.papers.claims import Claim, Paper, load, papers
-from gpucoh.papers.figures import FigureSpec, PaperFigure, paper_figure, reproduce
+from gpucoh.papers.figures import PaperFigure, paper_figure, reproduce
+from gpucoh.papers.panels import FigureSpec, TableSpec
 from gpucoh.papers.scorecard import Verdict, scorecard
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "FigureSpec",
     "Paper",
     "PaperFigure",
+    "TableSpec",
     "Verdict",
     "load",
     "paper_figure",

@@ -12,22 +12,9 @@ from dataclasses import dataclass
 
 from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
 from gpucoh.experiments.runner import RunResult
+from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.runs import Runs
-
-
-def _network_energy(run: RunResult) -> float:
-    return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
-
-
-# measure -> the amount of a run. A speedup is the inverse ratio of the amounts, every other measure the ratio.
-AMOUNTS: dict[str, Callable[[RunResult], float]] = {
-    "speedup": lambda run: run.cycles,
-    "traffic": lambda run: run.stats.flits(),
-    "noc_energy": _network_energy,
-    "noc_power": lambda run: _network_energy(run) / run.cycles,
-    "energy": lambda run: float(run.stats.energy["total"]),
-}
 
 MEANS: dict[str, Callable[[Sequence[float]], float | None]] = {
     "harmonic": harmonic_mean,
@@ -40,12 +27,21 @@ _PICKS = ("max", "min", "each", "most")
 
 
 def ratio(measure: str, ours: RunResult, base: RunResult) -> float | None:
-    """A measure of one run relative to another; None if the other's amount is zero."""
+    """A measure of one run relative to another; None if an amount is not defined, or the other's is zero."""
     amount = AMOUNTS[measure]
     above, below = amount(ours), amount(base)
     if measure == "speedup":
         above, below = below, above
-    return above / below if below else None
+    return above / below if below and above is not None else None
+
+
+def absolute(
+    measure: str, protocol: str, workloads: Sequence[str], runs: Runs, kind: str
+) -> float | None:
+    """The mean amount of a protocol's runs; None if it is defined for none of them."""
+    found = (AMOUNTS[measure](runs[name, protocol]) for name in workloads)
+    amounts = [amount for amount in found if amount is not None]
+    return MEANS[kind](amounts) if amounts else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +106,19 @@ class Group:
 
 
 def usable(group: Group, protocols: Sequence[str], runs: Runs) -> Group:
-    """The group without the workloads in which a protocol, or the bar's baseline, gives wrong results."""
+    """The group without the workloads in which a protocol, or the bar's baseline, gives wrong results.
+
+    An empty id is no protocol.
+    """
     return group.only(
         [
             name
             for name, baseline in group.baselines.items()
-            if all(runs[name, protocol].correct is not False for protocol in (*protocols, baseline))
+            if all(
+                runs[name, protocol].correct is not False
+                for protocol in (*protocols, baseline)
+                if protocol
+            )
         ]
     )
 
@@ -146,6 +149,15 @@ def shown_group(paper: Paper, measure: str, figure: str, workloads: Sequence[str
     return Group(measure=measure, baselines=baselines, kind=kind, times=quantity == "time")
 
 
+def first_mean(paper: Paper, measure: str) -> tuple[str, str]:
+    """The quantity of which the paper's first bars of a measure are means, and the kind of mean."""
+    return next(
+        (key, entry.means[key])
+        for entry in paper.bars
+        if (key := entry.quantity(measure)) is not None
+    )
+
+
 def group_of(paper: Paper, claim: Claim) -> Group:
     """The bars from which a claim over several workloads is read.
 
@@ -155,11 +167,7 @@ def group_of(paper: Paper, claim: Claim) -> Group:
     shown = shown_group(paper, claim.measure, claim.figure, claim.workloads)
     if shown is not None:
         return shown
-    key, kind = next(
-        (key, entry.means[key])
-        for entry in paper.bars
-        if (key := entry.quantity(claim.measure)) is not None
-    )
+    key, kind = first_mean(paper, claim.measure)
     stated = claim.mean != "unstated"
     return Group(
         measure=claim.measure,
@@ -170,14 +178,22 @@ def group_of(paper: Paper, claim: Claim) -> Group:
 
 
 def measure_claim(paper: Paper, claim: Claim, workloads: Sequence[str], runs: Runs) -> float | None:
-    """The value of a claim about a ratio of two protocols, from the runs of some of its workloads."""
+    """The value of a claim about a ratio of two protocols, or about one, from the runs of some of its workloads.
+
+    Where a claim about one protocol states no mean, it is arithmetic.
+    """
     if claim.mean == "single" or claim.mean in _PICKS:
         values = [
             ratio(claim.measure, runs[name, claim.subject], runs[name, claim.baseline])
+            if claim.baseline
+            else AMOUNTS[claim.measure](runs[name, claim.subject])
             for name in workloads
         ]
         ratios = [value for value in values if value is not None]
         return pick(claim, ratios) if ratios else None
+    if not claim.baseline:
+        kind = "arithmetic" if claim.mean == "unstated" else claim.mean
+        return absolute(claim.measure, claim.subject, workloads, runs, kind)
     return group_of(paper, claim).only(workloads).against(claim.subject, claim.baseline, runs)
 
 
@@ -195,7 +211,9 @@ def pick(claim: Claim, ratios: Sequence[float]) -> float:
 
 
 def protocols_of(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
-    """The protocols whose runs a claim about a ratio needs on a workload."""
+    """The protocols whose runs a claim needs on a workload."""
+    if not claim.baseline:
+        return (claim.subject,)
     if claim.mean == "single" or claim.mean in _PICKS:
         return (claim.subject, claim.baseline)
     return (claim.subject, claim.baseline, group_of(paper, claim).baselines[workload])

@@ -12,7 +12,7 @@ from typing import Any
 from gpucoh.errors import ConfigError
 from gpucoh.units import nearest
 
-_PAPERS = ("tc",)
+_PAPERS = ("tc", "rcc")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
 
@@ -27,6 +27,8 @@ class Claim:
         Identifier, the paper's figure, and the measured quantity.
     subject, baseline : str
         Protocols, with options in brackets; empty if there is none.
+    controller : str
+        The controller of a count of storage, ``L1`` or ``L2``; else empty.
     workloads : tuple of str
         Workload ids.
     group : str
@@ -50,6 +52,7 @@ class Claim:
     measure: str
     subject: str
     baseline: str
+    controller: str
     workloads: tuple[str, ...]
     group: str
     mean: str
@@ -94,8 +97,20 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StateCount:
+    """A paper's number of states and transitions of a controller; None where it gives none."""
+
+    protocol: str
+    controller: str
+    total: int
+    stable: int | None
+    transitions: int | None
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper's claims, its groups of workloads, and how its bars are drawn."""
+    """A paper's claims, its groups of workloads, how its bars are drawn, and its counts of states."""
 
     id: str
     title: str
@@ -104,6 +119,7 @@ class Paper:
     claims: tuple[Claim, ...]
     bars: tuple[Bars, ...] = ()
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    state_counts: tuple[StateCount, ...] = ()
 
     def bars_of(self, measure: str, figure: str, workload: str) -> Bars | None:
         """The bars that show a measure of a workload in a figure; None if the paper has none."""
@@ -147,6 +163,18 @@ def read(text: str) -> Paper:
         claims=tuple(_claim(item, groups) for item in data["claim"]),
         bars=tuple(_bars(item, groups) for item in data["bars"]),
         parameters=data.get("parameters", {}),
+        state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
+    )
+
+
+def _state_count(item: Mapping[str, Any]) -> StateCount:
+    return StateCount(
+        protocol=item["protocol"],
+        controller=item["controller"],
+        total=item["total"],
+        stable=item.get("stable"),
+        transitions=item.get("transitions"),
+        source=item["source"],
     )
 
 
@@ -158,6 +186,7 @@ def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Cl
         measure=item["measure"],
         subject=item["subject"],
         baseline=item["baseline"],
+        controller=item.get("controller", ""),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",
         mean=item["mean"],

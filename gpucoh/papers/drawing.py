@@ -1,37 +1,21 @@
-"""Figures of the papers beyond plain comparisons: means by group, power and energy, lifetime sweeps."""
+"""Figures of the papers beyond plain comparisons: bars by workload and group, means by group, power and energy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.gpu import resolve
+from gpucoh.papers.panels import Draw, Panel
 from gpucoh.protocols import split_options
 from gpucoh.report.canvas import STYLE, Canvas
-from gpucoh.report.charts import (
-    WIDTHS,
-    WRONG,
-    Bar,
-    Chart,
-    Options,
-    draw,
-    finish,
-)
-from gpucoh.report.looks import protocol_looks
-from gpucoh.report.plots import (
-    energy_chart,
-    speedup_figure,
-    subtitle,
-    traffic_bars,
-    traffic_chart,
-    traffic_figure,
-)
+from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
+from gpucoh.report.looks import kind_look, protocol_looks
+from gpucoh.report.plots import energy_chart, subtitle, traffic_bars, traffic_chart
+from gpucoh.report.subjects import RunLike
 
 GROUPS = {
     "inter": "inter-workgroup communication",
@@ -39,41 +23,6 @@ GROUPS = {
     "all": "all workloads",
 }
 NETWORK = ("noc_dynamic", "noc_static")
-LIFETIMES = (0, 100, 200, 400, 800, 1600, 3200, 6400)
-_ZERO = 50.0  # where the logarithmic axis of lifetimes shows 0
-_LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-_MARKERS = "osD^Ph"
-_SHADES = ("#555555", "#0072b2", "#a6611a", "#5e3c99", "#1b7837", "#b3477d")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """The runs of one group of a paper's workloads, and their mean bars.
-
-    Attributes
-    ----------
-    title : str
-        Title of the figure.
-    group : str
-        The paper's name of the set of workloads.
-    comparison : Comparison
-    means : dict
-        Measure -> protocol -> its mean bar over that of the figure's baseline.
-    traffic : dict
-        Protocol -> mean flits by class, relative to the figure's baseline.
-    counted : dict
-        Measure -> protocol -> number of workloads in its mean bar.
-    kinds : dict
-        Measure -> the kind of mean, as ``harmonic mean``.
-    """
-
-    title: str
-    group: str
-    comparison: Comparison
-    means: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    traffic: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    counted: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def short(protocol: str) -> str:
@@ -83,50 +32,194 @@ def short(protocol: str) -> str:
     --------
     >>> short("gpu-vini[dir_ways=8,dir_ratio=2]"), short("tc-weak[lifetime=3200]"), short("mesi")
     ('VIni-2x-8w', 'TC-Weak-3200', 'MESI')
+    >>> short("tc-strong[consistency=sc]")
+    'TC-Strong SC'
     """
     name, options = split_options(protocol)
     if name == "gpu-vini" and set(options) == {"dir_ways", "dir_ratio"}:
         return f"VIni-{options['dir_ratio']}x-{options['dir_ways']}w"
-    return "-".join([resolve(name).protocol.name, *(str(value) for value in options.values())])
+    protocol_of, rule = resolve(name).protocol, options.pop("consistency", "")
+    parts = [
+        f" {'+' if value in ('1', 'on') else '-'}{key}"
+        if protocol_of.options[key].is_switch
+        else f"-{value}"
+        for key, value in options.items()
+    ]
+    return "".join([protocol_of.name, *parts, f" {rule.upper()}" if rule else ""])
 
 
-def _title(panel: Panel) -> str:
-    return f"{panel.title}, {GROUPS.get(panel.group, panel.group)}"
+def titled(panels: Sequence[Panel]) -> str:
+    """The title of a figure: its own, the set of workloads if there is one, and what ran."""
+    panel = panels[0]
+    group = f", {GROUPS.get(panel.group, panel.group)}" if len(panels) == 1 else ""
+    return f"{panel.title}{group} ({subtitle(panel.comparison)})"
 
 
 def _labels(comparison: Comparison) -> dict[str, str]:
     return {protocol: short(protocol) for protocol in comparison.protocols}
 
 
-def speedups(panels: Sequence[Panel]) -> Figure:
-    """Draw the speedup by workload, and its harmonic mean."""
-    comparison = panels[0].comparison
-    return speedup_figure(comparison, _title(panels[0]), labels=_labels(comparison))
+def _heading(panel: Panel, panels: Sequence[Panel]) -> str:
+    """The title of a panel's chart, if the figure has several."""
+    return GROUPS.get(panel.group, panel.group) if len(panels) > 1 else ""
+
+
+def _draw(charts: Sequence[Chart], panels: Sequence[Panel]) -> Figure:
+    return draw(charts, Options(labels=_labels(panels[0].comparison)), titled(panels))
+
+
+def _counted(panel: Panel, measure: str, protocol: str) -> tuple[int, int] | None:
+    """For a mean bar over fewer workloads than the set's: their number, and that of the set."""
+    every, used = len(panel.comparison.workloads), panel.counted[measure][protocol]
+    return None if used == every else (used, every)
+
+
+def by_workload(**labels: str) -> Draw:
+    """A drawing of bars by workload, and their means: a chart for each set of workloads and measure.
+
+    Parameters
+    ----------
+    **labels
+        Measure -> text beside the axis, where ``{base}`` is the baseline. Without it, bars are relative to none.
+    """
+
+    def drawn(panels: Sequence[Panel]) -> Figure:
+        charts = [
+            _workload_chart(panel, measure, label, _heading(panel, panels))
+            for measure, label in labels.items()
+            for panel in panels
+        ]
+        return _draw(charts, panels)
+
+    return drawn
+
+
+def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart:
+    comparison = panel.comparison
+    groups = {
+        name: [
+            Bar(
+                protocol=protocol,
+                parts={"": panel.bars[measure][name][protocol] or 0.0},
+                wrong=not comparison.right(name, protocol),
+            )
+            for protocol in comparison.protocols
+        ]
+        for name in comparison.workloads
+    }
+    if len(comparison.workloads) > 1:
+        groups[panel.kinds[measure].replace(" ", "\n", 1)] = [
+            Bar(
+                protocol=protocol,
+                parts={"": panel.means[measure][protocol] or 0.0},
+                counted=_counted(panel, measure, protocol),
+            )
+            for protocol in comparison.protocols
+        ]
+    return Chart(
+        groups=groups,
+        looks=protocol_looks(comparison.protocols),
+        label=label.format(base=short(comparison.baseline)),
+        title=title,
+        line=1.0 if "{base}" in label else None,
+    )
+
+
+def stacked(
+    parts: Callable[[RunLike], Mapping[str, float]],
+    kinds: Mapping[str, tuple[str, str]],
+    label: str,
+) -> Draw:
+    """A drawing of each run's parts, stacked, by workload, and their arithmetic means.
+
+    Parameters
+    ----------
+    parts : callable
+        Maps a run to the heights of its parts; empty for a run that enters no mean.
+    kinds : dict
+        Part -> the message class whose look it has, and its name.
+    label : str
+        Text beside the axis.
+    """
+
+    def chart(panel: Panel, title: str) -> Chart:
+        comparison = panel.comparison
+        groups: dict[str, list[Bar]] = {}
+        heights = {
+            (name, protocol): parts(comparison.run(name, protocol))
+            for name in comparison.workloads
+            for protocol in comparison.protocols
+        }
+        for name in comparison.workloads:
+            groups[name] = [
+                Bar(
+                    protocol=protocol,
+                    parts=heights[name, protocol],
+                    wrong=not comparison.right(name, protocol),
+                )
+                for protocol in comparison.protocols
+            ]
+        every = len(comparison.workloads)
+        groups["arithmetic\nmean"] = []
+        for protocol in comparison.protocols:
+            used = [
+                name
+                for name in comparison.workloads
+                if heights[name, protocol] and comparison.right(name, protocol)
+            ]
+            means = {
+                part: sum(heights[name, protocol][part] for name in used) / (len(used) or 1)
+                for part in kinds
+            }
+            counted = None if len(used) == every else (len(used), every)
+            groups["arithmetic\nmean"].append(Bar(protocol=protocol, parts=means, counted=counted))
+        return Chart(
+            groups=groups,
+            looks={part: kind_look(look) for part, (look, _) in kinds.items()},
+            names={part: name for part, (_, name) in kinds.items()},
+            label=label,
+            title=title,
+            line=None,
+        )
+
+    return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)
 
 
 def traffic(panels: Sequence[Panel]) -> Figure:
     """Draw flits by class and workload, and their mean."""
-    comparison = panels[0].comparison
-    return traffic_figure(comparison, _title(panels[0]), labels=_labels(comparison))
+    charts = [
+        traffic_chart(
+            traffic_bars(panel.comparison, panel.comparison.protocols),
+            short(panel.comparison.baseline),
+            _heading(panel, panels),
+        )
+        for panel in panels
+    ]
+    return _draw(charts, panels)
+
+
+def _network_chart(panel: Panel, what: str, title: str) -> Chart:
+    comparison = panel.comparison
+    return energy_chart(
+        comparison,
+        comparison.protocols,
+        NETWORK,
+        f"{what} relative to {short(comparison.baseline)}",
+        title,
+        power=what == "power",
+    )
 
 
 def power_and_energy(panels: Sequence[Panel]) -> Figure:
     """Draw the network's power above its energy, dynamic and static, by workload, and their mean."""
-    comparison = panels[0].comparison
-    base = short(comparison.baseline)
-    charts = [
-        energy_chart(
-            comparison,
-            comparison.protocols,
-            NETWORK,
-            f"{what} relative to {base}",
-            f"Network {what}",
-            power=what == "power",
-        )
-        for what in ("power", "energy")
-    ]
-    options = Options(labels=_labels(comparison))
-    return draw(charts, options, f"{_title(panels[0])} ({subtitle(comparison)})")
+    charts = [_network_chart(panels[0], what, f"Network {what}") for what in ("power", "energy")]
+    return _draw(charts, panels)
+
+
+def network_energy(panels: Sequence[Panel]) -> Figure:
+    """Draw the network's energy, dynamic and static, by workload, and their mean."""
+    charts = [_network_chart(panel, "energy", _heading(panel, panels)) for panel in panels]
+    return _draw(charts, panels)
 
 
 def _mean_groups(
@@ -135,13 +228,11 @@ def _mean_groups(
     """A group of mean bars per set of workloads; a bar of fewer workloads than the set's largest is marked."""
     out: dict[str, list[Bar]] = {}
     for panel, stacks in zip(panels, parts, strict=True):
-        counts = panel.counted[measure]
-        every = len(panel.comparison.workloads)
         out[GROUPS[panel.group].replace(" ", "\n", 1)] = [
             Bar(
                 protocol=protocol,
                 parts=stacks[protocol],
-                counted=None if counts[protocol] == every else (counts[protocol], every),
+                counted=_counted(panel, measure, protocol),
             )
             for protocol in panel.comparison.protocols
         ]
@@ -188,91 +279,22 @@ def workload_traffic(panels: Sequence[Panel]) -> Figure:
     return draw([chart], options, f"{panels[0].title} ({subtitle(comparison)})")
 
 
-def lifetimes(panels: Sequence[Panel]) -> Figure:
-    """Draw the speedup over the baseline by fixed lifetime, a line per workload.
-
-    The axis is logarithmic; the points of lifetime 0, which has no place on it, are left of it and no line reaches
-    them. A downward triangle is the predictor's average lifetime and speedup; the thick line is the mean.
-    """
-    panel = panels[0]
-    comparison = panel.comparison
+def table(title: str, rows: Sequence[Mapping[str, object]]) -> Figure:
+    """Draw a table."""
+    columns = list(rows[0])
+    cells = [["-" if row[name] is None else str(row[name]) for name in columns] for row in rows]
     with mpl.rc_context(STYLE):
-        figure = Canvas(figsize=(WIDTHS["column"], 3.6), layout="constrained")
+        height = 0.4 + 0.17 * (len(rows) + 1)
+        figure = Canvas(figsize=(WIDTHS["page"], height), layout="constrained")
         axes = figure.add_subplot()
-        for number, name in enumerate(comparison.workloads):
-            _draw_workload(axes, comparison, name, number)
-        _draw_means_by_lifetime(axes, panel)
-        axes.plot([], [], "v", color="#777777", markersize=5, label="predictor, average")
-        axes.set_xscale("log", base=2)
-        places = [lifetime or _ZERO for lifetime in LIFETIMES]
-        axes.set_xticks(places, [str(lifetime) for lifetime in LIFETIMES])
-        axes.minorticks_off()
-        axes.set_xlim(0.8 * _ZERO, 1.6 * LIFETIMES[-1])
-        axes.axvline(_ZERO * 2**0.5, color="#bbbbbb", linewidth=0.6)
-        axes.set_ylim(0, 1.08 * axes.get_ylim()[1])
-        axes.axhline(1.0, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
-        axes.set_xlabel("fixed lifetime (core cycles)")
-        axes.set_ylabel(f"speedup over {short(comparison.baseline)}")
-        axes.spines[["top", "right"]].set_visible(False)
-        handles = axes.get_legend_handles_labels()[0]
-        finish(figure, handles, f"{_title(panel)} ({subtitle(comparison)})", WIDTHS["column"])
-        return figure
-
-
-def _draw_workload(axes: Axes, comparison: Comparison, name: str, number: int) -> None:
-    """Draw a workload's line, its wrong runs, and the predictor's point."""
-    fixed = [f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES]
-    ratios = {
-        row["protocol"]: row["speedup"] or 0.0
-        for row in comparison.summary
-        if row["workload"] == name
-    }
-    look: dict[str, object] = {
-        "marker": _MARKERS[number % len(_MARKERS)],
-        "linestyle": _LINES[number % len(_LINES)],
-        "color": _SHADES[number % len(_SHADES)],
-        "markersize": 3,
-        "linewidth": 0.9,
-    }
-    heights = [ratios[protocol] for protocol in fixed]
-    _line(axes, heights, look, name)
-    wrong = [
-        (lifetime or _ZERO, height)
-        for lifetime, protocol, height in zip(LIFETIMES, fixed, heights, strict=True)
-        if not comparison.right(name, protocol)
-    ]
-    if wrong:
-        axes.plot(*zip(*wrong, strict=True), "x", color=WRONG, markersize=5, zorder=6)
-    average = average_lifetime(comparison, name)
-    if average is not None:
-        x = min(max(average, _ZERO), 1.4 * LIFETIMES[-1])
-        colour = str(look["color"])
-        axes.plot([x], [ratios["tc-weak"]], "v", color=colour, markersize=6, mec="white", zorder=5)
-
-
-def _line(axes: Axes, heights: Sequence[float], look: Mapping[str, object], label: str) -> None:
-    """Draw a line over the lifetimes above 0, and the point of lifetime 0 apart."""
-    axes.plot(LIFETIMES[1:], heights[1:], label=label, **look)  # type: ignore[arg-type]
-    axes.plot([_ZERO], heights[:1], **look)  # type: ignore[arg-type]
-
-
-def _draw_means_by_lifetime(axes: Axes, panel: Panel) -> None:
-    """Draw the mean over the workloads by lifetime, and that of the predictor."""
-    means, kind = panel.means["speedup"], panel.kinds["speedup"]
-    heights = [means[f"tc-weak[lifetime={lifetime}]"] or np.nan for lifetime in LIFETIMES]
-    look = {"color": "black", "linewidth": 1.8, "marker": "*", "markersize": 5}
-    _line(axes, heights, look, kind)
-    if means["tc-weak"]:
-        axes.axhline(
-            means["tc-weak"],
-            color="black",
-            linewidth=1.2,
-            linestyle=(0, (1, 1)),
-            label=f"predictor, {kind}",
+        axes.axis("off")
+        drawn = axes.table(
+            cellText=cells, colLabels=columns, loc="center", cellLoc="center", edges="horizontal"
         )
-
-
-def average_lifetime(comparison: Comparison, workload: str) -> float | None:
-    """Mean lifetime, in core cycles, of the predictor's leases; None if there are none."""
-    l2 = comparison.run(workload, "tc-weak").stats["l2"]
-    return float(l2["lease_cycles"]) / float(l2["leases"]) if l2["leases"] else None
+        drawn.auto_set_font_size(False)
+        drawn.set_fontsize(6.5)
+        for cell in drawn.get_celld().values():
+            cell.set_linewidth(0.4)
+        drawn.auto_set_column_width(list(range(len(columns))))
+        figure.suptitle(title, fontsize=8)
+        return figure

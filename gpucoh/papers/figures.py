@@ -14,10 +14,12 @@ from gpucoh.errors import ConfigError
 from gpucoh.files import whole_file
 from gpucoh.late import LATE_IMPORT
 from gpucoh.papers import drawing
-from gpucoh.papers.bars import Group, shown_group, usable
+from gpucoh.papers.amounts import AMOUNTS
+from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
+from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.claims import Paper, load
-from gpucoh.papers.drawing import LIFETIMES, Panel
-from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
+from gpucoh.papers.runs import Bench, Runs, missing_protocol, present
 from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
 from gpucoh.units import nearest
@@ -25,88 +27,14 @@ from gpucoh.units import nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
-MEASURES = ("speedup", "traffic", "noc_energy", "noc_power", "energy")
-DIRECTORIES = ((8, 2), (8, 4), (16, 8), (32, 16))
+
+def _plain(figure: str) -> str:
+    """A figure's id without the words that may precede its number."""
+    return figure.lower().removeprefix("fig").removeprefix("ure").removeprefix("table").strip(" -")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FigureSpec:
-    """One figure of a paper.
-
-    Attributes
-    ----------
-    id, title : str
-    groups : tuple of str
-        The paper's sets of workloads, or single workloads; one panel each.
-    protocols : tuple of str
-        The protocols, in the order of the bars.
-    baseline : str
-        One of the protocols.
-    draw : callable
-        Maps the panels' runs to a figure.
-    """
-
-    id: str
-    title: str
-    groups: tuple[str, ...]
-    protocols: tuple[str, ...]
-    baseline: str
-    draw: Callable[[Sequence[Panel]], Figure]
-
-
-def _tc() -> tuple[FigureSpec, ...]:
-    fixed = tuple(f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES)
-    variants = ("tc-strong", "tc-weak[lifetime=3200]", "tc-weak")
-    directories = tuple(
-        f"gpu-vini[dir_ways={ways},dir_ratio={ratio}]" for ways, ratio in DIRECTORIES
-    )
-    sizes = (*directories, "tc-weak")
-    swept = ("no-l1", "tc-weak", *fixed)
-    between, within = ("no-l1", *COHERENT), ("no-coh", *COHERENT)
-    d = drawing
-    rows: list[tuple[str, str, str, Sequence[str], str, Callable[[Sequence[Panel]], Figure]]] = [
-        ("1a", "Ideal coherence", "inter", ("no-l1", "ideal"), "no-l1", d.speedups),
-        ("1b", "Traffic of coherence", "intra", ("no-coh", "mesi", "gpu-vi"), "no-coh", d.traffic),
-        ("7a", "Performance", "inter", between, "no-l1", d.speedups),
-        ("7b", "Performance", "intra", ("no-coh", "no-l1", *COHERENT), "no-coh", d.speedups),
-        ("8a", "Interconnect traffic", "inter", between, "no-l1", d.traffic),
-        ("8b", "Interconnect traffic", "intra", within, "no-coh", d.traffic),
-        ("9a", "Interconnect", "inter", between, "no-l1", d.power_and_energy),
-        ("9b", "Interconnect", "intra", within, "no-coh", d.power_and_energy),
-        ("10a", "TC-Strong and TC-Weak", "all", variants, "tc-strong", d.mean_speedups),
-        ("10b", "TC-Strong and TC-Weak, traffic", "all", variants, "tc-strong", d.mean_traffic),
-        ("11a", "TC-Weak with fixed lifetimes", "inter", swept, "no-l1", d.lifetimes),
-        (
-            "11b",
-            "TC-Weak with fixed lifetimes",
-            "intra",
-            ("no-coh", *swept[1:]),
-            "no-coh",
-            d.lifetimes,
-        ),
-        ("12a", "Directory sizes", "inter intra", sizes, sizes[0], d.mean_speedups),
-        ("12b", "Directory sizes, traffic", "inter intra", sizes, sizes[0], d.mean_traffic),
-        ("12c", "Directory sizes, traffic of rg", "rg", sizes, sizes[0], d.workload_traffic),
-    ]
-    return tuple(
-        FigureSpec(
-            id=i,
-            title=title,
-            groups=tuple(groups.split()),
-            protocols=tuple(names),
-            baseline=baseline,
-            draw=draw,
-        )
-        for i, title, groups, names, baseline, draw in rows
-    )
-
-
-FIGURES: dict[str, tuple[FigureSpec, ...]] = {"tc": _tc()}
-
-
-def chosen(paper: str, figure: str | None) -> tuple[FigureSpec, ...]:
-    """The figures of a paper whose id is ``figure`` or begins with it; by default all.
+def chosen(paper: str, figure: str | None) -> tuple[Spec, ...]:
+    """The figures and tables of a paper whose id is ``figure`` or begins with it; by default all.
 
     Raises
     ------
@@ -117,8 +45,10 @@ def chosen(paper: str, figure: str | None) -> tuple[FigureSpec, ...]:
     specs = FIGURES[paper]
     if figure is None:
         return specs
-    wanted = figure.lower().removeprefix("fig").removeprefix("ure")
-    found = tuple(spec for spec in specs if spec.id == wanted or spec.id.rstrip("abcd") == wanted)
+    wanted = _plain(figure)
+    found = tuple(
+        spec for spec in specs if wanted in (_plain(spec.id), _plain(spec.id).rstrip("abcd"))
+    )
     if not found:
         ids = [spec.id for spec in specs]
         raise ConfigError(
@@ -133,18 +63,23 @@ def members(paper: Paper, group: str) -> tuple[str, ...]:
 
 
 def reproduce(
-    paper: Paper, specs: Sequence[FigureSpec], bench: Bench, folder: Path
+    paper: Paper, specs: Sequence[Spec], bench: Bench, folder: Path
 ) -> list[dict[str, object]]:
     """Run the runs of figures and draw them, each as PNG, SVG, PDF, CSV and JSON in the folder.
 
     Returns
     -------
     list of dict
-        One per figure: id, title, baseline, files, means by group and protocol, what was left out because it is not
-        built in, and which runs were wrong.
+        One per figure or table: id, title, baseline, files, means by group and protocol, their kinds by measure, the
+        rows of a table, what was left out because it is not built in, and which runs were wrong.
     """
     panels = _panels(paper, specs, bench)
-    return [_reproduce_one(paper, spec, panels[spec.id], folder) for spec in specs]
+    return [
+        _write_table(paper, spec, folder)
+        if isinstance(spec, TableSpec)
+        else _reproduce_one(paper, spec, panels[spec.id], folder)
+        for spec in specs
+    ]
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,22 +88,22 @@ class PaperFigure:
 
     Attributes
     ----------
-    spec : FigureSpec
+    spec : FigureSpec or TableSpec
     figure : matplotlib.figure.Figure
     means : pandas.DataFrame
-        The mean bars, by group and protocol.
+        The mean bars, by group and protocol; empty for a table.
     table : pandas.DataFrame
-        Every run of the figure.
+        Every run of the figure, or the rows of the table.
     """
 
-    spec: FigureSpec
+    spec: Spec
     figure: Figure
     means: pd.DataFrame
     table: pd.DataFrame
 
     def __repr__(self) -> str:
         return (
-            f"<gpucoh.papers.PaperFigure {self.spec.id}: {self.spec.title}, {len(self.table)} runs>"
+            f"<gpucoh.papers.PaperFigure {self.spec.id}: {self.spec.title}, {len(self.table)} rows>"
         )
 
     def _repr_png_(self) -> bytes:
@@ -210,6 +145,12 @@ def paper_figure(
     if len(specs) > 1:
         ids = ", ".join(spec.id for spec in specs)
         raise ConfigError(f"figure {figure!r} of paper {paper!r} has parts: choose one of {ids}")
+    spec = specs[0]
+    if isinstance(spec, TableSpec):
+        rows = spec.rows(described)
+        return PaperFigure(
+            spec, drawing.table(spec.title, rows), pd.DataFrame(), pd.DataFrame(rows)
+        )
     bench = Bench(
         machine=described.machine,
         scale=scale,
@@ -218,15 +159,16 @@ def paper_figure(
         store=None if store is None else Path(store),
         parameters=described.parameters,
     )
-    panels = _panels(described, specs, bench)[specs[0].id]
+    panels = _panels(described, specs, bench)[spec.id]
     means = pd.DataFrame(_by_group(panels, _mean_rows))
-    return PaperFigure(specs[0], specs[0].draw(panels), means, _table(panels))
+    return PaperFigure(spec, spec.draw(panels), means, _table(panels))
 
 
-def _panels(paper: Paper, specs: Sequence[FigureSpec], bench: Bench) -> dict[str, list[Panel]]:
+def _panels(paper: Paper, specs: Sequence[Spec], bench: Bench) -> dict[str, list[Panel]]:
     """The panels of figures by the figures' ids; all runs run together."""
-    bench.get(pair for spec in specs for group in spec.groups for pair in _runs(paper, spec, group))
-    return {spec.id: [_panel(paper, spec, group, bench) for group in spec.groups] for spec in specs}
+    drawn = [spec for spec in specs if isinstance(spec, FigureSpec)]
+    bench.get(pair for spec in drawn for group in spec.groups for pair in _runs(paper, spec, group))
+    return {spec.id: [_panel(paper, spec, group, bench) for group in spec.groups] for spec in drawn}
 
 
 def _protocols(spec: FigureSpec) -> list[str]:
@@ -237,47 +179,59 @@ def _shown(paper: Paper, spec: FigureSpec, group: str, measure: str) -> Group:
     """The bars of a panel; those that the paper's file does not describe are relative to the figure's baseline."""
     names = present(members(paper, group))
     shown = shown_group(paper, measure, spec.id, names)
-    kind = "harmonic" if measure == "speedup" else "arithmetic"
-    return shown or Group(measure=measure, baselines=dict.fromkeys(names, spec.baseline), kind=kind)
+    if shown is not None:
+        return shown
+    kind = first_mean(paper, measure)[1] if spec.baseline else spec.mean
+    return Group(measure=measure, baselines=dict.fromkeys(names, spec.baseline), kind=kind)
 
 
 def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str]]:
     """The (workload, protocol) pairs of a panel, and those to which its mean bars are relative."""
-    for measure in MEASURES:
+    for measure in spec.measures:
         for name, baseline in _shown(paper, spec, group, measure).baselines.items():
-            yield from ((name, protocol) for protocol in (*_protocols(spec), baseline))
+            yield from ((name, one) for one in (*_protocols(spec), baseline) if one)
 
 
 def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
-    groups = {measure: _shown(paper, spec, group, measure) for measure in MEASURES}
+    groups = {measure: _shown(paper, spec, group, measure) for measure in spec.measures}
+    bars = {measure: _bars(spec, measure, names, runs) for measure in spec.measures}
     used = {
         measure: {
-            protocol: usable(shown, (protocol, spec.baseline), runs) for protocol in protocols
+            protocol: usable(shown, (protocol, spec.baseline), runs).only(
+                [
+                    name
+                    for name in names
+                    if spec.baseline or bars[measure][name][protocol] is not None
+                ]
+            )
+            for protocol in protocols
         }
         for measure, shown in groups.items()
     }
     means = {
         measure: {
             protocol: kept.against(protocol, spec.baseline, runs)
+            if spec.baseline
+            else absolute(measure, protocol, list(kept.baselines), runs, kept.kind)
             for protocol, kept in by_protocol.items()
         }
         for measure, by_protocol in used.items()
     }
-    traffic = {
-        protocol: _scaled(
-            used["traffic"][protocol].parts(protocol, runs, lambda run: run.stats.flits_by_class()),
-            means["traffic"][protocol],
-        )
-        for protocol in protocols
-    }
     return Panel(
         title=spec.title,
         group=group,
-        comparison=bench.comparison(names, protocols, spec.baseline),
+        comparison=bench.comparison(names, protocols, spec.baseline or protocols[0]),
+        bars=bars,
         means=means,
-        traffic=traffic,
+        traffic={
+            protocol: _scaled(
+                kept.parts(protocol, runs, lambda run: run.stats.flits_by_class()),
+                means["traffic"][protocol],
+            )
+            for protocol, kept in used.get("traffic", {}).items()
+        },
         counted={
             measure: {protocol: len(kept.baselines) for protocol, kept in by_protocol.items()}
             for measure, by_protocol in used.items()
@@ -289,6 +243,22 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     )
 
 
+def _bars(
+    spec: FigureSpec, measure: str, names: Sequence[str], runs: Runs
+) -> dict[str, dict[str, float | None]]:
+    """The bar of every workload and protocol."""
+
+    def bar(name: str, protocol: str) -> float | None:
+        run = runs[name, protocol]
+        if not spec.baseline:
+            return AMOUNTS[measure](run)
+        return ratio(measure, run, runs[name, spec.baseline])
+
+    return {
+        name: {protocol: bar(name, protocol) for protocol in _protocols(spec)} for name in names
+    }
+
+
 def _scaled(parts: Mapping[str, float], total: float | None) -> dict[str, float]:
     """Parts that sum to a total, in the same shares."""
     whole = sum(parts.values())
@@ -298,16 +268,14 @@ def _scaled(parts: Mapping[str, float], total: float | None) -> dict[str, float]
 def _reproduce_one(
     paper: Paper, spec: FigureSpec, panels: Sequence[Panel], folder: Path
 ) -> dict[str, object]:
-    stem = f"{paper.id}-{spec.id}"
-    files = save(spec.draw(panels), folder, stem)
-    with whole_file(folder / f"{stem}.csv") as part:
-        _table(panels).to_csv(part, index=False)
     drawn: dict[str, Any] = {
         "paper": paper.id,
         "figure": spec.id,
         "title": spec.title,
         "baseline": spec.baseline,
         "means": _by_group(panels, _mean_rows),
+        "kinds": dict(panels[0].kinds),
+        "rows": [],
         "left_out": _left_out(paper, spec),
         "wrong": [
             f"{run.workload} under {run.protocol}"
@@ -315,24 +283,68 @@ def _reproduce_one(
             for run in panel.comparison.failures
         ],
     }
-    summary = _by_group(panels, lambda panel: panel.comparison.summary)
-    data = drawn | {"summary": summary}
+    more = {
+        "bars": _by_group(panels, _bar_rows),
+        "summary": _by_group(panels, lambda panel: panel.comparison.summary),
+    }
+    return _write(spec.draw(panels), drawn, more, _table(panels), folder)
+
+
+def _write_table(paper: Paper, spec: TableSpec, folder: Path) -> dict[str, object]:
+    with LATE_IMPORT:
+        import pandas as pd
+
+    rows = spec.rows(paper)
+    drawn: dict[str, Any] = {
+        "paper": paper.id,
+        "figure": spec.id,
+        "title": spec.title,
+        "baseline": "",
+        "means": [],
+        "kinds": {},
+        "rows": rows,
+        "left_out": [],
+        "wrong": [],
+    }
+    return _write(drawing.table(spec.title, rows), drawn, {}, pd.DataFrame(rows), folder)
+
+
+def _write(
+    figure: Figure,
+    drawn: Mapping[str, Any],
+    more: Mapping[str, Any],
+    table: pd.DataFrame,
+    folder: Path,
+) -> dict[str, object]:
+    """Write a figure, its table, and what describes it; ``more`` is in the JSON file alone."""
+    stem = f"{drawn['paper']}-{drawn['figure']}"
+    files = save(figure, folder, stem)
+    with whole_file(folder / f"{stem}.csv") as part:
+        table.to_csv(part, index=False)
     with whole_file(folder / f"{stem}.json") as part:
-        part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        part.write_text(json.dumps({**drawn, **more}, indent=2) + "\n", encoding="utf-8")
     files += [folder / f"{stem}.csv", folder / f"{stem}.json"]
-    return drawn | {"files": [str(path) for path in files]}
+    return {**drawn, "files": [str(path) for path in files]}
 
 
 def _mean_rows(panel: Panel) -> list[dict[str, Any]]:
     """One entry per protocol: its mean bars over those of the figure's baseline."""
     counts = {row["protocol"]: row["workloads"] for row in panel.comparison.mean_rows()}
+    rows = []
+    for protocol in panel.comparison.protocols:
+        row = {"protocol": protocol, "workloads": counts[protocol]}
+        if panel.kinds.get("speedup") == "harmonic mean":
+            row["speedup_harmonic"] = panel.means["speedup"][protocol]
+        rows.append(row | {measure: means[protocol] for measure, means in panel.means.items()})
+    return rows
+
+
+def _bar_rows(panel: Panel) -> list[dict[str, Any]]:
+    """One entry per workload and protocol: its bars by measure."""
     return [
-        {
-            "protocol": protocol,
-            "workloads": counts[protocol],
-            "speedup_harmonic": panel.means["speedup"][protocol],
-            **{measure: panel.means[measure][protocol] for measure in MEASURES},
-        }
+        {"workload": name, "protocol": protocol}
+        | {measure: bars[name][protocol] for measure, bars in panel.bars.items()}
+        for name in panel.comparison.workloads
         for protocol in panel.comparison.protocols
     ]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from gpucoh.experiments.stored import code_digest
 from gpucoh.gpu import VERSION
-from gpucoh.papers.bars import shown_group, usable
+from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.scorecard import VERDICTS, Verdict, scorecard
-from gpucoh.papers.study import BarTable, Input, reason_of, study
+from gpucoh.papers.study import BarTable, Sizes, Variant, reason_of, study
 
 _NAMES = {"speedup": "speedup", "traffic": "traffic", "noc_energy": "network energy"}
 
@@ -62,11 +61,16 @@ def origin(paper: Paper, bench: Bench) -> str:
     )
 
 
+def _changed(bench: Bench, variant: Variant) -> Bench:
+    """The bench of a variant."""
+    return bench.variant(options=variant.options, fields=variant.machine)
+
+
 def scorecard_table(paper: Paper, bench: Bench) -> str:
     """Every claim: the paper's value, ours, its range over the seeds, the verdict; the same under variants."""
     verdicts = scorecard(paper, bench)
     columns = [variant for variant in study(paper.id).variants if variant.column]
-    others = [scorecard(paper, bench.variant(options=variant.options)) for variant in columns]
+    others = [scorecard(paper, _changed(bench, variant)) for variant in columns]
     head = ["claim", "figure", "measure", "of", "paper", "here"]
     head += ["range"] if len(bench.seeds) > 1 else []
     rows = []
@@ -113,7 +117,7 @@ def variants_table(paper: Paper, bench: Bench) -> str:
     for variant in study(paper.id).variants:
         claims = [claim for claim in paper.claims if claim.id in variant.claims]
         default = scorecard(paper, bench, claims)
-        changed = scorecard(paper, bench.variant(options=variant.options), claims)
+        changed = scorecard(paper, _changed(bench, variant), claims)
         for ours, other in zip(default, changed, strict=True):
             cells = [variant.title, ours.id, _of(ours), _number(ours.claimed)]
             rows.append([*cells, *_pair(ours), *_pair(other)])
@@ -135,33 +139,34 @@ def bars_table(paper: Paper, bench: Bench) -> str:
 
 def _bars(paper: Paper, bench: Bench, table: BarTable) -> str:
     places = [(group, measure) for group in table.groups for measure in table.measures]
-    protocols = [name for name in table.protocols if not missing_protocol(name)]
+
+    def cell(group: str, measure: str, protocol: str) -> str:
+        names = present(paper.groups[group])
+        shown = shown_group(paper, measure, table.figures.get(measure, ""), names)
+        return "-" if shown is None else _mean_bar(bench, shown, protocol)
+
     rows = [
-        [f"`{name}`", *(_mean_bar(paper, bench, group, measure, name) for group, measure in places)]
-        for name in protocols
+        [f"`{name}`", *(cell(group, measure, name) for group, measure in places)]
+        for name in table.protocols
+        if not missing_protocol(name)
     ]
     head = ["protocol", *(f"{group}: {_NAMES.get(measure, measure)}" for group, measure in places)]
     return _table(head, rows)
 
 
-def _mean_bar(paper: Paper, bench: Bench, group: str, measure: str, protocol: str) -> str:
+def _mean_bar(bench: Bench, shown: Group, protocol: str) -> str:
     """A mean bar of the workloads with right results, and their number if some are wrong."""
-    names = present(paper.groups[group])
-    shown = shown_group(paper, measure, "", names)
-    if shown is None:
-        return "-"
-    bench.get(
-        (name, one) for name in names for one in dict.fromkeys((protocol, shown.baselines[name]))
-    )
+    pairs = [(name, one) for name, base in shown.baselines.items() for one in (protocol, base)]
+    bench.get(dict.fromkeys(pairs))
+    used = shown
     for seed in bench.seeds:
-        shown = usable(shown, (protocol,), bench.runs(seed))
-    means = [shown.mean(protocol, bench.runs(seed)) for seed in bench.seeds]
+        used = usable(used, (protocol,), bench.runs(seed))
+    means = [used.mean(protocol, bench.runs(seed)) for seed in bench.seeds]
     values = [mean for mean in means if mean is not None]
     if not values:
         return "-"
-    used = len(shown.baselines)
-    left_out = f", {used} of {len(names)}" if used < len(names) else ""
-    return _over_seeds(values) + left_out
+    number, every = len(used.baselines), len(shown.baselines)
+    return _over_seeds(values) + (f", {number} of {every}" if number < every else "")
 
 
 def sizes_table(paper: Paper, bench: Bench) -> str:
@@ -173,23 +178,17 @@ def sizes_table(paper: Paper, bench: Bench) -> str:
     rows = []
     for size in dict.fromkeys(item.size for item in sizes.inputs):
         inputs = [item for item in sizes.inputs if item.size == size]
-        smaller = replace(
-            paper, groups={**paper.groups, sizes.group: tuple(i.workload for i in inputs)}
-        )
         parameters = {item.workload: item.parameters for item in inputs}
         sized = bench.variant(parameters=parameters, seeds=bench.seeds[:1])
-        rows += [_size_row(paper, sized, item, sizes.protocols) for item in inputs]
-        means = [
-            _mean_bar(smaller, sized, sizes.group, "speedup", name) for name in sizes.protocols
-        ]
-        rows.append([size, f"mean of {len(inputs)}", *means])
+        names = [item.workload for item in inputs]
+        rows += [[size, name, *_speedups(paper, sized, sizes, [name])] for name in names]
+        rows.append([size, f"mean of {len(names)}", *_speedups(paper, sized, sizes, names)])
     return _table(head, rows)
 
 
-def _size_row(paper: Paper, bench: Bench, item: Input, protocols: Sequence[str]) -> list[str]:
-    one = replace(paper, groups={"one": (item.workload,)})
-    means = [_mean_bar(one, bench, "one", "speedup", name) for name in protocols]
-    return [item.size, item.workload, *means]
+def _speedups(paper: Paper, bench: Bench, sizes: Sizes, workloads: Sequence[str]) -> list[str]:
+    shown = shown_group(paper, "speedup", sizes.figure, workloads)
+    return ["-" if shown is None else _mean_bar(bench, shown, name) for name in sizes.protocols]
 
 
 TABLES: dict[str, Callable[[Paper, Bench], str]] = {

@@ -17,7 +17,8 @@ from gpucoh.protocols import split_options
 from gpucoh.suite import workloads as all_workloads
 
 Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters
-Key = tuple[str, str, int, tuple[tuple[str, str], ...]]
+Given = tuple[tuple[str, str], ...]
+Key = tuple[str, str, int, Given, Given]  # workload, protocol, seed, parameters, machine fields
 
 
 class Runs(Protocol):
@@ -60,6 +61,10 @@ def with_options(protocol: str, added: Mapping[str, Mapping[str, str]]) -> str:
     return f"{name}[{','.join(f'{key}={value}' for key, value in options.items())}]"
 
 
+def _as_key(given: Mapping[str, object]) -> Given:
+    return tuple(sorted((name, str(value)) for name, value in given.items()))
+
+
 @dataclass
 class Bench:
     """Runs by workload, protocol and seed, on one machine, at one scale.
@@ -80,6 +85,8 @@ class Bench:
         Workload -> parameters that differ from the scale's.
     options : dict
         Protocol id -> options that are added to it whenever it runs.
+    fields : dict
+        Fields of the machine that differ.
     done : dict
         The runs.
     """
@@ -92,6 +99,7 @@ class Bench:
     store: Path | None = None
     parameters: Parameters = field(default_factory=dict)
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
     done: dict[Key, RunResult] = field(default_factory=dict)
 
     def variant(
@@ -99,13 +107,15 @@ class Bench:
         *,
         parameters: Parameters | None = None,
         options: Mapping[str, Mapping[str, str]] | None = None,
+        fields: Mapping[str, object] | None = None,
         seeds: tuple[int, ...] | None = None,
     ) -> Bench:
-        """A bench of other parameters, options or seeds, which shares the runs of this one."""
+        """A bench of other parameters, options, machine fields or seeds, which shares the runs of this one."""
         return replace(
             self,
             parameters=self.parameters if parameters is None else parameters,
             options=self.options if options is None else options,
+            fields=self.fields if fields is None else fields,
             seeds=self.seeds if seeds is None else seeds,
         )
 
@@ -114,9 +124,8 @@ class Bench:
         return with_options(name, self.options)
 
     def _key(self, workload: str, protocol: str, seed: int) -> Key:
-        given = self.parameters.get(workload, {})
-        parameters = tuple(sorted((name, str(value)) for name, value in given.items()))
-        return workload, self.protocol(protocol), seed, parameters
+        parameters = _as_key(self.parameters.get(workload, {}))
+        return workload, self.protocol(protocol), seed, parameters, _as_key(self.fields)
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
@@ -131,6 +140,7 @@ class Bench:
                 scale=self.scale,
                 seed=seed,
                 params=self.parameters.get(workload),
+                set=self.fields or None,
             )
             for seed, (workload, protocol) in itertools.product(self.seeds, pairs)
         }

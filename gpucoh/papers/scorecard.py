@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpucoh.gpu import protocols, resolve
 from gpucoh.papers.agreement import agreement
-from gpucoh.papers.bars import AMOUNTS, measure_claim, protocols_of
+from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN
+from gpucoh.papers.bars import measure_claim, protocols_of
+from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
-from gpucoh.papers.counts import COUNTS, Count
+from gpucoh.papers.counts import Count
+from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.study import reason_of
 
@@ -61,21 +63,9 @@ class Verdict:
         return asdict(self)
 
 
-def _states(protocol: str) -> int:
-    """Number of transient coherence states, L1 and L2."""
-    tables = (
-        table
-        for controller in protocols()[protocol].json["controllers"]
-        for table in controller["tables"]
-    )
-    return sum(
-        state["kind"] == "transient_coherence" for table in tables for state in table["states"]
-    )
-
-
 def _needed(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
     """The protocols that a claim needs to run on one of its workloads."""
-    count = COUNTS.get((paper.id, claim.id))
+    count = COUNTS[paper.id].get(claim.id)
     return count.protocols if count else protocols_of(paper, claim, workload)
 
 
@@ -83,13 +73,14 @@ def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
     """Why a claim cannot be measured, or an empty text if it can."""
     if claim.exact == "parameter":
         return "a parameter of the configuration, not a result"
-    counted = (paper.id, claim.id) in COUNTS
-    if not counted and claim.measure != "states" and claim.measure not in AMOUNTS:
-        return f"not computed: {claim.note or claim.says}"
-    if not counted and not (claim.subject and claim.baseline):
-        return "the paper names no protocol"
-    if claim.measure == "states":
-        return missing_protocol(claim.subject) or missing_protocol(claim.baseline)
+    if claim.measure in DESCRIBED:
+        names = [name for name in (claim.subject, claim.baseline) if name]
+        return next(filter(None, map(missing_protocol, names)), "")
+    if claim.id not in COUNTS[paper.id]:
+        if claim.measure not in AMOUNTS:
+            return f"not computed: {claim.note or claim.says}"
+        if not claim.subject or not (claim.baseline or claim.measure in OF_ONE_RUN):
+            return "the paper names no protocol"
     if not present(claim.workloads):
         return f"workloads not built in: {' '.join(claim.workloads)}"
     for workload in present(claim.workloads):
@@ -141,7 +132,7 @@ def wanted_runs(
     return [
         (name, protocol)
         for claim in (paper.claims if claims is None else claims)
-        if claim.measure != "states" and not _unmeasured(paper, claim, bench)
+        if claim.measure not in DESCRIBED and not _unmeasured(paper, claim, bench)
         for name in present(claim.workloads)
         for protocol in _needed(paper, claim, name)
     ]
@@ -164,12 +155,11 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
-    count = COUNTS.get((paper.id, claim.id))
+    count = COUNTS[paper.id].get(claim.id)
     why = _unmeasured(paper, claim, bench)
     used, values, notes = list(claim.workloads), [], [why] if why else []
-    if not why and claim.measure == "states":
-        ours, base = (resolve(name).protocol.id for name in (claim.subject, claim.baseline))
-        values = [float(_states(ours) - _states(base))]
+    if not why and claim.measure in DESCRIBED:
+        values = [float(DESCRIBED[claim.measure](paper, claim))]
     elif not why:
         used, excluded = _used(paper, claim, bench)
         values = _values(paper, claim, count, used, bench)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -19,6 +19,8 @@ class Variant:
     title : str
     options : dict
         Protocol id -> options that are added to it.
+    machine : dict
+        Fields of the machine that differ.
     claims : tuple of str
         The claims' ids; empty for a column of the scorecard.
     column : bool
@@ -27,17 +29,26 @@ class Variant:
 
     title: str
     options: Mapping[str, Mapping[str, str]]
+    machine: Mapping[str, object] = field(default_factory=dict)
     claims: tuple[str, ...] = ()
     column: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class BarTable:
-    """Mean bars to tabulate: groups of workloads, measures, protocols."""
+    """Mean bars to tabulate: groups of workloads, measures, protocols.
+
+    Attributes
+    ----------
+    groups, measures, protocols : tuple of str
+    figures : dict
+        Measure -> the paper's figure whose baselines and means its bars have, where the group does not have them.
+    """
 
     groups: tuple[str, ...]
     measures: tuple[str, ...]
     protocols: tuple[str, ...]
+    figures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +62,13 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """Inputs of several sizes of a group's workloads, and the protocols whose speedups are tabulated."""
+    """Inputs of several sizes of a group's workloads, and the protocols whose speedups are tabulated.
+
+    ``figure`` is the paper's figure whose baselines and means the speedups have, or empty.
+    """
 
     group: str
+    figure: str
     protocols: tuple[str, ...]
     inputs: tuple[Input, ...]
 
@@ -98,6 +113,7 @@ def read(text: str) -> Study:
 def _sizes(data: Mapping[str, Any]) -> Sizes:
     return Sizes(
         group=data["group"],
+        figure=data.get("figure", ""),
         protocols=tuple(data["protocols"]),
         inputs=tuple(Input(**item) for item in data.get("input", ())),
     )

@@ -28,6 +28,7 @@ _SMALL = 6.0  # points; the smallest text
 _PITCH = 7.1  # points from bar to bar below which names of _SMALL would touch
 _GAP = 0.9  # space between groups of bars, in bars
 _LEFT = 0.5  # inches for the y axis
+_LABEL = 28  # letters of a line beside the y axis that a chart's height fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,8 @@ class Chart:
         Text above the chart, if the figure has several.
     values : bool
         Whether each bar's height is printed above it.
+    line : float, optional
+        Height of the dashed line, that of the baseline; None: no line.
     """
 
     groups: Mapping[str, Sequence[Bar]]
@@ -86,6 +89,7 @@ class Chart:
     names: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     values: bool = False
+    line: float | None = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +278,7 @@ def _draw_rows(
     """Draw the rows of a chart on a common scale."""
     bars = [bar for group in chart.groups.values() for bar in group]
     right = [max(bar.height, bar.spread[1] if bar.spread else 0) for bar in bars if not bar.wrong]
-    top = max([1.0, *right])
+    top = max([chart.line or 0.0, *right]) or 1.0
     # A wrong run far above all right ones would make these unreadable: its bar is broken.
     limit = 1.25 * top if any(bar.height > 1.25 * top for bar in bars) else None
     long = max(len(row) for row in rows)
@@ -319,8 +323,9 @@ def _draw_row(
     axes.tick_params(axis="x", length=0, pad=_names_height(chart, options))
     axes.tick_params(axis="y", labelsize=7)
     axes.set_xlim(-0.5 - _GAP / 2, long * step - _GAP / 2 - 0.5)
-    axes.set_ylabel(chart.label, fontsize=7)
-    axes.axhline(1.0, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
+    axes.set_ylabel(textwrap.fill(chart.label, _LABEL), fontsize=7)
+    if chart.line is not None:
+        axes.axhline(chart.line, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -92,13 +92,14 @@ def traffic_figure(
     return draw([chart], chosen, f"{title} ({subtitle(comparison)})")
 
 
-def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str) -> Chart:
+def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str, title: str = "") -> Chart:
     """A chart of flits by message class over the flits of a baseline."""
     return Chart(
         groups=groups,
         looks={kind: kind_look(kind) for kind in CLASS_NAMES},
         names=CLASS_NAMES,
         label=f"flits relative to {baseline}",
+        title=title,
     )
 
 

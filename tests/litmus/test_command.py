@@ -112,7 +112,7 @@ def test_few_results_are_histograms_many_a_table(cli):
     assert "allowed by RC-MCA" in out
     _, out, _ = cli("SB", "MP", "-p", "all", "--runs", "5")
     assert "observed" in out
-    assert "16 run, 0 with forbidden outcomes" in out
+    assert f"{2 * len(gpucoh.protocols())} run, 0 with forbidden outcomes" in out
 
 
 def test_a_forbidden_outcome_ends_with_1(cli, monkeypatch):

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import gpucoh
 from gpucoh.experiments.runner import Run
 from gpucoh.gpu import GPU
-from gpucoh.papers import load, pages, scorecard, study
+from gpucoh.papers import load, pages, papers, scorecard, study
+from gpucoh.papers.bars import shown_group
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.suite import workloads
 from gpucoh.units import parse_bytes
@@ -125,27 +127,37 @@ def test_sizes_run_with_their_parameters_and_have_a_mean(paper, bench):
     assert any(key[0] == "stn" and key[3] == (("steps", "1"),) for key in bench.done)
 
 
-def test_the_shipped_study_names_what_exists():
-    given, tc = study.study("tc"), load("tc")
-    ids = {claim.id for claim in tc.claims}
+@pytest.mark.parametrize("name", papers())
+def test_the_shipped_study_names_what_exists(name):
+    given, described = study.study(name), load(name)
+    ids = {claim.id for claim in described.claims}
     for variant in given.variants:
         assert variant.claims or variant.column
+        assert variant.options or variant.machine
+        gpucoh.machine(described.machine).replace(**variant.machine)
         assert set(variant.claims) <= ids
-        for name, options in variant.options.items():
+        for protocol, options in variant.options.items():
             text = ",".join(f"{key}={value}" for key, value in options.items())
-            assert not missing_protocol(f"{name}[{text}]")
+            assert not missing_protocol(f"{protocol}[{text}]")
     for table in given.bars:
-        assert not [name for name in table.protocols if missing_protocol(name)]
-        assert set(table.groups) <= set(tc.groups)
+        assert not [protocol for protocol in table.protocols if missing_protocol(protocol)]
+        for group in table.groups:
+            for measure in table.measures:
+                figure = table.figures.get(measure, "")
+                assert shown_group(described, measure, figure, described.groups[group]), measure
     for reason in given.reasons:
         assert set(reason.claims) <= ids
         assert reason.text
     for item in given.sizes.inputs if given.sizes else ():
         assert present([item.workload])
+        assert shown_group(described, "speedup", given.sizes.figure, [item.workload])
         workloads()[item.workload].setting("small", 0, item.parameters)
 
 
-def test_the_declared_sizes_are_near_those_of_the_arrays(monkeypatch):
+@pytest.mark.parametrize(
+    ("which", "chosen"), [("tc", ("0.5 MiB", "2 MiB")), ("rcc", ("0.75 MiB",))]
+)
+def test_the_declared_sizes_are_near_those_of_the_arrays(which, chosen, monkeypatch):
     sizes, allocate = [], GPU._allocate
 
     class Stop(Exception):
@@ -161,7 +173,7 @@ def test_the_declared_sizes_are_near_those_of_the_arrays(monkeypatch):
 
     monkeypatch.setattr(GPU, "_allocate", count)
     monkeypatch.setattr(GPU, "launch", stop)
-    inputs = [item for item in study.study("tc").sizes.inputs if item.size in ("0.5 MiB", "2 MiB")]
+    inputs = [item for item in study.study(which).sizes.inputs if item.size in chosen]
     assert inputs
     for item in inputs:
         sizes.clear()

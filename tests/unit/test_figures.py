@@ -11,6 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import gpucoh
+from gpucoh.papers.catalogue import FIGURES as OF_PAPERS
 from gpucoh.report.charts import Bar, Chart, Options, draw
 from gpucoh.report.looks import (
     CLASS_NAMES,
@@ -326,11 +327,24 @@ def test_every_protocol_colour_is_dark_on_white():
     assert min(contrast(slot_look(slot)["facecolor"]) for slot in range(SLOTS)) >= 3
 
 
+def differ(first, second):
+    """Whether the colours of two looks differ for every reader."""
+    return distance(first["facecolor"], second["facecolor"]) >= DISTINCT
+
+
 def test_the_protocols_looks_differ_for_every_reader():
     looks = protocol_looks(list(gpucoh.protocols()))
     for (one, first), (other, second) in itertools.combinations(looks.items(), 2):
-        differ = distance(first["facecolor"], second["facecolor"]) >= DISTINCT
-        assert differ or first["hatch"] != second["hatch"], (one, other)
+        assert differ(first, second) or first["hatch"] != second["hatch"], (one, other)
+
+
+def test_the_protocols_of_a_papers_figure_differ_in_hatch_and_in_colour_for_every_reader():
+    for spec in itertools.chain(*OF_PAPERS.values()):
+        names = {name.split("[")[0] for name in getattr(spec, "protocols", ())}
+        looks = protocol_looks(sorted(names))
+        for (one, first), (other, second) in itertools.combinations(looks.items(), 2):
+            assert first["hatch"] != second["hatch"], (spec.id, one, other)
+            assert differ(first, second), (spec.id, one, other)
 
 
 def test_slots_of_one_hatch_differ_in_colour_for_every_reader():

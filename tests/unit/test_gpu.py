@@ -367,6 +367,24 @@ def test_histograms_count_every_load_and_store():
     assert least <= stats.core.load_latency_cycles < 2 * least
 
 
+def test_order_stalls_are_counted_by_predecessor_and_length():
+    core = gpucoh.run("dlb", protocol="mesi-wt", scale="tiny").stats.core
+    weak = gpucoh.run("dlb", protocol="tc-weak", scale="tiny").stats.core
+    cycles = sum(core[f"order_stall_{kind}_cycles"] for kind in ("load", "store", "atomic"))
+    assert min(core.order_stalls_load, core.order_stalls_store, core.order_stalls_atomic) > 0
+    assert core.order_stall_latency == cycles / core.order_stalls
+    assert 0 < core.order_stall_share <= 1
+    assert 0 < core.order_blocked_cycles <= cycles  # several warps may have one in a cycle
+    assert weak.order_stall_share < core.order_stall_share
+
+
+def test_histograms_count_every_order_stall_and_atomic():
+    stats = gpucoh.run("dlb", protocol="mesi-wt", scale="tiny").stats
+    assert sum(stats.histograms.core.order_stall) == stats.core.order_stalls > 0
+    assert sum(stats.histograms.core.atomic_latency) == stats.core.atomic_instructions > 0
+    assert stats.core.atomic_latency > stats.core.load_latency
+
+
 def test_reset_starts_the_counters_at_zero(gpu):
     x = gpu.zeros(64, np.int32)
     gpu.launch(add_one, grid=1, block=64, args=(x, 64))

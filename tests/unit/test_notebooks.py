@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [
     *("litmus-and-the-explorer", "machines-and-sweeps", "own-workload-in-a-study"),
-    *("quickstart", "tc-main-figure", "write-a-kernel"),
+    *("quickstart", "rcc-main-figure", "tc-main-figure", "write-a-kernel"),
 ]
 # Statements of a notebook that are no logic; functions are kernels and workloads.
 PLAIN = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.With)

@@ -3,6 +3,7 @@
 import pytest
 
 from gpucoh.errors import ConfigError
+from gpucoh.gpu import resolve
 from gpucoh.protocols import Protocol, choose, split_list, split_options
 
 DESCRIPTION = {
@@ -151,6 +152,16 @@ def test_the_graph_names_every_state():
     dot = KNOWN["tc-weak"].dot()
     assert dot.startswith("digraph")
     assert '"L1.I" -> "L1.V" [label="LOAD"]' in dot
+
+
+def test_options_select_tables():
+    default, other = resolve("mesi-wt"), resolve("mesi-wt[exclusive=on]")
+    assert default.selected is default.protocol
+    l1 = other.selected.controllers["L1"]
+    assert default.protocol.controllers["L1"].stable == ("I", "S")
+    assert l1.stable == ("I", "S", "E", "M")
+    assert l1.transitions > default.protocol.controllers["L1"].transitions
+    assert other.selected.options == default.protocol.options
 
 
 def test_what_a_protocol_declares_for_tests_and_tools_is_read():

@@ -11,7 +11,9 @@ import gpucoh
 from registered import COHERENT, VARIATIONS
 
 SMALLEST_DIRECTORY = "gpu-vini[dir_ways=1,dir_ratio=1]"
-INVALIDATION = ("mesi", "gpu-vi", "gpu-vini", SMALLEST_DIRECTORY)
+INVALIDATION = (
+    "mesi", "gpu-vi", "gpu-vini", SMALLEST_DIRECTORY, "mesi-wt", "mesi-wt[exclusive=on]",
+)  # fmt: skip
 LEASED = [
     text
     for known in gpucoh.protocols().values()
@@ -89,8 +91,10 @@ TABLE_1 = {
     "tc-weak": ((2, 2, 1), (4, 2, 1)),
     "tc-strong": ((2, 2, 1), (4, 2, 2)),
 }
-# Table 4.
-NETWORKS = {"no-coh": 2, "gpu-vi": 4, "gpu-vini": 4, "mesi": 5, "tc-weak": 2, "tc-strong": 2}
+# Table 4; mesi-wt as table III of Ren and Lis, HPCA 2017, has MESI.
+NETWORKS = {
+    "no-coh": 2, "gpu-vi": 4, "gpu-vini": 4, "mesi": 5, "tc-weak": 2, "tc-strong": 2, "mesi-wt": 5,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("protocol", TABLE_1)

@@ -327,7 +327,7 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
                                           .fuzz_most = MWT_EXCLUSIVE_ON},
                 [MWT_OPTION_BYTES] = GPC_BYTES_OPTION},
     .public_sizes = {.given = true, .option = MWT_OPTION_BYTES, .line_header = 8},
-    .declared = {.figure_slot = 9,
+    .declared = {.figure_slot = 10,
                  .variations = "exclusive=on",
                  .uncovered = {{.table = "L2",
                                 .states = "V",

@@ -46,7 +46,8 @@ enum {
     RCC_OPTION_PREDICT_UP,
     RCC_OPTION_TICK,
     RCC_OPTION_ROLLOVER_STALL,
-    RCC_OPTION_POLLS
+    RCC_OPTION_POLLS,
+    RCC_OPTION_BYTES
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
 enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255 };
@@ -106,6 +107,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                               .small = {true, RCC_POLLS_OFF},                                                          \
                               .fuzz_least = 0,                                                                         \
                               .fuzz_most = 32},                                                                        \
+        [RCC_OPTION_BYTES] = GPC_BYTES_OPTION,                                                                         \
     }
 
 /* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
@@ -200,6 +202,23 @@ GPC_COUNTS(RCC_L1_COUNT, RCC_L1_COUNTERS)
     }
 
 /* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
+
+#define RCC_L2_LINE(FIELD)                                                      \
+    GPC_WRITER_LINE(FIELD)                                                  \
+    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */           \
+    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                 \
+    FIELD(PLAIN, uint16_t, lease)   /* predicted; 4 bits in hardware */
+#define RCC_L2_MSHR(FIELD)                                                      \
+    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
+    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
+    FIELD(PLAIN, uint8_t, haswrite)
+#define RCC_L2_BANK(FIELD)                                                              \
+    FIELD(LOGICAL, uint64_t, mnow)  /* latest version, or lease + 1, of all lines evicted */ \
+    FIELD(LOGICAL, uint64_t, epoch) /* its first time, which is 0 in hardware */
+GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
+GPC_METADATA(rcc_l2, mshr, RCC_L2_MSHR)
+GPC_METADATA(rcc_l2, unit, RCC_L2_BANK)
+GPC_KEEPS_DIRTY(rcc_l2);
 
 extern const gpc_controller_type_t rcc_l2;
 /* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */

@@ -1,4 +1,4 @@
-/* rcc_l2.c: the L2 of RCC-SC and RCC-WO, rollover, and the monitor of logical time.
+/* rcc_l2.c: the L2 of RCC-SC and RCC-WO, and rollover.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.C to III.E, figure 5.
  * Counts   2 stable + 2 transient states, 14 transitions (table V).
@@ -13,8 +13,6 @@
  *          timestamps are 0 and all L1s are flushed at that instant; then the L2 takes no request for `rollover_stall` cycles, in which
  *          STALL, FLUSH, its answers and RESUME pass a network of their own, which is not modelled.
  */
-#include <string.h>
-
 #include "protocols/relativistic/rcc.h"
 
 #define L2_STATES(X)                                                                             \
@@ -48,46 +46,11 @@ GPC_FSM(ROLL, ROLL_STATES, ROLL_EVENTS)
 
 enum { TABLE_LINES, TABLE_ROLL };
 
-#define L2_LINE(FIELD)                                                      \
-    GPC_WRITER_LINE(FIELD)                                                  \
-    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */           \
-    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                 \
-    FIELD(PLAIN, uint16_t, lease)   /* predicted; 4 bits in hardware */
-#define L2_MSHR(FIELD)                                                      \
-    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
-    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
-    FIELD(PLAIN, uint8_t, haswrite)
-#define L2_BANK(FIELD)                                                              \
-    FIELD(LOGICAL, uint64_t, mnow)  /* latest version, or lease + 1, of all lines evicted */ \
-    FIELD(LOGICAL, uint64_t, epoch) /* its first time, which is 0 in hardware */
-GPC_METADATA(rcc_l2, line, L2_LINE)
-GPC_METADATA(rcc_l2, mshr, L2_MSHR)
-GPC_METADATA(rcc_l2, unit, L2_BANK)
-GPC_KEEPS_DIRTY(rcc_l2);
-
 #define L2_COUNTERS(X, P)                                                                        \
     X(P, renewals, "leases renewed without data")                                                \
     X(P, expired_unchanged, "read requests for an expired copy whose line has not been written") \
     X(P, rollovers, "rollovers of timestamps")
 GPC_COUNTS(L2_COUNT, L2_COUNTERS)
-
-void
-rcc_derive(const gpc_machine_t *machine, int64_t *options)
-{
-    options[RCC_OPTION_ROLLOVER_STALL] = (int64_t) 2 * machine->partitions + machine->l2_round_trip;
-}
-
-int
-rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
-{
-    int64_t tick = options[RCC_OPTION_TICK];
-    (void) machine;
-    if (tick == 0 || tick >= RCC_SHORTEST_TICK) {
-        return 0;
-    }
-    return gpc_fail(failure, GPC_ERROR_OPTION, "rcc: tick %lld is too short: set it to 0 (never), or to %d or more",
-                    (long long) tick, RCC_SHORTEST_TICK);
-}
 
 /* ---- times: those of older epochs are 0 of this one ------------------------------------------------------------------------------ */
 
@@ -511,49 +474,3 @@ const gpc_controller_type_t rcc_l2 = {
     .counters = L2_COUNT_info,
     .route = route,
 };
-
-/* ---- monitors -------------------------------------------------------------------------------------------------------------------------- */
-
-uint64_t
-rcc_lease(const gpc_controller_t *l1, gpc_index_t way)
-{
-    return rcc_l1_line_at(l1, 0, way)->exp;
-}
-
-/* The way of a line that the bank has; a reserved way has no times yet. */
-static gpc_index_t
-present_at(const gpc_controller_t *bank, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    return way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE ? GPC_NONE : way;
-}
-
-uint64_t
-rcc_leased(const gpc_controller_t *bank, gpc_address_t line)
-{
-    gpc_index_t way = present_at(bank, line);
-    uint64_t mnow = rcc_l2_unit(bank)->mnow;
-    return way != GPC_NONE ? rcc_l2_line_at(bank, 0, way)->exp : mnow ? mnow - 1 : 0;
-}
-
-/* A write raises ver beyond every lease: a copy that any lease of the line's version covers has the line's words. Renewals rely on it. */
-int
-rcc_monitor(const gpc_units_t *units, gpc_address_t line)
-{
-    if (line == GPC_NEVER) {
-        return GPC_OK;
-    }
-    const gpc_tags_t *tags = &units->bank->arrays[0];
-    gpc_index_t way = present_at(units->bank, line), copy;
-
-    for (uint32_t i = 0; i < units->num_cores && way != GPC_NONE; i++) {
-        gpc_controller_t *core = units->cores[i];
-        copy = gpc_tags_find(&core->arrays[0], line);
-        if (copy != GPC_NONE && rcc_lease(core, copy) > rcc_l2_line_at(units->bank, 0, way)->ver &&
-            memcmp(gpc_tags_words(&core->arrays[0], copy), gpc_tags_words(tags, way), 4 * tags->line_words) != 0) {
-            return gpc_violated(core, line, "a copy whose lease exceeds the line's version has the line's words",
-                                "L1 %u has others", i);
-        }
-    }
-    return GPC_OK;
-}
