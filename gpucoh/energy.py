@@ -302,5 +302,7 @@ def _dram(counted: Mapping[str, Any], machine: Mapping[str, Any], seconds: float
     return [
         Term("dram", "dram_data", accesses * machine["line_bytes"] * 8),
         Term("dram", "dram_row", accesses if machine["dram_model"] == "fixed" else rows),
-        Term("dram", "dram_power", machine["partitions"] * seconds),
+        Term(
+            "dram", "dram_power", (machine.get("dram_channels") or machine["partitions"]) * seconds
+        ),
     ]

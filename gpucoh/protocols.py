@@ -243,7 +243,7 @@ class Watched:
     Attributes
     ----------
     promise : str
-        What a load may return: ``"NOTHING"`` (any value), ``"FRESH"`` or ``"LEASED"``.
+        What a load may return: ``"NOTHING"`` (any value), ``"FRESH"``, ``"LEASED"`` or ``"ACQUIRED"``.
     copies, banks, leases : bool
         Whether the monitors compare copies in L1s, lines in banks, and leases.
     """

@@ -470,6 +470,13 @@ class Stats(Group[Any]):
         traffic: Mapping[str, Message] = self.get("traffic") or {}
         return sum(message.flits for message in traffic.values())
 
+    def flit_hops_by_class(self) -> dict[str, int]:
+        """Flits times hops by message class, in the order of the classes' first messages."""
+        out: dict[str, int] = {}
+        for message in self.traffic.values():
+            out[message["class"]] = out.get(message["class"], 0) + message.flit_hops
+        return out
+
     def flits_by_class(self) -> dict[str, int]:
         """Flits by message class, in the order of the classes' first messages."""
         out: dict[str, int] = {}

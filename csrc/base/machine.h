@@ -45,9 +45,11 @@
     X(mesh_width, 1, 64, "columns of the mesh")                                                                   \
     X(noc_mhz, 1, 100000, "network clock")                                                                        \
     X(noc_latency, 1, 1000, "network cycles per hop without serialisation")                                       \
+    X(noc_flit_gap, 0, 64, "network cycles between two flits of a link")                                          \
     X(flit_bytes, 1, 256, "flit size in bytes")                                                                   \
     X(vc_flits, 1, 1024, "flits per virtual-channel buffer")                                                      \
     X(dram_model, 0, 1, "DRAM model: 0 fixed latency, 1 banks and rows with FR-FCFS")                             \
+    X(dram_channels, 0, 4, "memory channels, at the corners of a mesh; 0: one per partition, at its bank")        \
     X(dram_mhz, 1, 100000, "DRAM command clock")                                                                  \
     X(dram_round_trip, 1, 1000000, "unloaded L2 miss to a closed row, load to use, core cycles")                  \
     X(dram_queue, 1, 4096, "queued requests per channel")                                                         \

@@ -53,6 +53,43 @@ gpc_tags_flash(gpc_tags_t *self)
     }
 }
 
+static uint32_t
+flash_words(gpc_tags_t *self, gpc_index_t way, uint8_t state, uint8_t initial)
+{
+    uint8_t *states = gpc_tags_word_states(self, way);
+    uint32_t changed = 0, kept = 0;
+
+    for (uint32_t word = 0; word < self->line_words; word++) {
+        bool flashed = states[word] == state;
+        states[word] = flashed ? initial : states[word];
+        changed += flashed;
+        kept += states[word] != initial;
+    }
+    if (kept == 0) {
+        gpc_tags_drop(self, way);
+    }
+    return changed;
+}
+
+uint32_t
+gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial)
+{
+    uint32_t changed = 0;
+
+    for (gpc_index_t way = 0; way < self->sets * self->ways; way++) {
+        if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
+            continue;
+        }
+        if (self->has_words) {
+            changed += flash_words(self, way, state, initial);
+        } else if (self->tags[way].state == state) {
+            gpc_tags_drop(self, way);
+            changed++;
+        }
+    }
+    return changed;
+}
+
 void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {

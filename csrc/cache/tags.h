@@ -51,6 +51,9 @@ GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t 
 void gpc_tags_clear(gpc_tags_t *self);
 /* Invalidates every line; no way may be held by a transaction. O(1) except every 31st time. */
 void gpc_tags_flash(gpc_tags_t *self);
+/* Gives lines (over words: words) in `state` the state `initial`, except lines in a transaction; drops lines that are
+ * then, or whose words are then all, in that state. Returns the number of lines or words. */
+uint32_t gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial);
 
 /* The index of a line among its bank's lines: whole pieces before its own, then lines of its piece. */
 static inline uint32_t

@@ -25,7 +25,7 @@ typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */
     uint8_t order, scope; /* of an access or fence */
     uint8_t variable;
-    uint32_t value; /* store, atomic: operand */
+    uint32_t value; /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
 } gpc_explore_op_t;
 
 typedef struct {

@@ -22,6 +22,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
     self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
+    self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));
     self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
     self->accepted.buckets = 1u << 14;
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
@@ -30,7 +31,8 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     if (status == 0 && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
-    if (status || !self->seen || !self->warps || !self->performed || !self->accepted.bucket || !self->accepted.state) {
+    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket ||
+        !self->accepted.state) {
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
@@ -45,6 +47,7 @@ gpc_monitor_free(gpc_monitor_t *self)
         gpc_logical_free(&self->logical);
         free(self->seen);
         free(self->warps);
+        free(self->acquires);
         free(self->performed);
         free(self->accepted.stores);
         free(self->accepted.bucket);
@@ -259,8 +262,9 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
         if (status) {
             return status;
         }
-        shared |= copies & copy.copies;
-        copies |= copy.copies;
+        gpc_mask_t its = self->watched.promise == GPC_PROMISE_ACQUIRED ? copy.owned : copy.copies;
+        shared |= copies & its;
+        copies |= its;
         owned |= copy.owned;
     }
     return owned & shared ? two_have_words(self, line, owned & shared) : GPC_OK;
@@ -287,6 +291,23 @@ gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t l
         status = self->about.protocol->monitor(&units, line);
     }
     return status;
+}
+
+/* ---- acquires ---------------------------------------------------------------------------------------------------- */
+
+void
+gpc_monitor_acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
+{
+    gpc_acquires_t *acquires = &self->acquires[l1->index];
+    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
+}
+
+void
+gpc_monitor_launched(gpc_monitor_t *self)
+{
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_monitor_acquired(self, self->about.l1s[core]);
+    }
 }
 
 /* ---- fences and barriers ----------------------------------------------------------------------------------------- */

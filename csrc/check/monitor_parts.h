@@ -15,7 +15,13 @@ typedef struct {
     uint64_t reader;    /* warp and block */
 } gpc_seen_t;
 
-enum { GPC_SEEN_PLACES = 1 << 16 };
+enum { GPC_SEEN_PLACES = 1 << 16, GPC_ACQUIRES = 16 };
+
+/* The last acquires of a core: number n is at n % GPC_ACQUIRES. */
+typedef struct {
+    uint64_t count;
+    gpc_cycle_t at[GPC_ACQUIRES];
+} gpc_acquires_t;
 
 typedef struct {
     gpc_cycle_t visible; /* cycle after which its writes are globally visible */
@@ -29,6 +35,7 @@ struct gpc_monitor {
     gpc_shadow_t shadow;
     gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
     gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
+    gpc_acquires_t *acquires;    /* owned; [cores] */
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted;     /* owned */
     gpc_logical_t logical;       /* owned; of the promise LOGICAL */

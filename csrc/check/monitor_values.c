@@ -294,7 +294,8 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     gpc_address_t address = load->line + 4 * word;
     uint64_t reader = reader_of(self, load->source, load->warp), version;
     const gpc_seen_t *seen = seen_at(self, reader, address);
-    bool knows = seen->reader == reader && seen->address == address && seen->issued < load->issued;
+    bool ordered = self->watched.promise != GPC_PROMISE_ACQUIRED; /* else only of programs without races */
+    bool knows = ordered && seen->reader == reader && seen->address == address && seen->issued < load->issued;
 
     self->counts.loads++;
     self->counts.order += knows;
@@ -314,6 +315,38 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
             break;
     }
     return is_own_store(self, l1, load->line, word, value) ? GPC_OK : wrong_value(self, l1, load, word, value, false);
+}
+
+/* The core's last acquire before the load issued; 0: not among those that are kept. */
+static gpc_cycle_t
+acquired_before(const gpc_monitor_t *self, const gpc_msg_t *load)
+{
+    const gpc_acquires_t *acquires = &self->acquires[load->source];
+    uint64_t n = acquires->count, least = n > GPC_ACQUIRES ? n - GPC_ACQUIRES : 0;
+
+    while (n > least && acquires->at[(n - 1) % GPC_ACQUIRES] > load->issued) {
+        n--;
+    }
+    return n > least ? acquires->at[(n - 1) % GPC_ACQUIRES] : 0;
+}
+
+/* The earliest time at which a word may have held the value that the load returns; GPC_NEVER: it holds it now. */
+static gpc_cycle_t
+readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_msg_t *load, bool hit)
+{
+    switch (self->watched.promise) {
+        case GPC_PROMISE_FRESH:
+            return hit ? GPC_NEVER : load->issued;
+        case GPC_PROMISE_LEASED:
+            return hit ? gpc_monitor_now(l1) : load->issued;
+        case GPC_PROMISE_ACQUIRED:
+            return acquired_before(self, load);
+        case GPC_PROMISE_LOGICAL:
+            return gpc_logical_time_of(&self->logical, load, hit) + 1;
+        case GPC_PROMISE_NOTHING:
+            break;
+    }
+    return 0;
 }
 
 static int
@@ -348,7 +381,6 @@ int
 gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words,
                       bool hit)
 {
-    gpc_cycle_t from = request->issued;
     bool promises = self->watched.promise != GPC_PROMISE_NOTHING;
     uint64_t reader = reader_of(self, request->source, request->warp);
 
@@ -356,16 +388,13 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
         int status = check_answer(self, l1, request);
         return status || !gpc_monitor_is_logical(self) ? status : gpc_logical_answered(&self->logical, l1, request);
     }
-    if (hit && promises) {
-        int status = self->watched.lease ? check_lease_hit(self, l1, request) : GPC_OK;
+    if (hit && promises && self->watched.lease) {
+        int status = check_lease_hit(self, l1, request);
         if (status) {
             return status;
         }
-        from = self->watched.promise == GPC_PROMISE_FRESH ? GPC_NEVER : gpc_monitor_now(l1);
     }
-    if (gpc_monitor_is_logical(self)) {
-        from = gpc_logical_time_of(&self->logical, request, hit) + 1;
-    }
+    gpc_cycle_t from = readable_from(self, l1, request, hit);
     for (gpc_mask_t left = promises || self->accepted.state->count ? request->mask : 0; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
         int status = gpc_accepted_check_load(&self->accepted, l1, request, reader, request->issued, word, words[word]);

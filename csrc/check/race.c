@@ -9,7 +9,7 @@
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 
 int
-gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *failure, gpc_race_t **out)
+gpc_race_create(const gpc_machine_t *machine, bool at_perform, bool scoped, gpc_failure_t *failure, gpc_race_t **out)
 {
     gpc_race_t *self = calloc(1, sizeof(*self));
     *out = self;
@@ -20,6 +20,7 @@ gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *fa
     self->machine = machine;
     self->failure = failure;
     self->at_perform = at_perform;
+    self->scoped = scoped;
     self->scratchpad_words = machine->scratchpad_bytes / 4;
     self->warps_per_block = 1;
     self->threads = calloc(cores * machine->warps_per_core, sizeof(*self->threads));
@@ -99,9 +100,9 @@ gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts)
 /* ---- launches and blocks ----------------------------------------------------------------------------------------- */
 
 static uint8_t
-level_of(uint8_t scope)
+level_of(const gpc_race_t *self, uint8_t scope)
 {
-    return scope < LEVEL_GPU ? scope : LEVEL_GPU;
+    return self->scoped && scope < LEVEL_GPU ? scope : LEVEL_GPU;
 }
 
 static bool
@@ -131,7 +132,7 @@ gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_p
     self->launch = launch;
     self->launches++;
     self->warps_per_block = warps_per_block;
-    self->narrow = synchronises_narrowly(&launch->program);
+    self->narrow = self->scoped && synchronises_narrowly(&launch->program);
     return GPC_OK;
 }
 
@@ -290,7 +291,7 @@ gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_acces
         return GPC_OK;
     }
     self->counts.fences++;
-    return fence(thread_at(self, core, warp), access->order, level_of(access->scope));
+    return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
 
 int
@@ -403,7 +404,7 @@ gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event)
     bool atomic = event->access.kind == GPC_ACCESS_ATOMIC;
     gpc_race_access_t access = {.moment = moment_of(thread),
                                 .pc = event->pc < UINT16_MAX ? (uint16_t) event->pc : UINT16_MAX,
-                                .level = event->words ? LEVEL_GPU : level_of(event->access.scope),
+                                .level = event->words ? LEVEL_GPU : level_of(self, event->access.scope),
                                 .synchronising = atomic || event->access.order != GPC_ORDER_WEAK,
                                 .writes = event->access.kind != GPC_ACCESS_LOAD};
     uint64_t words = (uint64_t) __builtin_popcountll(event->lanes) * event->width;
@@ -430,7 +431,7 @@ gpc_race_performed(gpc_race_t *self, const gpc_msg_t *request, gpc_index_t name)
     for (gpc_mask_t left = request->mask; left && status == GPC_OK; left &= left - 1) {
         gpc_address_t address = request->line + 4 * (uint32_t) __builtin_ctz(left);
         if (atomic) {
-            status = observe(self, address, thread, request->order, level_of(request->scope));
+            status = observe(self, address, thread, request->order, level_of(self, request->scope));
         }
         if (status == GPC_OK) {
             status = publish(self, address, thread, flight->views);
@@ -446,8 +447,9 @@ gpc_race_completed(gpc_race_t *self, const gpc_msg_t *request)
                                                : request->type == GPC_MSG_ATOMIC && !self->at_perform;
     int status = GPC_OK;
     for (gpc_mask_t left = reads ? request->mask : 0; left && status == GPC_OK; left &= left - 1) {
-        status = observe(self, request->line + 4 * (uint32_t) __builtin_ctz(left),
-                         thread_at(self, request->source, request->warp), request->order, level_of(request->scope));
+        status =
+            observe(self, request->line + 4 * (uint32_t) __builtin_ctz(left),
+                    thread_at(self, request->source, request->warp), request->order, level_of(self, request->scope));
     }
     return status;
 }

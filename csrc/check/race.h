@@ -32,8 +32,9 @@ typedef struct {
 
 typedef struct gpc_race gpc_race_t;
 
-/* at_perform: gpc_race_performed is called when writes are performed, and no read sees them earlier. */
-GPC_MUST_CHECK int gpc_race_create(const gpc_machine_t *machine, bool at_perform, gpc_failure_t *failure,
+/* at_perform: gpc_race_performed is called when writes are performed, and no read sees them earlier. scoped: not under
+ * DRF, whose model has no scopes: all synchronisation then has that of the GPU. */
+GPC_MUST_CHECK int gpc_race_create(const gpc_machine_t *machine, bool at_perform, bool scoped, gpc_failure_t *failure,
                                    gpc_race_t **out);
 void gpc_race_free(gpc_race_t *self); /* NULL too */
 const gpc_race_counts_t *gpc_race_counts(const gpc_race_t *self);

@@ -72,7 +72,7 @@ typedef struct {
 struct gpc_race {
     const gpc_machine_t *machine;
     gpc_failure_t *failure; /* borrowed */
-    bool at_perform;
+    bool at_perform, scoped;
     bool narrow; /* the launch has synchronisation with a scope below gpu */
     gpc_race_counts_t counts;
     const gpc_launch_t *launch; /* borrowed */

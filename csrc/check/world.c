@@ -96,6 +96,10 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: invalid kind %u, variable %u, order %u or scope %u", thread, number,
                         op->kind, op->variable, op->order, op->scope);
     }
+    if (op->kind == GPC_EXPLORE_LOAD && op->value && op->order < GPC_ORDER_ACQUIRE) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "thread %u, operation %u: only an acquire load waits for a value", thread, number);
+    }
     bool writes = op->kind == GPC_ACCESS_STORE || op->kind == GPC_ACCESS_ATOMIC;
     if (writes && (self->what->read_only >> op->variable & 1)) {
         return gpc_fail(&self->failure, GPC_ERROR_READ_ONLY, "thread %u, operation %u: write to read-only variable %u",

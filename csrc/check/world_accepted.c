@@ -78,7 +78,7 @@ gpc_world_watch_stores(gpc_world_t *self)
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
-    self->watch = (gpc_watch_t){self, on_stepped, on_performed, on_accepted, on_completed};
+    self->watch = (gpc_watch_t){self, on_stepped, on_performed, on_accepted, on_completed, NULL};
     for (uint32_t node = 0; node < self->nodes && !self->what->unwatched; node++) {
         self->controllers[node].monitors = &self->watch;
     }

@@ -130,6 +130,10 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 
         if (msg->type == GPC_MSG_LOAD) {
             thread->read[op] = words[gpc_world_word_of(self, asked->variable)];
+            if (asked->value && thread->read[op] != asked->value) { /* no younger operation has issued */
+                thread->read[op] = 0;
+                thread->next_op = op;
+            }
         } else if (msg->type == GPC_MSG_ATOMIC) {
             thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
         }
@@ -154,6 +158,7 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    msg->mask = gpc_all_words(unit);
     memcpy(msg->data, self->state->memory[line / GPC_WORLD_LINE_BYTES], GPC_WORLD_LINE_BYTES);
     gpc_list_push(&self->state->answers, &self->messages, message);
     return GPC_OK;

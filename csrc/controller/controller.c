@@ -84,7 +84,9 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
 {
     bool from_core = type < GPC_MSG_OWN;
     self->statistics->loads += from_core ? type == GPC_MSG_LOAD : traffic_class == GPC_CLASS_REQ;
-    self->statistics->stores += from_core ? type == GPC_MSG_STORE : traffic_class == GPC_CLASS_ST;
+    self->statistics->stores +=
+        from_core ? type == GPC_MSG_STORE
+                  : traffic_class == GPC_CLASS_ST || traffic_class == GPC_CLASS_WB || traffic_class == GPC_CLASS_REG;
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
@@ -306,6 +308,44 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
         }
     }
     return GPC_OK;
+}
+
+/* Flashes the lines in one stable state as its cell says. */
+static int
+flash_state(gpc_controller_t *self, uint8_t table, uint8_t state, uint8_t event)
+{
+    const gpc_table_t *cells = self->type->tables[table];
+    const gpc_cell_t *cell = gpc_fsm_cell(cells, state, event);
+
+    if (state == cells->initial || cell->kind == GPC_CELL_IMPOSSIBLE) {
+        return GPC_OK;
+    }
+    if (cell->kind != GPC_CELL_GO || cell->actions[0] || (cell->next != state && cell->next != cells->initial)) {
+        return gpc_fail(self->failure, GPC_ERROR_PROTOCOL, "%s %u: table %s cannot flash lines in state %s",
+                        self->type->name, self->index, cells->name, cells->states[state].name);
+    }
+    if (cell->next != state) {
+        uint32_t changed = gpc_tags_flash_state(&self->arrays[self->type->object_of[table]], state, cells->initial);
+        self->counts[table][(size_t) state * cells->num_events + event] += changed;
+        self->statistics->self_invalidations += changed;
+    }
+    return GPC_OK;
+}
+
+int
+gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event)
+{
+    const gpc_table_t *cells = self->type->tables[table];
+    int status = GPC_OK;
+
+    for (uint8_t state = 0; state < cells->num_states && status == GPC_OK; state++) {
+        bool stable = cells->states[state].kind == GPC_STABLE;
+        status = stable ? flash_state(self, table, state, event) : GPC_OK;
+    }
+    if (self->monitors && self->monitors->acquired) {
+        self->monitors->acquired(self->monitors->watcher, self);
+    }
+    return status ? status : gpc_controller_walk_transactions(self, cause);
 }
 
 /* Ends the idle transactions that have expired; *next: the earliest time at which another one expires. */

@@ -17,6 +17,8 @@ void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, u
 GPC_MUST_CHECK int gpc_end_idle(gpc_controller_t *self);
 /* The state of x's object; over words, of x->word. */
 uint8_t gpc_fsm_state(const gpc_step_t *x);
+/* At the end of a step over words: ends the transaction if no word is in a transient state and nothing is pending. */
+GPC_MUST_CHECK int gpc_fsm_end_over_words(gpc_step_t *x);
 /* Whether the table accepts the victim of this EVICT, with all of its words. */
 bool gpc_fsm_lets_go(const gpc_step_t *victim);
 /* Frees the MSHR allocated for this cell, before the cell has had any effect. */

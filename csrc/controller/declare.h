@@ -216,7 +216,8 @@ typedef struct {
     X(NOTHING, "any value that the word ever held")                                                                      \
     X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
     X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
-    X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")
+    X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")  \
+    X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
 typedef enum {
 #define X(name, text) GPC_PROMISE_##name,
     GPC_PROMISES(X)
@@ -260,6 +261,8 @@ typedef struct {
     int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
     /* The core's request completes; arguments as for the port. */
     int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
+    /* Copies that may be stale are dropped in the whole L1 (gpc_controller_flash). NULL: not needed. */
+    void (*acquired)(void *watcher, const gpc_controller_t *l1);
 } gpc_watch_t;
 
 typedef struct {

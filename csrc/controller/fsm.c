@@ -170,17 +170,23 @@ set_word_states(gpc_step_t *x, uint8_t next)
     if (x->mshr == GPC_NONE) {
         return GPC_OK;
     }
-    gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
-    int status = replay_waiters(unit, entry);
-    if (status) {
-        return status;
+    return replay_waiters(unit, gpc_mshr_at(&unit->mshrs, x->mshr));
+}
+
+int
+gpc_fsm_end_over_words(gpc_step_t *x)
+{
+    const gpc_mshr_table_t *mshrs = &x->unit->mshrs;
+
+    if (x->mshr == GPC_NONE || gpc_mshr_at(mshrs, x->mshr)->pending.count) {
+        return GPC_OK;
     }
-    for (uint32_t word = 0; word < unit->mshrs.line_words; word++) {
-        if (gpc_mshr_word_states(&unit->mshrs, x->mshr)[word]) {
+    for (uint32_t word = 0; word < mshrs->line_words; word++) {
+        if (gpc_mshr_word_states(mshrs, x->mshr)[word]) {
             return GPC_OK;
         }
     }
-    return entry->pending.count ? GPC_OK : end_transaction(x, next);
+    return end_transaction(x, x->table->initial);
 }
 
 static inline uint8_t

@@ -161,6 +161,8 @@ gpc_fsm_step_over_words(gpc_step_t *x)
         status = sent < 0 ? sent : status;
     }
     if (status >= 0) {
+        int ended = gpc_fsm_end_over_words(x);
+        status = ended < 0 ? ended : status;
         drop_empty_line(x);
     }
     return status;

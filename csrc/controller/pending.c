@@ -44,6 +44,19 @@ gpc_take_pending(gpc_step_t *x, gpc_index_t request)
     return gpc_take_pending_words(x, request, UINT32_MAX);
 }
 
+/* The message at i, behind `previous`, or its masked words alone. */
+static gpc_index_t
+take_part(gpc_controller_t *unit, gpc_list_t *list, gpc_index_t previous, gpc_index_t i, gpc_mask_t mask)
+{
+    const gpc_msg_t *msg = gpc_msg_at(unit->messages, i);
+
+    if (msg->mask & ~mask) {
+        return gpc_split_message(unit, i, msg->mask & mask);
+    }
+    gpc_list_remove_after(list, unit->messages, previous, i);
+    return i;
+}
+
 gpc_index_t
 gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask)
 {
@@ -58,14 +71,25 @@ gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask)
     for (uint32_t n = pending->count; n; n--) {
         const gpc_msg_t *msg = gpc_msg_at(messages, i);
         if (msg->request == request && (msg->mask & mask)) {
-            if (msg->mask & ~mask) {
-                return gpc_split_message(x->unit, i, msg->mask & mask);
-            }
-            gpc_list_remove_after(pending, messages, previous, i);
-            return i;
+            return take_part(x->unit, pending, previous, i, mask);
         }
         previous = i;
         i = msg->next;
+    }
+    return GPC_NONE;
+}
+
+gpc_index_t
+gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask)
+{
+    gpc_index_t previous = GPC_NONE, i = list->head;
+
+    for (uint32_t n = list->count; n; n--) {
+        if (gpc_msg_at(unit->messages, i)->mask & mask) {
+            return take_part(unit, list, previous, i, mask);
+        }
+        previous = i;
+        i = gpc_msg_at(unit->messages, i)->next;
     }
     return GPC_NONE;
 }

@@ -131,6 +131,10 @@ GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
 GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
 /* Applies the cause to every line in a transaction, with or without a way. */
 GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
+/* Applies the cause, named `event` whatever the line, to every line and transaction of the table, as the two walks do. Lines without
+ * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same
+ * or the initial state. */
+GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
 GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
 void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
 void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);
@@ -244,6 +248,8 @@ gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 /* Over words: the same for a request for any of the masked words, those words only (the rest remains pending). GPC_NONE: none,
  * or no room to split it, which is reported as a failure. */
 gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
+/* Over words: removes from the list the first message for any of the masked words, those words only; GPC_NONE as above. */
+gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
 /* Replays all pending messages, each as if it had just arrived, before any new one. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
 /* Replays every message of a protocol's list, after those already due for replay. */

@@ -131,7 +131,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg);
 
     state->credits[network] -= flits;
-    state->busy_until = from->busy_until = now + msg->flits * self->config.clock.period;
+    state->busy_until = from->busy_until = now + gpc_network_stream(self, msg);
     state->turn = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
     if (state->wake == now) {

@@ -93,8 +93,8 @@ gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, g
         return gpc_network_enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
     }
     uint32_t target = wiring->node * self->config.networks + msg->network;
-    return gpc_wheel_schedule(self->wheel, now + msg->flits * period, GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target,
-                              message);
+    return gpc_wheel_schedule(self->wheel, now + (1 + gpc_network_tail(&self->config, msg->flits)) * period,
+                              GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target, message);
 }
 
 /* Returns credits to an output and schedules its arbitration. */

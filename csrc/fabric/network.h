@@ -38,7 +38,8 @@ typedef struct {
     uint32_t mesh_width;
     uint32_t networks; /* virtual networks */
     uint32_t vc_flits;
-    uint32_t latency; /* network cycles per hop */
+    uint32_t latency;  /* network cycles per hop */
+    uint32_t flit_gap; /* network cycles between two flits of a link */
     gpc_clock_t clock;
     uint32_t interleave_bytes; /* for relays: the home bank of a line */
 } gpc_network_config_t;
@@ -73,6 +74,9 @@ void gpc_network_clear(gpc_network_t *self); /* empties every buffer and returns
 
 /* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
 uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);
+
+/* Links from a node to a corner of the mesh (0 to 3); 0 in other topologies. */
+uint32_t gpc_network_hops_to_corner(const gpc_network_t *self, gpc_node_t from, uint32_t corner);
 
 /* Maximum number of injection queues (lanes) of a node and virtual network. */
 uint32_t gpc_network_lanes(const gpc_network_t *self);

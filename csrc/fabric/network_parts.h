@@ -152,6 +152,18 @@ GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t outp
 /* network.c */
 /* The message's last flit has entered the node's ejection buffer. */
 GPC_MUST_CHECK int gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message);
+/* Ticks that the message's flits occupy a link, and from the first to the last one. */
+static inline gpc_tick_t
+gpc_network_stream(const gpc_network_t *self, const gpc_msg_t *msg)
+{
+    return msg->flits * (1 + (gpc_tick_t) self->config.flit_gap) * self->config.clock.period;
+}
+static inline uint32_t
+gpc_network_tail(const gpc_network_config_t *config, uint32_t flits)
+{
+    return (flits - 1) * (1 + config->flit_gap);
+}
+
 /* Returns `flits` of room in an input's queue to the node or output that feeds it. */
 GPC_MUST_CHECK int gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network,
                                          uint32_t output, uint32_t flits, gpc_tick_t now);

@@ -375,6 +375,19 @@ gpc_network_idle(const gpc_network_t *self)
 }
 
 uint32_t
+gpc_network_hops_to_corner(const gpc_network_t *self, gpc_node_t from, uint32_t corner)
+{
+    const gpc_network_parts_t *parts = self->parts;
+    uint32_t width = self->config.mesh_width, router = parts->inputs[parts->injection[from]].router;
+
+    if (self->config.topology != GPC_TOPOLOGY_MESH) {
+        return 0;
+    }
+    uint32_t east = width - 1, south = parts->num_routers / width - 1, x = router % width, y = router / width;
+    return (corner & 1 ? east - x : x) + (corner & 2 ? south - y : y);
+}
+
+uint32_t
 gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits)
 {
     const gpc_network_parts_t *parts = self->parts;
@@ -383,13 +396,13 @@ gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to,
 
     if (config->topology == GPC_TOPOLOGY_CROSSBAR && gpc_network_is_core(config, from) &&
         gpc_network_is_core(config, to)) {
-        return 2 * (config->latency + flits - 1);
+        return 2 * (config->latency + gpc_network_tail(config, flits));
     }
     for (;;) {
         uint32_t output = parts->routes[router * parts->num_nodes + to];
         assert(output != GPC_NONE);
         if (parts->outputs[output].downstream == GPC_NONE) {
-            return grants * config->latency + flits - 1;
+            return grants * config->latency + gpc_network_tail(config, flits);
         }
         router = parts->inputs[parts->outputs[output].downstream].router;
         grants++;

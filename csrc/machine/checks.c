@@ -40,6 +40,15 @@ on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
     return gpc_race_performed(gpu->checks.race, store, gpc_cores_access_of(&gpu->cores, store->source, store));
 }
 
+static void
+on_acquired(void *watcher, const gpc_controller_t *l1)
+{
+    const gpc_gpu_t *gpu = watcher;
+    if (gpu->checks.monitor) {
+        gpc_monitor_acquired(gpu->checks.monitor, l1);
+    }
+}
+
 static int
 on_completed(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit)
 {
@@ -54,6 +63,9 @@ static int
 on_launched(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block)
 {
     gpc_gpu_t *gpu = watcher;
+    if (gpu->checks.monitor) {
+        gpc_monitor_launched(gpu->checks.monitor);
+    }
     return gpu->checks.race ? gpc_race_launched(gpu->checks.race, launch, warps_per_block) : 0;
 }
 
@@ -119,7 +131,8 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
         status = make_monitor(gpu);
     }
     if (status == 0 && (gpu->check & GPC_CHECK_RACES)) {
-        status = gpc_race_create(&gpu->machine, at_perform, &gpu->failure, &gpu->checks.race);
+        status =
+            gpc_race_create(&gpu->machine, at_perform, gpu->rule != GPC_RULE_DRF, &gpu->failure, &gpu->checks.race);
     }
     if (status == 0 && (gpu->check & GPC_CHECK_KERNEL)) {
         status = gpc_cores_check_kernels(&gpu->cores);
@@ -127,7 +140,7 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
     if (status || !gpu->check) {
         return status;
     }
-    gpu->checks.controllers = (gpc_watch_t){gpu, on_stepped, on_performed, on_accepted, on_completed};
+    gpu->checks.controllers = (gpc_watch_t){gpu, on_stepped, on_performed, on_accepted, on_completed, on_acquired};
     gpu->checks.cores = (gpc_core_watch_t){gpu, on_launched, on_block_began, on_accessed, on_ordered, on_met};
     gpu->cores.watch = &gpu->checks.cores;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {

@@ -92,19 +92,21 @@ make_fabric(gpc_gpu_t *gpu)
                                     .networks = gpu->num_networks,
                                     .vc_flits = m->vc_flits,
                                     .latency = m->noc_latency,
+                                    .flit_gap = m->noc_flit_gap,
                                     .clock = gpu->noc_clock,
                                     .interleave_bytes = m->interleave_bytes};
     gpc_network_hooks_t hooks = {gpc_gpu_arrived, gpc_gpu_room, gpu};
-    gpc_dram_config_t dram = {.channels = m->partitions,
+    uint32_t banks = m->dram_channels ? m->partitions : 1; /* of a channel; their lines are consecutive in it */
+    gpc_dram_config_t dram = {.channels = gpc_gpu_channels(gpu),
                               .model = m->dram_model,
                               .queue = m->dram_queue,
-                              .answers = m->l2_mshrs, /* each outstanding recall has an MSHR entry */
+                              .answers = m->l2_mshrs * banks, /* each outstanding recall has an MSHR entry */
                               .line_bytes = m->line_bytes,
                               .bytes_per_cycle = m->dram_bytes_per_cycle,
                               .banks = m->dram_banks,
                               .row_bytes = m->dram_row_bytes,
                               .burst_bytes = m->dram_burst_bytes,
-                              .interleave_bytes = m->interleave_bytes,
+                              .interleave_bytes = m->interleave_bytes * banks,
                               .t_cl = m->dram_t_cl,
                               .t_rp = m->dram_t_rp,
                               .t_rc = m->dram_t_rc,

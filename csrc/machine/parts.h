@@ -148,6 +148,20 @@ gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
     return &gpu->controllers[gpu->machine.cores + gpc_bank_of(gpu->interleaving, line)];
 }
 
+/* Memory channels: of the partitions, or apart from them. */
+static inline uint32_t
+gpc_gpu_channels(const gpc_gpu_t *gpu)
+{
+    return gpu->machine.dram_channels ? gpu->machine.dram_channels : gpu->machine.partitions;
+}
+/* The channel of a line of the bank: its own, or selected by the address bits above the bank's. */
+static inline uint32_t
+gpc_gpu_channel_of(const gpc_gpu_t *gpu, uint32_t bank, gpc_address_t line)
+{
+    uint64_t pieces = line / gpu->machine.interleave_bytes / gpu->machine.partitions;
+    return gpu->machine.dram_channels ? (uint32_t) (pieces % gpu->machine.dram_channels) : bank;
+}
+
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
 uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* Between launches, clears the last failure and returns 0; else GPC_ERROR_STATE with a text that names `what`. */

@@ -177,10 +177,17 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = note;
+    gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
     if (gpu->trace) {
         gpc_trace_memory(gpu->trace, unit, line, 0, NULL);
     }
-    return gpc_dram_read(&gpu->dram, unit->index, message);
+    uint32_t channel = gpc_gpu_channel_of(gpu, unit->index, line);
+    if (gpu->machine.dram_channels) { /* to the channel's corner and back */
+        gpc_msg_at(&gpu->messages, message)->ready =
+            2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->network, unit->node, channel) * gpu->machine.noc_latency *
+            gpu->noc_clock.period;
+    }
+    return gpc_dram_read(&gpu->dram, channel, message);
 }
 
 static int
@@ -190,7 +197,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     if (gpu->trace) {
         gpc_trace_memory(gpu->trace, unit, line, mask, words);
     }
-    return gpc_dram_write(&gpu->dram, unit->index, line, mask, words);
+    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, unit->index, line), line, mask, words);
 }
 
 static int

@@ -141,6 +141,21 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OK;
 }
 
+/* Whether the bank's channel, or each of those apart from banks, has room. */
+static bool
+memory_has_room(const gpc_gpu_t *gpu, gpc_node_t node)
+{
+    if (!gpu->machine.dram_channels) {
+        return gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+    }
+    for (uint32_t channel = 0; channel < gpu->machine.dram_channels; channel++) {
+        if (gpc_dram_room(&gpu->dram, channel) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether there is room for a request, whose step may add to any outbox and to the memory queue. */
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
@@ -148,8 +163,7 @@ may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
     if (gpc_gpu_is_core(gpu, node)) {
         return !outbox_full(gpu, node);
     }
-    return !(gpu->queues[node].full & ~requests_at(gpu, node)) &&
-           gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+    return !(gpu->queues[node].full & ~requests_at(gpu, node)) && memory_has_room(gpu, node);
 }
 
 /* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
@@ -463,7 +477,14 @@ int
 gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
-    gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_node_t node = msg->destination;
+    (void) channel;
+    if (msg->ready) { /* the way between the bank and the channel */
+        gpc_tick_t at = tick_now(gpu) + msg->ready;
+        msg->ready = 0;
+        return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, node, message);
+    }
     gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
     return may_turn_at_once(gpu, node) ? take_turn(gpu, node) : gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
 }
@@ -472,6 +493,14 @@ int
 gpc_gpu_dram_room(void *world, uint32_t channel)
 {
     gpc_gpu_t *gpu = world;
-    gpc_node_t node = (gpc_node_t) (gpu->machine.cores + channel);
-    return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    bool apart = gpu->machine.dram_channels != 0;
+    uint32_t first = gpu->machine.cores + (apart ? 0 : channel), end = apart ? gpc_gpu_nodes(gpu) : first + 1;
+    int status = GPC_OK;
+
+    for (uint32_t node = first; node < end && status == GPC_OK; node++) {
+        if (can_take(gpu, (gpc_node_t) node)) {
+            status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) node, tick_now(gpu));
+        }
+    }
+    return status;
 }

@@ -202,7 +202,7 @@ static void
 add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_dram_statistics_t sum = {0};
-    for (uint32_t channel = 0; channel < gpu->machine.partitions; channel++) {
+    for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
         const gpc_dram_statistics_t *one = &gpu->dram.statistics[channel];
 #define X(name) sum.name += one->name;
         GPC_DRAM_STATISTICS(X)
@@ -277,7 +277,7 @@ void
 gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
 {
     memset(gpu->cores.statistics, 0, gpu->machine.cores * sizeof(*gpu->cores.statistics));
-    memset(gpu->dram.statistics, 0, gpu->machine.partitions * sizeof(*gpu->dram.statistics));
+    memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
     memset(gpu->network.traffic, 0, 256 * sizeof(*gpu->network.traffic));
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         gpc_controller_t *unit = &gpu->controllers[node];

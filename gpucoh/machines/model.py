@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from gpucoh import markup
 from gpucoh.errors import ConfigError, short_traceback
@@ -46,8 +47,11 @@ DERIVED = {
     "l2_sets": ("", "l2_lines / l2_ways, per partition"),
     "l2_total_kib": ("KiB", "l2_kib x partitions"),
     "threads": ("", "cores x warps_per_core x lanes_per_warp"),
-    "noc_gb_per_s": ("GB/s", "flit_bytes x noc_mhz x partitions, each direction"),
-    "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x partitions"),
+    "noc_gb_per_s": (
+        "GB/s",
+        "flit_bytes x noc_mhz / (1 + noc_flit_gap) x partitions, each direction",
+    ),
+    "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x channels"),
     "beyond_l2_cycles": (
         "core cycles",
         "dram_round_trip - l2_round_trip: memory latency, row closed",
@@ -97,9 +101,13 @@ DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
 Placement = Annotated[Literal["round_robin", "first_free", "static"], BeforeValidator(_word)]
 
 
-def _f(smallest: float, largest: float, text: str, unit: str = "") -> Any:
-    """A numeric field: range, description, unit."""
-    return Field(ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit})
+def _f(
+    smallest: float, largest: float, text: str, unit: str = "", default: object = PydanticUndefined
+) -> Any:
+    """A numeric field: range, description, unit; with a default, older files need not name it."""
+    return Field(
+        default, ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit}
+    )
 
 
 def _choice(text: str) -> Any:
@@ -180,9 +188,16 @@ class Machine(BaseModel):
     mesh_width: Count = _f(1, 64, "columns of the mesh")
     noc_mhz: Mhz = _f(1, 100000, "network clock", "MHz")
     noc_latency: Count = _f(1, 1000, "latency per hop without serialisation", "network cycles")
+    noc_flit_gap: Count = _f(0, 64, "time between two flits of a link", "network cycles", default=0)
     flit_bytes: Bytes = _f(1, 256, "flit size", "B")
     vc_flits: Count = _f(1, 1024, "virtual-channel buffer size", "flits")
     dram_model: DramModel = _choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
+    dram_channels: Count = _f(
+        0,
+        4,
+        "memory channels, at the corners of a mesh; 0: one per partition, at its bank",
+        default=0,
+    )
     dram_mhz: Mhz = _f(1, 100000, "DRAM command clock", "MHz")
     dram_round_trip: Count = _f(
         1, 1000000, "L2 miss, unloaded, load to use, row closed", "core cycles"
@@ -283,8 +298,15 @@ class Machine(BaseModel):
             "l2_sets": l2 // self.l2_ways,
             "l2_total_kib": self.l2_kib * self.partitions,
             "threads": self.cores * self.warps_per_core * self.lanes_per_warp,
-            "noc_gb_per_s": self.flit_bytes * self.noc_mhz * self.partitions / 1000,
-            "dram_gb_per_s": self.dram_bytes_per_cycle * self.dram_mhz * self.partitions / 1000,
+            "noc_gb_per_s": self.flit_bytes
+            * self.noc_mhz
+            * self.partitions
+            / (1 + self.noc_flit_gap)
+            / 1000,
+            "dram_gb_per_s": self.dram_bytes_per_cycle
+            * self.dram_mhz
+            * (self.dram_channels or self.partitions)
+            / 1000,
             "beyond_l2_cycles": self.dram_round_trip - self.l2_round_trip,
             "clock_lcm_mhz": math.lcm(self.core_mhz, self.l2_mhz, self.noc_mhz, self.dram_mhz),
         }

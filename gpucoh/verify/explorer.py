@@ -16,11 +16,12 @@ from typing import Any
 from gpucoh import binding
 from gpucoh.errors import ConfigError, SimulationError
 from gpucoh.gpu import resolve
+from gpucoh.litmus.models import RACE_FREE
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.protocols import Choice, Protocol
 from gpucoh.verify.diagrams import draw
-from gpucoh.verify.library import Exploration, shapes, translate
+from gpucoh.verify.library import Exploration, race_free, shapes, translate
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program, every_program, fenced, without_fences
 from gpucoh.verify.results import Explored, Verification, Violation
@@ -28,7 +29,7 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-_KINDS = {"ld": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
+_KINDS = {"ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
 
 
 def explore(
@@ -149,7 +150,9 @@ def programs_of(
     fitting = [_under(program, rule) for program in fitting]
     if rule != "sc":
         bound += [fenced(program) for program in bound]
-    return _in_settings([fitting, bound], protocol.has_l1)
+    promised = race_free() if protocol.models[rule] in RACE_FREE else []
+    first = [p for p in promised if p.cores <= cores]
+    return _in_settings([first, fitting, bound], protocol.has_l1)
 
 
 def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:

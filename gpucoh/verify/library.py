@@ -12,7 +12,7 @@ from pathlib import Path
 from gpucoh import litmus
 from gpucoh.litmus.syntax import Instruction, State, Test, UnsupportedError, Value, signed
 from gpucoh.litmus.syntax import Thread as LitmusThread
-from gpucoh.verify.programs import DEFAULT_SCOPE, VARIABLES, Operation, Program, Thread
+from gpucoh.verify.programs import DEFAULT_SCOPE, VARIABLES, Operation, Program, Thread, parse
 
 MOST_CORES, MOST_THREADS, MOST_OPERATIONS = 4, 4, 12
 _WORD = 0xFFFFFFFF
@@ -205,6 +205,28 @@ def shape_tests() -> Mapping[str, Test]:
 def shapes() -> list[Program]:
     """The shapes as programs."""
     return [translate(test).program for test in shape_tests().values()]
+
+
+#: Programs without races, for models that promise only these something: an await orders data, which a load of a flag
+#: does not. The last two synchronise with local scope first (HRF-indirect is transitive through scopes).
+RACE_FREE_PROGRAMS = {
+    "MP+await": "0: st x 1; st.release y 1 | 1: await y 1; ld x",
+    "MP+await+neighbour": "0: st x 1; st.release z 1 | 1: await z 1; ld x | 1: ld y",
+    "MP+await+owner": "0: await y 1; st x 1; st.release z 1 | 1: st x 5; st.release y 1; await z 1; ld x",
+    "own+await": "0: await z 1; st x 1; st.release w 1; ld x | 0: ld y; ld y | 1: st.release z 1",
+    "own+add": "0: add x 10; ld x | 1: ld y",
+    "MP+await+words": "0: st x 1; st.release z 1; st x 3 | 1: st y 2; await z 1; ld y",
+    "WRC+await": "0: st x 1; st.release y 1 | 1: await y 1; st.release z 1 | 2: await z 1; ld x",
+    "MP+await+extra": "0: st x 1; st.release z 1 | 1: st y 2; st.release w 1 | 2: await z 1; await w 1; ld y; ld x",
+    "kernels": "0: st x 1; kernel; ld y; kernel; st x 3; kernel | 1: st y 2; kernel; ld x; kernel; ld y; kernel; ld x",
+    "HRF+await": "0: st x 1; st.release.cu y 1 | 0: await.cu y 1; st.release z 1 | 1: await z 1; ld x",
+    "HRF+add": "0: add.cu x 1; st.release.cu y 1 | 0: await.cu y 1; add.cu x 10; st.release z 1 | 1: await z 1; ld x",
+}
+
+
+def race_free() -> list[Program]:
+    """The programs without races."""
+    return [parse(text, name) for name, text in RACE_FREE_PROGRAMS.items()]
 
 
 def find(name: str | Path) -> Test:

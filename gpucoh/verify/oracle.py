@@ -10,7 +10,7 @@ from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
 from gpucoh.verify.programs import VARIABLES, Operation, Program, Thread
 
-_OPS = {"ld": "ld", "st": "st", "add": "atom"}
+_OPS = {"ld": "ld", "await": "ld", "st": "st", "add": "atom"}
 _WORD = 0xFFFFFFFF
 #: Barrier of all threads; that of a core has this number plus one plus the core's number.
 _ALL = 0
@@ -19,6 +19,18 @@ _FENCE = Instruction(op="fence", line=0, order="SC")
 
 def _barrier(number: int, threads: int) -> Instruction:
     return Instruction(op="bar", line=0, function="sync", values=(number, threads))
+
+
+def _code(program: Program, thread: Thread) -> tuple[Instruction, ...]:
+    """A thread's operations as instructions; an await branches back to its load."""
+    code: list[Instruction] = []
+    for place, operation in enumerate(thread.operations):
+        register, start = f"r{place}", len(code)
+        code += _instructions(program, thread.core, operation, register)
+        if operation.kind == "await":
+            differs = {"function": "!=", "values": (register, operation.value)}
+            code.append(Instruction(op="branch", line=0, target=start, **differs))  # type: ignore[arg-type]
+    return tuple(code)
 
 
 def _instructions(
@@ -63,11 +75,7 @@ def as_test(program: Program) -> Test:
                 id=number,
                 cta=0 if together else thread.core,
                 gpu=0,
-                code=tuple(
-                    instruction
-                    for place, operation in enumerate(thread.operations)
-                    for instruction in _instructions(program, thread.core, operation, f"r{place}")
-                ),
+                code=_code(program, thread),
             )
             for number, thread in enumerate(program.threads)
         ),

@@ -5,9 +5,10 @@ the core that it runs on::
 
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
-Operations: ``ld x``, ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads),
-``exit`` (the thread ends) and ``kernel`` (all threads end, and the next launch begins). Without an order, loads and
-stores are weak, atomics relaxed and fences sc; without a scope, it is gpu.
+Operations: ``ld x``, ``await x 1`` (an acquire load, repeated until it returns 1), ``st x 1``, ``add x 1`` (an
+atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads), ``exit`` (the thread ends) and ``kernel`` (all
+threads end, and the next launch begins). Without an order, loads and stores are weak, atomics relaxed and fences sc;
+without a scope, it is gpu.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ VARIABLES = "xyzw"
 #: Default order of each kind of operation.
 DEFAULT_ORDERS = {
     "ld": "WEAK",
+    "await": "ACQUIRE",
     "st": "WEAK",
     "add": "RELAXED",
     "F": "SC",
@@ -38,11 +40,11 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``ld``, ``st``, ``add``, ``F``, ``bar``, ``exit`` or ``kernel``.
+        ``ld``, ``await``, ``st``, ``add``, ``F``, ``bar``, ``exit`` or ``kernel``.
     variable : int
         Number of its variable.
     value : int
-        The value stored or added.
+        The value stored, added or awaited.
     order, scope : str
         As the instruction set names them; an empty order becomes the kind's default.
     """
@@ -60,7 +62,7 @@ class Operation:
     @property
     def reads(self) -> bool:
         """Whether it returns a value."""
-        return self.kind in ("ld", "add")
+        return self.kind in ("ld", "await", "add")
 
     @property
     def writes(self) -> bool:
@@ -73,9 +75,9 @@ class Operation:
             name += f".{self.order.lower()}"
         if self.scope != DEFAULT_SCOPE:
             name += f".{self.scope.lower()}"
-        if self.kind not in ("ld", "st", "add"):
+        if self.kind not in ("ld", "await", "st", "add"):
             return name
-        value = f" {self.value}" if self.writes else ""
+        value = "" if self.kind == "ld" else f" {self.value}"
         return f"{name} {VARIABLES[self.variable]}{value}"
 
 

@@ -341,6 +341,11 @@ def test_statistics_are_attributes_and_a_plain_dictionary(gpu):
     assert stats.l1.loads == plain["l1"]["loads"] == 2
     assert stats.thread_instructions <= 32 * stats.instructions
     assert stats.flits() == sum(stats.flits_by_class().values()) > 0
+    assert (
+        sum(stats.flit_hops_by_class().values())
+        == sum(m.flit_hops for m in stats.traffic.values())
+        > 0
+    )
     with pytest.raises(AttributeError, match=r"no counter stats\.l1\.laods; there are loads"):
         _ = stats.l1.laods
 

@@ -1,0 +1,219 @@
+/* denovo.h: shared by denovo-drf, denovo-ro and denovo-hrf: messages, the L1's states, events, actions and common rows, the registry.
+ *
+ * Paper    Sinclair et al., MICRO 2015, sections 3 ("Hybrid Protocols") and 4: DeNovoSync0 without regions: Invalid, Valid, Registered
+ *          per word; the L2's data banks are the registry.
+ * Inferred the paper has no transient states in the caches; those below are what MSHRs, store buffer and write-back buffer hold.
+ *          Networks are unordered.
+ * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word.
+ */
+#ifndef GPC_PROTOCOLS_DENOVO_DENOVO_H
+#define GPC_PROTOCOLS_DENOVO_DENOVO_H
+
+#include "protocols/denovo/store_buffer.h"
+
+#define DENOVO_MESSAGES(X, P)                                                                                 \
+    X(P, READ, REQ, 0, 16, 0, false, "read of the masked words")                                              \
+    X(P, REGISTER, REG, 0, 16, 0, false, "ownership of words for data writes")                                \
+    X(P, REGISTER_SYNC, ATO, 0, 16, 0, false, "ownership of words for synchronisation")                       \
+    X(P, FORWARD_READ, REQ, 1, 16, 0, false, "read, to the words' owner")                                     \
+    X(P, FORWARD_TAKE, REG, 1, 16, 0, false, "registration, to the words' old owner")                         \
+    X(P, FORWARD_TAKE_SYNC, ATO, 1, 16, 0, false, "registration for synchronisation, to the old owner")       \
+    X(P, RECALL, WB, 1, 16, 0, false, "the L2 evicts the line: give the words back")                          \
+    X(P, DATA, LD, 2, 16, 4, false, "demanded words, and others of the line")                                 \
+    X(P, REGISTERED, REG, 2, 16, 0, false, "the words are yours, from the L2 or their old owner")             \
+    X(P, REGISTERED_SYNC, ATO, 2, 16, 4, false, "the words are yours, with their values")                     \
+    X(P, WRITE_BACK_OK, WB, 2, 16, 0, false, "write-back taken")                                              \
+    X(P, WRITE_BACK_STALE, WB, 2, 16, 0, false, "write-back not taken: the words have another owner")         \
+    X(P, WRITE_BACK, WB, 3, 16, 4, false, "registered words of an evicted line")                              \
+    X(P, RECALLED, WB, 3, 16, 4, false, "recalled words")                                                     \
+    X(P, RECALLED_NONE, WB, 3, 16, 0, false, "recalled words that a write-back carries already")
+GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
+
+#define DENOVO_FIELDS(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
+GPC_METADATA(denovo, message, DENOVO_FIELDS)
+
+#define DENOVO_NETWORKS                                                                                       \
+    {                                                                                                         \
+        {.name = "request", .requests = true}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, \
+    }
+
+/* ---- L1: a table over words, one over store-buffer entries ------------------------------------------------------------------------ */
+
+#define DENOVO_L1_STATES(X)                                                                                            \
+    X(L1_I, STABLE, "invalid")                                                                                         \
+    X(L1_V, STABLE, "valid until the next acquire")                                                                    \
+    X(L1_R, STABLE, "registered: the only up-to-date copy")                                                            \
+    X(L1_RDP, TRANSIENT_CACHE, "read outstanding")                                                                     \
+    X(L1_RDX, TRANSIENT_COHERENCE, "read outstanding, and an acquire came later: the word will not be kept")           \
+    X(L1_WRP, TRANSIENT_COHERENCE, "registration for data outstanding; the word is in the store buffer")               \
+    X(L1_SYP, TRANSIENT_COHERENCE, "registration for synchronisation outstanding")                                     \
+    X(L1_WBP, TRANSIENT_COHERENCE, "evicted and written back, not answered")                                           \
+    X(L1_WBS, TRANSIENT_COHERENCE, "evicted, the write-back was stale: a forward is still to come")                    \
+    X(L1_WBF, TRANSIENT_COHERENCE, "evicted, the forward is served: the answer is still to come")
+
+#define DENOVO_L1_EVENTS(X)                                                                                            \
+    X(L1_LOAD, "load of a warp")                                                                                       \
+    X(L1_LOAD_BUFFERED, "load of a word in the store buffer")                                                          \
+    X(L1_STORE, "store of a warp")                                                                                     \
+    X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
+    X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
+    X(L1_DRAIN, "turn of the store buffer's entry")                                                                    \
+    X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                                             \
+    X(L1_EVICT, "way chosen for replacement")                                                                          \
+    X(L1_DATA, "answer that this word waits for")                                                                      \
+    X(L1_DATA_SKIPPED, "the same, and the word was stored to since")                                                   \
+    X(L1_EXTRA, "word of an answer for other words")                                                                   \
+    X(L1_EXTRA_BARRED, "the same, not to be kept: an acquire or own store came after the read")                        \
+    X(L1_REGISTERED, "registration granted")                                                                           \
+    X(L1_REGISTERED_TAKEN, "the same, and a forward that takes the word waits here")                                   \
+    X(L1_FORWARD_READ, "another core's read")                                                                          \
+    X(L1_FORWARD_TAKE, "another core's registration")                                                                  \
+    X(L1_RECALL, "the L2 evicts the line")                                                                             \
+    X(L1_WRITTEN_BACK, "write-back taken")                                                                             \
+    X(L1_STALE, "write-back not taken: the word has another owner")
+
+#define DENOVO_L1_MSHR(FIELD)                                                                                          \
+    FIELD(PLAIN, gpc_mask_t, skip)      /* words that an answer must not overwrite */                                  \
+    FIELD(PLAIN, gpc_mask_t, read_only) /* words that a load of a read-only buffer wants (denovo-ro) */                \
+    FIELD(PLAIN, gpc_mask_t, leaving)   /* words in the write-back buffer */                                           \
+    FIELD(PLAIN, uint8_t, poisoned)     /* an acquire came while a read was outstanding */                             \
+    FIELD(REQUEST, gpc_list_t, reads)   /* forwarded reads that wait for a registration */                             \
+    FIELD(REQUEST, gpc_list_t, taking)  /* forwarded registrations and recalls that wait, at most one a word */        \
+    FIELD(DATA, sb_words_t, words)      /* the write-back buffer's */
+GPC_METADATA(denovo_l1, mshr, DENOVO_L1_MSHR)
+
+#define DENOVO_L1_UNIT(FIELD)                                                                                          \
+    SB_UNIT(FIELD)                                                                                                     \
+    FIELD(PLAIN, uint32_t, leaving) /* lines in the write-back buffer */
+GPC_METADATA(denovo_l1, unit, DENOVO_L1_UNIT)
+GPC_SAME_PLACE(denovo_l1_unit_t, sb_unit_t, held);
+
+#define DENOVO_L1_LINE(FIELD) /* words' states only */
+GPC_METADATA(denovo_l1, line, DENOVO_L1_LINE)
+
+#define DENOVO_L1_COUNTERS(X, P)                                                                                       \
+    X(P, remote_reads, "reads served for other cores")                                                                 \
+    X(P, remote_takes, "registrations passed on to other cores")                                                       \
+    X(P, bounced_reads, "reads for other cores sent back to the L2, since the words had left")                         \
+    X(P, sync_hits, "synchronisation accesses to registered words")                                                    \
+    X(P, sync_misses, "synchronisation accesses that wait for a registration")
+GPC_COUNTS(DENOVO_COUNT, DENOVO_L1_COUNTERS)
+
+/* One of these events; GPC_NO_EVENT for any other cause. */
+gpc_event_id_t denovo_l1_classify(const gpc_step_t *x);
+extern const gpc_table_t denovo_store_buffer;
+uint32_t denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options);
+
+GPC_DECLARE_ACTION(dn_act_reserve);
+GPC_DECLARE_ACTION(dn_act_read);
+GPC_DECLARE_ACTION(dn_act_skip);
+GPC_DECLARE_ACTION(dn_act_write);
+GPC_DECLARE_ACTION(dn_act_register);
+GPC_DECLARE_ACTION(dn_act_register_sync);
+GPC_DECLARE_ACTION(dn_act_join_syncs);
+GPC_DECLARE_ACTION(dn_act_perform);
+GPC_DECLARE_ACTION(dn_act_write_back);
+GPC_DECLARE_ACTION(dn_act_poison);
+GPC_DECLARE_ACTION(dn_act_complete_reads);
+GPC_DECLARE_ACTION(dn_act_install);
+GPC_DECLARE_ACTION(dn_act_take_buffered);
+GPC_DECLARE_ACTION(dn_act_run_syncs);
+GPC_DECLARE_ACTION(dn_act_serve_queued_reads);
+GPC_DECLARE_ACTION(dn_act_serve_taking);
+GPC_DECLARE_ACTION(dn_act_queue_read);
+GPC_DECLARE_ACTION(dn_act_queue_taking);
+GPC_DECLARE_ACTION(dn_act_bounce);
+GPC_DECLARE_ACTION(dn_act_serve_read);
+GPC_DECLARE_ACTION(dn_act_grant);
+GPC_DECLARE_ACTION(dn_act_give_back);
+GPC_DECLARE_ACTION(dn_act_serve_leaving);
+GPC_DECLARE_ACTION(dn_act_grant_leaving);
+GPC_DECLARE_ACTION(dn_act_give_back_none);
+GPC_DECLARE_ACTION(dn_act_left);
+
+/* Rows of all three tables. A held request or drain waits for an answer: data, a grant or an acknowledgement always comes. */
+#define DENOVO_ROW_I                                                                                                   \
+    [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
+    [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
+    [L1_SYNC_BUFFERED] = GO(L1_I, sb_act_await_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
+    [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \
+    [L1_EXTRA_BARRED] = GO(L1_I), [L1_FORWARD_READ] = GO(L1_I, dn_act_bounce)
+#define DENOVO_ROW_V                                                                                                   \
+    [L1_LOAD] = GO(L1_V, act_hit), [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                 \
+    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = GO(L1_V, sb_act_await_drain),   \
+    [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register), [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I),          \
+    [L1_EXTRA] = GO(L1_V), [L1_EXTRA_BARRED] = GO(L1_V), [L1_FORWARD_READ] = GO(L1_V, dn_act_bounce)
+#define DENOVO_ROW_R /* the store buffer has no registered words */                                                    \
+    [L1_LOAD] = GO(L1_R, act_hit), [L1_STORE] = GO(L1_R, dn_act_write), [L1_SYNC] = GO(L1_R, dn_act_perform),          \
+    [L1_ACQUIRE] = GO(L1_R), [L1_EVICT] = GO(L1_WBP, dn_act_write_back), [L1_EXTRA] = GO(L1_R),                        \
+    [L1_EXTRA_BARRED] = GO(L1_R), [L1_FORWARD_READ] = GO(L1_R, dn_act_serve_read),                                     \
+    [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant), [L1_RECALL] = GO(L1_I, dn_act_give_back)
+#define DENOVO_ROW_RDP /* without DATA and ACQUIRE, which differ in denovo-ro */                                       \
+    [L1_LOAD] = GO(L1_RDP, act_merge), [L1_LOAD_BUFFERED] = GO(L1_RDP, sb_act_serve),                                  \
+    [L1_STORE] = GO(L1_RDP, sb_act_put, dn_act_skip, sb_act_complete), [L1_SYNC] = HOLD_LINE,                          \
+    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_DRAIN] = HOLD_LINE, [L1_EXTRA] = GO(L1_RDP), /* its own answer is coming */    \
+    [L1_EXTRA_BARRED] = GO(L1_RDP), [L1_DATA_SKIPPED] = GO(L1_I, dn_act_complete_reads),                               \
+    [L1_DATA] = GO(L1_V, dn_act_complete_reads, dn_act_install), [L1_ACQUIRE] = GO(L1_RDX, dn_act_poison),             \
+    [L1_FORWARD_READ] = GO(L1_RDP, dn_act_bounce)
+#define DENOVO_ROW_RDX                                                                                                 \
+    [L1_LOAD] = HOLD_LINE, /* must not read what the acquire has made stale */                                         \
+    [L1_LOAD_BUFFERED] = GO(L1_RDX, sb_act_serve), [L1_STORE] = GO(L1_RDX, sb_act_put, dn_act_skip, sb_act_complete),  \
+    [L1_SYNC] = HOLD_LINE, [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_RDX),          \
+    [L1_EXTRA_BARRED] = GO(L1_RDX), [L1_DATA] = GO(L1_I, dn_act_complete_reads),                                       \
+    [L1_DATA_SKIPPED] = GO(L1_I, dn_act_complete_reads), [L1_FORWARD_READ] = GO(L1_RDX, dn_act_bounce)
+#define DENOVO_ROW_WRP                                                                                                 \
+    [L1_LOAD_BUFFERED] = GO(L1_WRP, sb_act_serve), [L1_STORE] = GO(L1_WRP, sb_act_merge, sb_act_complete),             \
+    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_WRP), [L1_EXTRA] = GO(L1_WRP),                                \
+    [L1_EXTRA_BARRED] = GO(L1_WRP),                                                                                    \
+    [L1_REGISTERED] = GO(L1_R, dn_act_take_buffered, dn_act_serve_queued_reads),                                       \
+    [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_take_buffered, dn_act_serve_queued_reads, dn_act_serve_taking),            \
+    [L1_FORWARD_READ] = GO(L1_WRP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_WRP, dn_act_queue_taking),            \
+    [L1_RECALL] = GO(L1_WRP, dn_act_queue_taking)
+#define DENOVO_ROW_SYP                                                                                                 \
+    [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE, [L1_SYNC] = GO(L1_SYP, dn_act_join_syncs),                          \
+    [L1_ACQUIRE] = GO(L1_SYP), [L1_EXTRA] = GO(L1_SYP), [L1_EXTRA_BARRED] = GO(L1_SYP),                                \
+    [L1_REGISTERED] = GO(L1_R, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads),                           \
+    [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads, dn_act_serve_taking), \
+    [L1_FORWARD_READ] = GO(L1_SYP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_SYP, dn_act_queue_taking),            \
+    [L1_RECALL] = GO(L1_SYP, dn_act_queue_taking)
+#define DENOVO_LEAVING(state)                                                                                          \
+    [L1_LOAD] = HOLD_LINE, [L1_LOAD_BUFFERED] = GO(state, sb_act_serve),                                               \
+    [L1_STORE] = GO(state, sb_act_put, sb_act_complete), [L1_SYNC] = HOLD_LINE, [L1_SYNC_BUFFERED] = HOLD_LINE,        \
+    [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(state), [L1_EXTRA] = GO(state), [L1_EXTRA_BARRED] = GO(state)
+#define DENOVO_ROW_WBP                                                                                                 \
+    DENOVO_LEAVING(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                                      \
+        [L1_FORWARD_TAKE] = GO(L1_WBF, dn_act_grant_leaving), [L1_RECALL] = GO(L1_WBP, dn_act_give_back_none),         \
+        [L1_WRITTEN_BACK] = GO(L1_I, dn_act_left), [L1_STALE] = GO(L1_WBS)
+#define DENOVO_ROW_WBS                                                                                                 \
+    DENOVO_LEAVING(L1_WBS), [L1_FORWARD_READ] = GO(L1_WBS, dn_act_serve_leaving),                                      \
+        [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant_leaving, dn_act_left)
+#define DENOVO_ROW_WBF                                                                                                 \
+    DENOVO_LEAVING(L1_WBF), [L1_FORWARD_READ] = GO(L1_WBF, dn_act_bounce), [L1_STALE] = GO(L1_I, dn_act_left)
+
+#define DENOVO_L1_TYPE(words)                                                                                          \
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&(words), &denovo_store_buffer},                                 \
+    .arrays = {{.name = "tags", .line = denovo_l1_line_described, .has_data = true}}, .parts = SB_PARTS,               \
+    .mshr = denovo_l1_mshr_described, .unit = denovo_l1_unit_described, .warp = sb_warp_described,                     \
+    .mshrs = denovo_l1_mshrs, .counters = DENOVO_COUNT_info, .begins = 1u << 0, .ends = 1u << SB_TABLE
+
+/* Words of the line that are registered at the L1. */
+gpc_mask_t denovo_registered(const gpc_controller_t *l1, gpc_address_t line);
+
+/* ---- the registry, and what all protocols declare --------------------------------------------------------------------------------- */
+
+extern const gpc_controller_type_t denovo_l2;
+/* Words of the line that the bank has, and that are registered at some L1. */
+gpc_mask_t denovo_l2_has(const gpc_controller_t *bank, gpc_address_t line);
+
+/* The acquire part: drops every valid word, keeps registered ones. */
+GPC_MUST_CHECK int denovo_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+extern const gpc_watched_t denovo_watched;
+#define DENOVO_BANK_WORDS (1u << 1) /* states of the registry in which the bank has the word */
+/* One owner a word, none where the bank has the word; no registered word is in its core's store buffer. */
+GPC_MUST_CHECK int denovo_monitor(const gpc_units_t *units, gpc_address_t line);
+int denovo_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                     gpc_mask_t mask, uint32_t *words);
+int denovo_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                      gpc_mask_t mask, const uint32_t *words);
+
+#endif

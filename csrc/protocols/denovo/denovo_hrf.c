@@ -1,0 +1,99 @@
+/* denovo_hrf.c: denovo-hrf, DeNovo under HRF-Indirect (DH, section 5.3): denovo-drf whose local synchronisation needs no ownership.
+ *
+ * Paper    Sinclair et al., MICRO 2015, sections 3, 5.3 and 6.4: synchronisation with local scope is performed at the L1 and invalidates
+ *          and flushes nothing; ownership of words written locally is delayed until a global release.
+ * Counts   as denovo-drf.
+ * Inferred a word written locally is in the store buffer until then. A load or store with local scope is an ordinary one. A
+ *          read-modify-write with local scope is performed on the registered word, on the word in the store buffer, on the valid
+ *          word, or on the word that an answer brings (even one that will not be kept: a core that polls with acquires would
+ *          starve it otherwise). Global synchronisation on a delayed word registers it first.
+ * Options  as denovo-drf, with sb_drain=lazy.
+ */
+#include "protocols/denovo/denovo.h"
+
+#define HRF_L1_EVENTS(X)                                                                           \
+    DENOVO_L1_EVENTS(X)                                                                            \
+    X(L1_LOCAL_ATOMIC, "read-modify-write with local scope")                                       \
+    X(L1_LOCAL_ATOMIC_BUFFERED, "the same, the word in the store buffer")
+
+GPC_FSM(L1, DENOVO_L1_STATES, HRF_L1_EVENTS)
+
+static gpc_event_id_t
+hrf_classify(const gpc_step_t *x)
+{
+    if (x->cause != GPC_MSG_ATOMIC || x->msg->scope > GPC_SCOPE_CU) {
+        return denovo_l1_classify(x);
+    }
+    bool buffered = x->state != L1_V && (sb_held(x->unit, x->line) >> x->word & 1);
+    return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
+}
+
+/* clang-format off */
+#define HRF_LEAVING(state) [L1_LOCAL_ATOMIC] = HOLD_LINE, [L1_LOCAL_ATOMIC_BUFFERED] = GO(state, sb_act_perform)
+
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        DENOVO_ROW_I,
+        [L1_LOCAL_ATOMIC] = GO(L1_RDP, dn_act_reserve, dn_act_read),
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_I, sb_act_perform),
+    },
+    [L1_V] = {
+        DENOVO_ROW_V,
+        [L1_LOCAL_ATOMIC] = GO(L1_V, sb_act_perform_on_copy),
+    },
+    [L1_R] = {
+        DENOVO_ROW_R,
+        [L1_LOCAL_ATOMIC] = GO(L1_R, dn_act_perform),
+    },
+    [L1_RDP] = {
+        DENOVO_ROW_RDP,
+        [L1_LOCAL_ATOMIC] = GO(L1_RDP, act_wait),
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_RDP, sb_act_perform),
+    },
+    [L1_RDX] = {
+        DENOVO_ROW_RDX,
+        [L1_LOCAL_ATOMIC] = HOLD_LINE,
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_RDX, sb_act_perform),
+    },
+    [L1_WRP] = {
+        DENOVO_ROW_WRP,
+        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_WRP, sb_act_perform_sent),
+    },
+    [L1_SYP] = {
+        DENOVO_ROW_SYP,
+        [L1_LOCAL_ATOMIC] = GO(L1_SYP, dn_act_join_syncs),
+    },
+    [L1_WBP] = {DENOVO_ROW_WBP, HRF_LEAVING(L1_WBP)},
+    [L1_WBS] = {DENOVO_ROW_WBS, HRF_LEAVING(L1_WBS)},
+    [L1_WBF] = {DENOVO_ROW_WBF, HRF_LEAVING(L1_WBF)},
+};
+/* clang-format on */
+
+static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, hrf_classify)};
+static const gpc_controller_type_t denovo_hrf_l1 = {DENOVO_L1_TYPE(words)};
+
+const gpc_protocol_t gpc_protocol_denovo_hrf = {
+    .id = "denovo-hrf",
+    .name = "DeNovo-HRF",
+    .paper = "Sinclair et al., MICRO 2015",
+    .family = "scoped synchronisation",
+    .text = "DeNovo with scopes: a core's blocks synchronise at its L1, ownership of what they write is delayed",
+    .model = {[GPC_RULE_HRF] = "HRF-indirect"},
+    .standard_rule = GPC_RULE_HRF,
+    .controllers = {&denovo_hrf_l1, &denovo_l2},
+    .messages = DENOVO_info,
+    .num_messages = GPC_COUNT_OF(DENOVO_info),
+    .message = denovo_message_described,
+    .networks = DENOVO_NETWORKS,
+    .order =
+        {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .local_scopes = true},
+    .options = {SB_OPTIONS(SB_LAZY)},
+    .check = sb_check,
+    .declared = {.figure_slot = 20,
+                 .weak_outcomes = "SB MP LB",
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
+    .host_read = denovo_host_read,
+    .host_write = denovo_host_write,
+    .watched = &denovo_watched,
+    .monitor = denovo_monitor,
+};

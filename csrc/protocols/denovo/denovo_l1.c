@@ -1,0 +1,446 @@
+/* denovo_l1.c: the L1 of denovo-*: events and actions of the table over words; denovo_store_buffer.c has the table over entries.
+ *
+ * Paper    Sinclair et al., MICRO 2015, sections 3 and 4: an acquire drops valid words and keeps registered ones; stores and
+ *          synchronisation register their words; a registration that reaches a core whose own one is outstanding waits there
+ *          (a distributed queue), behind the core's own accesses.
+ * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word.
+ * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
+ *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
+ *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the forward that takes the word. The write-back
+ *          buffer has 16 lines; a word in it still answers forwards until the L2 acknowledges.
+ */
+#include "protocols/denovo/denovo.h"
+
+enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
+enum { DENOVO_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
+
+enum { WRITE_BACK_LINES = 16 };
+
+/* ---- classification: of x->word ------------------------------------------------------------------------------------------------------ */
+
+static bool
+has_word(gpc_mask_t mask, const gpc_step_t *x)
+{
+    return (mask >> x->word & 1) != 0;
+}
+
+static gpc_event_id_t
+classify_request(const gpc_step_t *x)
+{
+    bool held = has_word(sb_held(x->unit, x->line), x);
+    bool local = x->unit->protocol->order.local_scopes && x->msg->scope <= GPC_SCOPE_CU;
+
+    if (x->cause == GPC_MSG_ATOMIC || (x->msg->order != GPC_ORDER_WEAK && !local)) {
+        return held ? L1_SYNC_BUFFERED : L1_SYNC;
+    }
+    if (x->cause == GPC_MSG_STORE) {
+        return L1_STORE;
+    }
+    return held && x->state != L1_V ? L1_LOAD_BUFFERED : L1_LOAD; /* a store updates the valid word */
+}
+
+static gpc_event_id_t
+classify_data(const gpc_step_t *x)
+{
+    const denovo_l1_mshr_t *mshr = x->mshr == GPC_NONE ? NULL : denovo_l1_mshr(x);
+    bool skipped = (mshr && has_word(mshr->skip, x)) || has_word(sb_held(x->unit, x->line), x);
+
+    if (has_word((gpc_mask_t) denovo_message(x->msg)->demanded, x)) {
+        return skipped ? L1_DATA_SKIPPED : L1_DATA;
+    }
+    return !mshr || mshr->poisoned || skipped ? L1_EXTRA_BARRED : L1_EXTRA;
+}
+
+static gpc_event_id_t
+classify_registered(const gpc_step_t *x)
+{
+    const gpc_list_t *taking = &denovo_l1_mshr(x)->taking;
+    gpc_index_t i = taking->head;
+
+    for (uint32_t n = taking->count; n; n--) {
+        if (has_word(gpc_msg_at(x->unit->messages, i)->mask, x)) {
+            return L1_REGISTERED_TAKEN;
+        }
+        i = gpc_msg_at(x->unit->messages, i)->next;
+    }
+    return L1_REGISTERED;
+}
+
+gpc_event_id_t
+denovo_l1_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_LOAD:
+        case GPC_MSG_STORE:
+        case GPC_MSG_ATOMIC:
+            return classify_request(x);
+        case GPC_MSG_REPLAY:
+            return L1_DRAIN;
+        case GPC_MSG_ACQUIRE:
+        case GPC_MSG_KERNEL_BEGIN:
+            return L1_ACQUIRE;
+        case GPC_MSG_EVICT:
+            return L1_EVICT;
+        case DENOVO_DATA:
+            return classify_data(x);
+        case DENOVO_REGISTERED:
+        case DENOVO_REGISTERED_SYNC:
+            return x->mshr == GPC_NONE ? GPC_NO_EVENT : classify_registered(x);
+        case DENOVO_FORWARD_READ:
+            return L1_FORWARD_READ;
+        case DENOVO_FORWARD_TAKE:
+        case DENOVO_FORWARD_TAKE_SYNC:
+            return L1_FORWARD_TAKE;
+        case DENOVO_RECALL:
+            return L1_RECALL;
+        case DENOVO_WRITE_BACK_OK:
+            return L1_WRITTEN_BACK;
+        case DENOVO_WRITE_BACK_STALE:
+            return L1_STALE;
+        default:
+            return GPC_NO_EVENT;
+    }
+}
+
+/* ---- actions: own accesses ------------------------------------------------------------------------------------------------------------ */
+
+uint32_t
+denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) options;
+    return machine->l1_mshrs + WRITE_BACK_LINES;
+}
+
+/* Lines in the write-back buffer have transactions beside the machine's MSHRs. */
+GPC_SHARED_ACTION(dn_act_reserve, "reserve a way, evicting its victim, or hold")
+{
+    const gpc_controller_t *unit = x->unit;
+    uint32_t requests = unit->mshrs.entries.state->in_use - denovo_l1_unit(unit)->leaving;
+
+    return x->fresh && requests > unit->machine->l1_mshrs ? GPC_HOLD : gpc_reserve_way(x);
+}
+
+static int
+ask(gpc_step_t *x, uint8_t type)
+{
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
+    msg->mask = x->mask;
+    return gpc_send(x, msg);
+}
+
+GPC_SHARED_ACTION(dn_act_read, "send READ; the request becomes pending")
+{
+    gpc_count(x, load_misses);
+    int status = ask(x, DENOVO_READ);
+    return status ? status : gpc_keep_pending(x);
+}
+
+GPC_SHARED_ACTION(dn_act_skip, "the answer must not overwrite these words")
+{
+    denovo_l1_mshr(x)->skip |= x->mask;
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(dn_act_write, "write the registered words; the store is performed and complete")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
+    int status = gpc_note_performed(x, x->message, 0);
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer count as sent")
+{
+    sb_sent(sb_find(x->unit, x->line), x->mask);
+    return ask(x, DENOVO_REGISTER);
+}
+
+GPC_SHARED_ACTION(dn_act_register_sync, "send REGISTER_SYNC; the access becomes pending")
+{
+    gpc_count_own(x, DENOVO_COUNT_sync_misses);
+    int status = ask(x, DENOVO_REGISTER_SYNC);
+    return status ? status : gpc_keep_pending(x);
+}
+
+GPC_SHARED_ACTION(dn_act_join_syncs, "the access joins the pending ones")
+{
+    gpc_count_own(x, DENOVO_COUNT_sync_misses);
+    return gpc_keep_pending(x);
+}
+
+/* Performs a synchronisation access on registered words. */
+static int
+perform(gpc_step_t *x, gpc_index_t request, bool hit)
+{
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+    uint32_t *words = gpc_line_words(x);
+    int status = GPC_OK;
+
+    if (msg->type == GPC_MSG_STORE) {
+        gpc_merge_words(words, msg->data, msg->mask);
+    } else if (msg->type == GPC_MSG_ATOMIC) {
+        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), words);
+    }
+    if (msg->type != GPC_MSG_LOAD) {
+        status = gpc_note_performed(x, request, 0);
+    }
+    return status ? status : gpc_complete(x, request, words, hit);
+}
+
+GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the registered words")
+{
+    gpc_count_own(x, DENOVO_COUNT_sync_hits);
+    return perform(x, x->message, true);
+}
+
+/* An answer that is still on its way may carry the words' older values: an L2 that recalls them would let it install these. */
+GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesses in order; answers skip these words")
+{
+    gpc_index_t request;
+    denovo_l1_mshr(x)->skip |= x->mask;
+    while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
+        int status = perform(x, request, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(dn_act_write_back, "move the words to the write-back buffer, or hold; send WRITE_BACK; free the way")
+{
+    denovo_l1_mshr_t *mshr = denovo_l1_mshr(x);
+    if (denovo_l1_unit(x->unit)->leaving == WRITE_BACK_LINES) {
+        return GPC_HOLD;
+    }
+    denovo_l1_unit(x->unit)->leaving++;
+    mshr->leaving = x->mask;
+    gpc_merge_words(mshr->words.word, gpc_line_words(x), x->mask);
+    gpc_msg_t *msg = gpc_new_message(x, DENOVO_WRITE_BACK, gpc_home_of(x->unit, x->line));
+    gpc_carry(x, msg, x->mask, gpc_line_words(x));
+    gpc_count(x, writebacks);
+    int status = gpc_send(x, msg);
+    return status ? status : gpc_release_way(x);
+}
+
+GPC_SHARED_ACTION(dn_act_left, "the words leave the write-back buffer")
+{
+    denovo_l1_mshr_t *mshr = denovo_l1_mshr(x);
+    mshr->leaving &= ~x->mask;
+    denovo_l1_unit(x->unit)->leaving -= mshr->leaving == GPC_NO_WORDS;
+    return GPC_OK;
+}
+
+/* ---- actions: answers ------------------------------------------------------------------------------------------------------------------ */
+
+GPC_SHARED_ACTION(dn_act_poison, "other words of the answer are not to be kept either")
+{
+    denovo_l1_mshr(x)->poisoned = 1;
+    return GPC_OK;
+}
+
+/* An atomic has local scope (denovo-hrf); one that finds the store buffer full is taken again. */
+static int
+complete_read(gpc_step_t *x, gpc_index_t request)
+{
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+    gpc_step_t its = *x;
+
+    if (msg->type == GPC_MSG_LOAD) {
+        return gpc_complete(x, request, x->msg->data, false);
+    }
+    its.message = request;
+    its.msg = msg;
+    its.mask = msg->mask;
+    int status = sb_perform(&its, x->msg->data, true);
+    if (status == GPC_HOLD) {
+        gpc_list_push(x->unit->replay, x->unit->messages, request);
+        return GPC_OK;
+    }
+    return status;
+}
+
+GPC_SHARED_ACTION(dn_act_complete_reads, "complete the pending requests for these words")
+{
+    const sb_entry_t *entry = sb_find(x->unit, x->line);
+    gpc_index_t request;
+
+    if (entry) {
+        gpc_merge_words(x->msg->data, entry->words.word, x->mask & (entry->fresh | entry->sent));
+    }
+    while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
+        int status = complete_read(x, request);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(dn_act_install, "write the answer's words into the line")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(dn_act_take_buffered,
+                  "move the words from the store buffer into the line: their stores are performed")
+{
+    gpc_index_t at = gpc_part_find(sb_part(x->unit), x->line);
+    sb_entry_t *entry = sb_entry_at(x->unit, at);
+
+    denovo_l1_mshr(x)->skip |= x->mask; /* as in dn_act_run_syncs */
+    gpc_merge_words(gpc_line_words(x), entry->words.word, x->mask);
+    int status = gpc_note_drained(x, x->mask, entry->words.word, 0);
+    if (status == GPC_OK) {
+        status = sb_performed(x, entry, x->mask);
+    }
+    return status ? status : gpc_controller_entry(x->unit, SB_TABLE, SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
+}
+
+/* ---- actions: forwards ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sends the words to the requester of x's message; `mask` may have more words than were demanded. */
+static int
+send_words(gpc_step_t *x, uint8_t type, gpc_mask_t mask, const uint32_t *words)
+{
+    gpc_msg_t *msg = gpc_new_message(x, type, x->msg->requester);
+    gpc_carry(x, msg, mask, words);
+    if (type == DENOVO_DATA) {
+        denovo_message(msg)->demanded = x->mask;
+    }
+    return gpc_send(x, msg);
+}
+
+static int
+pass_on(gpc_step_t *x, const uint32_t *words)
+{
+    gpc_count_own(x, DENOVO_COUNT_remote_takes);
+    return send_words(x, x->cause == DENOVO_FORWARD_TAKE ? DENOVO_REGISTERED : DENOVO_REGISTERED_SYNC, x->mask, words);
+}
+
+static int
+give_back(gpc_step_t *x, const uint32_t *words)
+{
+    gpc_msg_t *msg = gpc_new_message(x, DENOVO_RECALLED, gpc_home_of(x->unit, x->line));
+    gpc_carry(x, msg, x->mask, words);
+    return gpc_send(x, msg);
+}
+
+gpc_mask_t
+denovo_registered(const gpc_controller_t *l1, gpc_address_t line)
+{
+    const gpc_tags_t *tags = &l1->arrays[0];
+    gpc_index_t way = gpc_tags_find(tags, line);
+    gpc_mask_t mask = GPC_NO_WORDS;
+
+    for (uint32_t word = 0; way != GPC_NONE && word < tags->line_words; word++) {
+        mask |= (gpc_mask_t) (gpc_tags_word_states(tags, way)[word] == L1_R) << word;
+    }
+    return mask;
+}
+
+GPC_SHARED_ACTION(dn_act_serve_read, "send DATA: these words and the line's other registered ones")
+{
+    gpc_count_own(x, DENOVO_COUNT_remote_reads);
+    return send_words(x, DENOVO_DATA, x->mask | denovo_registered(x->unit, x->line), gpc_line_words(x));
+}
+
+GPC_SHARED_ACTION(dn_act_grant, "send REGISTERED, or REGISTERED_SYNC with the words, to the new owner")
+{
+    return pass_on(x, gpc_line_words(x));
+}
+
+GPC_SHARED_ACTION(dn_act_give_back, "send RECALLED with the words")
+{
+    return give_back(x, gpc_line_words(x));
+}
+
+GPC_SHARED_ACTION(dn_act_serve_leaving, "send DATA from the write-back buffer")
+{
+    gpc_count_own(x, DENOVO_COUNT_remote_reads);
+    return send_words(x, DENOVO_DATA, x->mask, denovo_l1_mshr(x)->words.word);
+}
+
+GPC_SHARED_ACTION(dn_act_grant_leaving, "send REGISTERED or REGISTERED_SYNC from the write-back buffer")
+{
+    return pass_on(x, denovo_l1_mshr(x)->words.word);
+}
+
+GPC_SHARED_ACTION(dn_act_give_back_none, "send RECALLED_NONE: the write-back is on its way")
+{
+    gpc_msg_t *msg = gpc_new_message(x, DENOVO_RECALLED_NONE, gpc_home_of(x->unit, x->line));
+    msg->mask = x->mask;
+    return gpc_send(x, msg);
+}
+
+GPC_SHARED_ACTION(dn_act_bounce, "send READ back to the L2 for the reader: the words are here no more")
+{
+    gpc_count_own(x, DENOVO_COUNT_bounced_reads);
+    return ask(x, DENOVO_READ);
+}
+
+static int
+queue(gpc_step_t *x, gpc_list_t *list)
+{
+    gpc_list_push(list, x->unit->messages, x->message);
+    x->kept = true;
+    return GPC_OK;
+}
+
+GPC_SHARED_ACTION(dn_act_queue_read, "the forwarded read waits for the registration")
+{
+    return queue(x, &denovo_l1_mshr(x)->reads);
+}
+
+GPC_SHARED_ACTION(dn_act_queue_taking, "the forward that takes the words waits for the registration")
+{
+    return queue(x, &denovo_l1_mshr(x)->taking);
+}
+
+/* Calls `serve` with a step for each forward in the list that wants some of x's words. */
+static int
+serve_queued(gpc_step_t *x, gpc_list_t *list, int (*serve)(gpc_step_t *x))
+{
+    int status = GPC_OK;
+    gpc_index_t i;
+
+    while (status == GPC_OK && (i = gpc_take_words(x->unit, list, x->mask)) != GPC_NONE) {
+        gpc_step_t its = *x;
+        its.message = i;
+        its.msg = gpc_msg_at(x->unit->messages, i);
+        its.cause = its.msg->type;
+        its.mask = its.msg->mask;
+        status = serve(&its);
+        gpc_free_message(x->unit, i);
+    }
+    return status;
+}
+
+static int
+serve_read(gpc_step_t *x)
+{
+    return gpc_act(dn_act_serve_read, x);
+}
+
+static int
+serve_taking(gpc_step_t *x)
+{
+    return gpc_act(x->cause == DENOVO_RECALL ? dn_act_give_back : dn_act_grant, x);
+}
+
+GPC_SHARED_ACTION(dn_act_serve_queued_reads, "send DATA for the forwarded reads that wait")
+{
+    return serve_queued(x, &denovo_l1_mshr(x)->reads, serve_read);
+}
+
+GPC_SHARED_ACTION(dn_act_serve_taking, "grant the words to the registration that waits, or give them back to the L2")
+{
+    return serve_queued(x, &denovo_l1_mshr(x)->taking, serve_taking);
+}
+
+int
+denovo_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    (void) warp, (void) scope;
+    return gpc_controller_flash(l1, 0, GPC_MSG_ACQUIRE, L1_ACQUIRE);
+}

@@ -1,0 +1,122 @@
+/* gpu.h: shared by gpu-drf and gpu-hrf: messages, the L1's states, events and actions, the L2.
+ *
+ * Paper    Sinclair et al., MICRO 2015, sections 3 ("Software Protocols used in GPUs"), 4.2 and 5.3: GPU coherence. The paper prints no
+ *          table: every state but I and V is inferred.
+ * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word; loads receive whole lines (table 2).
+ */
+#ifndef GPC_PROTOCOLS_DENOVO_GPU_H
+#define GPC_PROTOCOLS_DENOVO_GPU_H
+
+#include "protocols/denovo/store_buffer.h"
+
+#define GPU_MESSAGES(X, P)                                                                         \
+    X(P, READ, REQ, 0, 16, 0, false, "a load wants the line")                                      \
+    X(P, WRITE, WB, 0, 16, 4, false, "write-through of a store-buffer entry")                      \
+    X(P, SYNC_READ, ATO, 0, 16, 0, false, "synchronising load, performed at the L2")               \
+    X(P, SYNC_WRITE, ATO, 0, 16, 4, false, "synchronising store, performed at the L2")             \
+    X(P, ATOMIC, ATO, 0, 16, 0, false, "read-modify-writes with operands, performed at the L2")    \
+    X(P, DATA, LD, 1, 8, 0, true, "line to read")                                                  \
+    X(P, WRITE_ACK, WB, 1, 8, 0, false, "the write-through is performed")                          \
+    X(P, SYNC_DATA, ATO, 1, 8, 4, false, "words of a synchronising load")                          \
+    X(P, SYNC_ACK, ATO, 1, 8, 0, false, "the synchronising store is performed")                    \
+    X(P, ATOMIC_DATA, ATO, 1, 8, 0, false, "old values of read-modify-writes")
+GPC_MESSAGES(GPU, GPU_MESSAGES)
+
+/* Requests of a core to a bank must not pass each other: a load must not pass the core's older write-through or synchronisation. */
+#define GPU_NETWORKS                                                                               \
+    {                                                                                              \
+        {.name = "request", .ordered = true, .requests = true}, {.name = "response"},              \
+    }
+
+/* ---- L1: a table over lines, one over store-buffer entries ------------------------------------------------------------------------ */
+
+#define GPU_L1_STATES(X)                                                                           \
+    X(L1_I, STABLE, "not present")                                                                 \
+    X(L1_V, STABLE, "valid until the next acquire; has the words of the store buffer too")         \
+    X(L1_IV, TRANSIENT_CACHE, "read miss outstanding; later loads join")                           \
+    X(L1_IVX, TRANSIENT_COHERENCE, "the same, but the line will not be kept: an acquire, or a synchronisation on it, came later")
+
+#define GPU_L1_EVENTS(X)                                                                           \
+    X(L1_LOAD, "load of a warp")                                                                   \
+    X(L1_LOAD_BUFFERED, "load of a warp, all words in the store buffer")                           \
+    X(L1_STORE, "store of a warp")                                                                 \
+    X(L1_SYNC, "synchronisation access with global scope, performed at the L2")                    \
+    X(L1_SYNC_BUFFERED, "the same, a word in the store buffer")                                    \
+    X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                         \
+    X(L1_EVICT, "way chosen for replacement")                                                      \
+    X(L1_DATA, "line returned")                                                                    \
+    X(L1_SYNC_DONE, "synchronisation access performed")
+
+#define GPU_L1_MSHR(FIELD)                                                                                             \
+    FIELD(PLAIN, gpc_mask_t, skip)   /* own words that the line from the L2 does not have */                           \
+    FIELD(DATA, sb_words_t, overlay) /* their values */
+GPC_METADATA(gpu_l1, mshr, GPU_L1_MSHR)
+
+#define GPU_L1_LINE(FIELD) /* no metadata beside the tags */
+GPC_METADATA(gpu_l1, line, GPU_L1_LINE)
+
+/* One of these events; GPC_NO_EVENT for any other cause. */
+gpc_event_id_t gpu_l1_classify(const gpc_step_t *x);
+uint8_t gpu_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
+extern const gpc_table_t gpu_store_buffer;
+
+GPC_DECLARE_ACTION(gpu_act_read);
+GPC_DECLARE_ACTION(gpu_act_skip);
+GPC_DECLARE_ACTION(gpu_act_send_sync);
+GPC_DECLARE_ACTION(gpu_act_overlay);
+GPC_DECLARE_ACTION(gpu_act_complete_pending);
+GPC_DECLARE_ACTION(gpu_act_complete_sync);
+
+/* The rows of both protocols' tables; gpu-hrf adds cells for atomics with local scope. Held requests wait for the line, held stores
+ * and synchronisation accesses for an acknowledgement of the store buffer's; the L2 always answers. */
+#define GPU_ROW_I                                                                                  \
+    [L1_LOAD] = GO(L1_IV, act_reserve_way, gpu_act_read),                                          \
+    [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                                         \
+    [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), /* no way is allocated */                               \
+    [L1_SYNC] = GO(L1_I, gpu_act_send_sync),                                                       \
+    [L1_SYNC_BUFFERED] = GO(L1_I, sb_act_await_drain),                                            \
+    [L1_SYNC_DONE] = GO(L1_I, gpu_act_complete_sync)
+#define GPU_ROW_V                                                                                  \
+    [L1_LOAD] = GO(L1_V, act_hit),                                                                 \
+    [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                                     \
+    [L1_SYNC] = GO(L1_I, gpu_act_send_sync), /* the L2 changes the line */                         \
+    [L1_SYNC_BUFFERED] = GO(L1_V, sb_act_await_drain),                                            \
+    [L1_ACQUIRE] = GO(L1_I),                                                                       \
+    [L1_EVICT] = GO(L1_I), /* clean: stored words are in the store buffer */                       \
+    [L1_SYNC_DONE] = GO(L1_V, gpu_act_complete_sync)
+#define GPU_ROW_IV                                                                                 \
+    [L1_LOAD] = GO(L1_IV, act_merge),                                                              \
+    [L1_LOAD_BUFFERED] = GO(L1_IV, sb_act_serve),                                        \
+    [L1_STORE] = GO(L1_IV, sb_act_put, gpu_act_skip, sb_act_complete),                                          \
+    [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                     \
+    [L1_SYNC_BUFFERED] = GO(L1_IV, sb_act_await_drain),                                           \
+    [L1_ACQUIRE] = GO(L1_IVX),                                                                     \
+    [L1_DATA] = GO(L1_V, gpu_act_overlay, gpu_act_complete_pending, act_fill),                       \
+    [L1_SYNC_DONE] = GO(L1_IV, gpu_act_complete_sync)
+#define GPU_ROW_IVX                                                                                \
+    [L1_LOAD] = HOLD_LINE, /* must not read what the acquire has made stale */                     \
+    [L1_LOAD_BUFFERED] = GO(L1_IVX, sb_act_serve),                                       \
+    [L1_STORE] = GO(L1_IVX, sb_act_put, sb_act_complete),                                                       \
+    [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                     \
+    [L1_SYNC_BUFFERED] = GO(L1_IVX, sb_act_await_drain),                                          \
+    [L1_ACQUIRE] = GO(L1_IVX),                                                                     \
+    [L1_DATA] = GO(L1_I, gpu_act_overlay, gpu_act_complete_pending),                                 \
+    [L1_SYNC_DONE] = GO(L1_IVX, gpu_act_complete_sync)
+
+#define GPU_L1_TYPE(lines)                                                                         \
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines), &gpu_store_buffer},                \
+    .arrays = {{.name = "tags", .line = gpu_l1_line_described, .has_data = true}}, .parts = SB_PARTS, \
+    .mshr = gpu_l1_mshr_described, .unit = sb_unit_described, .warp = sb_warp_described,           \
+    .route = gpu_l1_route, .begins = 1u << 0, .ends = 1u << SB_TABLE
+
+/* ---- the L2, and what both protocols declare -------------------------------------------------------------------------------------- */
+
+extern const gpc_controller_type_t gpu_l2;
+
+/* The acquire part: drops every valid line. */
+GPC_MUST_CHECK int gpu_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+extern const gpc_watched_t gpu_watched;
+int gpu_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
+                  gpc_mask_t mask, uint32_t *words);
+
+#endif

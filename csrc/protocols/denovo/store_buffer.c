@@ -1,0 +1,262 @@
+/* store_buffer.c: the store buffer of gpu-* and denovo-*, in the parts that both share; store_buffer.h describes it. */
+#include "protocols/denovo/store_buffer.h"
+
+uint32_t
+sb_capacity(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine;
+    return (uint32_t) options[SB_OPTION_ENTRIES];
+}
+
+int
+sb_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    uint32_t line_words = machine->line_bytes / 4;
+    if (options[SB_OPTION_ENTRY] == SB_LINE || options[SB_OPTION_ENTRIES] >= line_words) {
+        return GPC_OK;
+    }
+    return gpc_fail(failure, GPC_ERROR_OPTION,
+                    "sb_entries=%lld with sb_entry=word: must be at least the words of a line, %u",
+                    (long long) options[SB_OPTION_ENTRIES], line_words);
+}
+
+sb_entry_t *
+sb_find(const gpc_controller_t *unit, gpc_address_t line)
+{
+    gpc_index_t entry = gpc_part_find(sb_part(unit), line);
+    return entry == GPC_NONE ? NULL : sb_entry_at(unit, entry);
+}
+
+gpc_mask_t
+sb_held(const gpc_controller_t *unit, gpc_address_t line)
+{
+    const sb_entry_t *entry = sb_find(unit, line);
+    return entry ? entry->fresh | entry->sent : GPC_NO_WORDS;
+}
+
+/* ---- stores and drains ------------------------------------------------------------------------------------------------------------ */
+
+static int
+step_entry(gpc_controller_t *unit, gpc_index_t entry, uint8_t cause)
+{
+    return gpc_controller_entry(unit, SB_TABLE, SB_PART, entry, cause, GPC_NONE);
+}
+
+/* The buffer is full: as the option says, the oldest entry that still has fresh words drains, or every one does. */
+static int
+make_room(gpc_controller_t *unit)
+{
+    const gpc_part_t *part = sb_part(unit);
+    int status = GPC_OK;
+
+    for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE && status == GPC_OK; i = gpc_part_next(part, i)) {
+        if (!sb_entry_at(unit, i)->fresh) {
+            continue;
+        }
+        status = step_entry(unit, i, GPC_MSG_RELEASE);
+        if (unit->options[SB_OPTION_FULL] == SB_OLDEST) {
+            break;
+        }
+    }
+    return status ? status : GPC_HOLD;
+}
+
+int
+sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again)
+{
+    gpc_controller_t *unit = x->unit;
+    gpc_index_t entry = gpc_part_find(sb_part(unit), x->line);
+    gpc_mask_t more = entry == GPC_NONE ? mask : mask & ~sb_held(unit, x->line);
+    uint32_t held = sb_unit(unit)->held + (uint32_t) __builtin_popcount(more);
+
+    if (unit->options[SB_OPTION_ENTRY] == SB_WORD && held > unit->options[SB_OPTION_ENTRIES]) {
+        return make_room(unit);
+    }
+    entry = entry == GPC_NONE ? gpc_part_take(sb_part(unit), x->line) : entry;
+    if (entry == GPC_NONE) {
+        return make_room(unit);
+    }
+    sb_entry_t *fields = sb_entry_at(unit, entry);
+    fields->fresh |= again ? mask : mask & ~fields->sent;
+    gpc_merge_words(fields->words.word, words, mask);
+    sb_unit(unit)->held = held;
+    return step_entry(unit, entry, GPC_MSG_STORE);
+}
+
+/* The written words are accepted like those of a store; a read-modify-write that writes nothing is only complete. */
+static int
+complete_local(gpc_step_t *x, gpc_mask_t written, const uint32_t *words)
+{
+    gpc_mask_t mask = x->msg->mask;
+
+    gpc_merge_words(x->msg->data, words, written);
+    x->msg->mask = written;
+    int status = gpc_note_accepted(x);
+    x->msg->mask = mask;
+    return status ? status : gpc_complete(x, x->message, NULL, true);
+}
+
+int
+sb_perform(gpc_step_t *x, uint32_t *words, bool again)
+{
+    uint32_t after[GPC_MAX_LINE_WORDS];
+
+    gpc_merge_words(after, words, x->mask);
+    gpc_mask_t written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes), after);
+    int status = written ? sb_put(x, written, after, again) : GPC_OK;
+    if (status) {
+        return status;
+    }
+    gpc_merge_words(words, after, written);
+    return complete_local(x, written, after);
+}
+
+int
+sb_drain(gpc_step_t *x)
+{
+    gpc_index_t entry = gpc_part_find(sb_part(x->unit), x->line);
+    return entry == GPC_NONE ? GPC_OK : step_entry(x->unit, entry, GPC_MSG_RELEASE);
+}
+
+GPC_SHARED_ACTION(sb_act_put, "put the store into the store buffer, or hold")
+{
+    int status = sb_put(x, x->mask, x->msg->data, true);
+    return status ? status : gpc_note_accepted(x);
+}
+
+GPC_SHARED_ACTION(sb_act_merge, "merge the store into words of the store buffer whose registration is outstanding")
+{
+    int status = sb_put(x, x->mask, x->msg->data, false);
+    return status ? status : gpc_note_accepted(x);
+}
+
+GPC_SHARED_ACTION(sb_act_complete, "the store is complete")
+{
+    return gpc_complete(x, x->message, NULL, true);
+}
+
+GPC_SHARED_ACTION(sb_act_serve, "complete the load from the store buffer")
+{
+    gpc_count(x, load_hits);
+    return gpc_complete(x, x->message, sb_find(x->unit, x->line)->words.word, true);
+}
+
+GPC_SHARED_ACTION(sb_act_await_drain, "the store buffer's entry drains; hold")
+{
+    int status = sb_drain(x);
+    return status ? status : GPC_HOLD;
+}
+
+GPC_SHARED_ACTION(sb_act_perform_on_copy, "perform on the line; words written enter the store buffer, or hold")
+{
+    return sb_perform(x, gpc_line_words(x), true);
+}
+
+GPC_SHARED_ACTION(sb_act_perform_sent, "perform on words in the store buffer whose registration is outstanding")
+{
+    return sb_perform(x, sb_find(x->unit, x->line)->words.word, false);
+}
+
+GPC_SHARED_ACTION(sb_act_perform, "perform on the words in the store buffer")
+{
+    return sb_perform(x, sb_find(x->unit, x->line)->words.word, true);
+}
+
+void
+sb_sent(sb_entry_t *entry, gpc_mask_t mask)
+{
+    entry->sent |= mask;
+    entry->fresh &= ~mask;
+    if (entry->fresh == GPC_NO_WORDS) {
+        entry->early |= entry->late;
+        entry->late = 0;
+        entry->drains = 0;
+    }
+}
+
+/* One entry fewer for the releases that wait for it; those that wait for no other may go on. */
+static int
+end_releases(gpc_controller_t *unit, uint64_t warps)
+{
+    int status = GPC_OK;
+    for (; warps && status == GPC_OK; warps &= warps - 1) {
+        uint16_t warp = (uint16_t) __builtin_ctzll(warps);
+        if (--sb_warp(unit, warp)->entries == 0) {
+            status = unit->ports->wake_warp(unit->world, unit, warp, 0);
+        }
+    }
+    return status;
+}
+
+int
+sb_performed(gpc_step_t *x, sb_entry_t *entry, gpc_mask_t mask)
+{
+    gpc_mask_t gone = mask & entry->sent & ~entry->fresh;
+    uint64_t warps = entry->early;
+
+    sb_unit(x->unit)->held -= (uint32_t) __builtin_popcount(gone);
+    for (; gone; gone &= gone - 1) {
+        entry->words.word[__builtin_ctz(gone)] = 0; /* equal entries are encoded alike */
+    }
+    entry->sent &= ~mask;
+    if (entry->sent) {
+        return GPC_OK;
+    }
+    entry->early = 0;
+    return end_releases(x->unit, warps);
+}
+
+GPC_SHARED_ACTION(sb_act_make_ready, "the entry is sent at its turn")
+{
+    return gpc_part_ready(sb_part(x->unit), x->entry);
+}
+
+GPC_SHARED_ACTION(sb_act_drain_if_eager, "with sb_drain=eager, the entry is sent at its turn")
+{
+    return x->unit->options[SB_OPTION_DRAIN] == SB_EAGER ? gpc_act(sb_act_make_ready, x) : GPC_OK;
+}
+
+GPC_SHARED_ACTION(sb_act_remember_drain, "the fresh words are sent after the acknowledgement")
+{
+    sb_entry(x, SB_PART)->drains = 1;
+    return GPC_OK;
+}
+
+/* ---- releases ----------------------------------------------------------------------------------------------------------------------- */
+
+/* The release waits for every entry that holds words now; entries are drained. */
+static int
+begin_release(gpc_controller_t *l1, uint16_t warp)
+{
+    const gpc_part_t *part = sb_part(l1);
+    int status = GPC_OK;
+
+    sb_warp(l1, warp)->releases = 1;
+    for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE && status == GPC_OK; i = gpc_part_next(part, i)) {
+        sb_entry_t *entry = sb_entry_at(l1, i);
+        *(entry->fresh ? &entry->late : &entry->early) |= UINT64_C(1) << warp;
+        sb_warp(l1, warp)->entries++;
+        status = entry->fresh ? step_entry(l1, i, GPC_MSG_RELEASE) : GPC_OK;
+    }
+    return status;
+}
+
+int
+sb_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    int status = sb_warp(l1, warp)->releases ? GPC_OK : begin_release(l1, warp);
+    (void) scope; /* order.c leaves out local releases */
+    (void) until; /* wake_warp ends the wait */
+    if (status || sb_warp(l1, warp)->entries) {
+        return status ? status : GPC_HOLD;
+    }
+    sb_warp(l1, warp)->releases = 0;
+    return GPC_OK;
+}
+
+int
+sb_exit(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    (void) l1, (void) warp, (void) until;
+    return GPC_OK;
+}

@@ -1,0 +1,120 @@
+/* test_denovo.c: do acquires of gpu-* and denovo-* drop in one pass what their tables say, and are there as many states as the headers say? */
+#include "protocols/denovo/store_buffer.h"
+#include "protocols/registry.h"
+#include "tests/controller_bench.h"
+
+enum { LINE = 0x1000, OTHER = 0x2000 };
+
+/* ---- acquires -------------------------------------------------------------------------------------------------------------- */
+
+static void
+an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight(void)
+{
+    bench_t bench;
+    const gpc_protocol_t *protocol = gpc_protocol_find("gpu-drf");
+
+    bench_begin(&bench, protocol, 0, &bench_small_machine);
+    (void) bench_place(&bench, 0, 0, LINE, "L1_V");
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, OTHER, 1)), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sent_type, bench_message_type(protocol, "READ"));
+    CHECK_EQUAL_I64(protocol->order.acquire(&bench.unit, 0, GPC_SCOPE_GPU), GPC_OK);
+    CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], LINE), GPC_NONE);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L1_V", "L1_ACQUIRE"), 1);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L1_IV", "L1_ACQUIRE"), 1);
+    CHECK_EQUAL_U64(bench.unit.statistics->self_invalidations, 1);
+    CHECK_EQUAL_I64(
+        gpc_controller_take(&bench.unit, bench_message(&bench, bench_message_type(protocol, "DATA"), OTHER, 0xffff)),
+        GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completions, 1); /* serves the load, and is not kept */
+    CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], OTHER), GPC_NONE);
+    bench_end(&bench);
+}
+
+static void
+an_acquire_of_denovo_drf_keeps_registered_words(void)
+{
+    bench_t bench;
+    const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
+
+    bench_begin(&bench, protocol, 0, &bench_small_machine);
+    uint8_t v = bench_state(bench.unit.type->tables[0], "L1_V"), r = bench_state(bench.unit.type->tables[0], "L1_R");
+    uint8_t *mixed = gpc_tags_word_states(&bench.unit.arrays[0], bench_place(&bench, 0, 0, LINE, NULL));
+    uint8_t *valid = gpc_tags_word_states(&bench.unit.arrays[0], bench_place(&bench, 0, 0, OTHER, NULL));
+    mixed[0] = mixed[2] = valid[5] = v;
+    mixed[1] = r;
+    CHECK_EQUAL_I64(protocol->order.acquire(&bench.unit, 0, GPC_SCOPE_GPU), GPC_OK);
+    CHECK_EQUAL_U64(mixed[0], 0);
+    CHECK_EQUAL_U64(mixed[1], r);
+    CHECK_EQUAL_U64(mixed[2], 0);
+    CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], OTHER), GPC_NONE); /* no word is left */
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L1_V", "L1_ACQUIRE"), 3);
+    bench_end(&bench);
+}
+
+static void
+an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel(void)
+{
+    bench_t bench;
+    const gpc_protocol_t *protocol = gpc_protocol_find("denovo-ro");
+
+    bench_begin(&bench, protocol, 0, &bench_small_machine);
+    uint8_t vo = bench_state(bench.unit.type->tables[0], "L1_VO");
+    uint8_t *states = gpc_tags_word_states(&bench.unit.arrays[0], bench_place(&bench, 0, 0, LINE, NULL));
+    states[3] = vo;
+    CHECK_EQUAL_I64(protocol->order.acquire(&bench.unit, 0, GPC_SCOPE_GPU), GPC_OK);
+    CHECK_EQUAL_U64(states[3], vo);
+    CHECK_EQUAL_I64(gpc_controller_launch(&bench.unit, GPC_MSG_KERNEL_BEGIN), GPC_OK);
+    CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], LINE), GPC_NONE);
+    bench_end(&bench);
+}
+
+/* ---- states and options ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *protocol;
+    uint32_t controller, table, stable, transient_cache, transient_coherence;
+} counts_t;
+
+static void
+state_counts_are_the_papers_with_the_inferred_transient_ones(void)
+{
+    static const counts_t expected[] = {
+        {"gpu-drf", 0, 0, 2, 1, 1},    {"gpu-drf", 0, 1, 2, 0, 2},    {"gpu-drf", 1, 0, 2, 1, 0},
+        {"gpu-hrf", 0, 0, 2, 1, 1},    {"denovo-drf", 0, 0, 3, 1, 6}, {"denovo-drf", 0, 1, 2, 0, 1},
+        {"denovo-drf", 1, 0, 3, 1, 3}, {"denovo-ro", 0, 0, 4, 1, 6},  {"denovo-hrf", 0, 0, 3, 1, 6},
+    };
+    for (size_t i = 0; i < GPC_COUNT_OF(expected); i++) {
+        const counts_t *e = &expected[i];
+        const gpc_table_t *table = gpc_protocol_find(e->protocol)->controllers[e->controller]->tables[e->table];
+        uint32_t kinds[3] = {0};
+        for (uint8_t s = 0; s < table->num_states; s++) {
+            kinds[table->states[s].kind]++;
+        }
+        CHECK_EQUAL_U64(kinds[GPC_STABLE], e->stable);
+        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_CACHE], e->transient_cache);
+        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_COHERENCE], e->transient_coherence);
+    }
+}
+
+static void
+a_buffer_of_words_must_hold_a_line(void)
+{
+    gpc_failure_t failure;
+    int64_t options[GPC_MAX_OPTIONS] = {[SB_OPTION_ENTRIES] = 15, [SB_OPTION_ENTRY] = SB_WORD};
+
+    gpc_failure_clear(&failure);
+    CHECK_EQUAL_I64(sb_check(&bench_small_machine, options, &failure), GPC_ERROR_OPTION);
+    options[SB_OPTION_ENTRIES] = 16;
+    CHECK_EQUAL_I64(sb_check(&bench_small_machine, options, &failure), GPC_OK);
+}
+
+int
+main(void)
+{
+    RUN(an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight);
+    RUN(an_acquire_of_denovo_drf_keeps_registered_words);
+    RUN(an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel);
+    RUN(state_counts_are_the_papers_with_the_inferred_transient_ones);
+    RUN(a_buffer_of_words_must_hold_a_line);
+    return harness_end();
+}
