@@ -28,19 +28,15 @@ def _premature(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
     return share(unchanged, every - unchanged)
 
 
-def _core_cycles_per(counter: str, claim: Claim, workloads: list[str], runs: Runs) -> float | None:
-    """Cycles of all cores over a counter of the L1s, sums over the workloads."""
+def _cycles_per_tick(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
+    """Core cycles by which a core's logical time advances by 1, over all workloads together."""
     found = [runs[name, claim.subject] for name in workloads]
     core_cycles = sum(run.cycles * run.configuration["cores"] for run in found)
-    return share(core_cycles, sum(run.stats.counters["L1"][counter] for run in found))
-
-
-def _cycles_per_advance(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
-    return _core_cycles_per("now_advances", claim, workloads, runs)
+    return share(core_cycles, sum(run.stats.counters["L1"]["logical_time"] for run in found))
 
 
 def _hours_to_rollover(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
-    cycles = _core_cycles_per("logical_time", claim, workloads, runs)
+    cycles = _cycles_per_tick(claim, workloads, runs)
     machine = runs[workloads[0], claim.subject].configuration
     hertz = machine["core_mhz"] * 1e6
     ticks = 2 ** machine["timestamp_bits"]
@@ -65,12 +61,12 @@ COUNTS: dict[str, Count] = {
     ),
     "rcc-15": Count(
         protocols=("rcc-sc",),
-        measure=_cycles_per_advance,
-        text="core cycles per advance of a core's logical time, by any amount, sums over the workloads",
+        measure=_cycles_per_tick,
+        text="core cycles by which a core's logical time advances by 1, sums over the workloads",
     ),
     "rcc-16": Count(
         protocols=("rcc-sc",),
         measure=_hours_to_rollover,
-        text="hours in which a logical time of the machine's width rolls over",
+        text="hours in which a logical time of the machine's width rolls over at the rate of rcc-15",
     ),
 }

