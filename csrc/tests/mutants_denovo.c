@@ -116,6 +116,13 @@ owner_keeps_word(mutant_t *m)
     mutant_next(m, "L1", "R", "FORWARD_TAKE", "R");
 }
 
+/* A word that a plain load reads is marked. */
+static void
+ro_marks_every_word(mutant_t *m)
+{
+    mutant_next(m, "L1", "RDP", "DATA", "VO");
+}
+
 /* clang-format off */
 MUTANTS(denovo) {
     {"gpu-drf!release-waits-for-nothing", "a release does not wait for the store buffer", NULL, release_waits_for_nothing},
@@ -127,6 +134,10 @@ MUTANTS(denovo) {
     {"gpu-drf!copy-survives-synchronisation", "a copy stays valid when the L2 performs synchronisation on its line", NULL, copy_survives_synchronisation},
     {"gpu-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its words in the line only", NULL, local_atomic_not_buffered},
     {"gpu-hrf!release-waits-for-nothing", "a global release does not flush local writes", NULL, release_waits_for_nothing},
+    {"gpu-hrf!acquire-keeps-copies", "a global acquire invalidates nothing", NULL, acquire_keeps_copies},
+    {"gpu-hrf!fill-survives-acquire", "a line that was requested before a global acquire is kept", NULL, gpu_fill_survives_acquire},
+    {"gpu-hrf!own-words-not-overlaid", "a line that returns hides a word that was stored since, once the store buffer has drained", NULL, own_words_not_overlaid},
+    {"gpu-hrf!copy-survives-synchronisation", "a copy stays valid when the L2 performs global synchronisation on its line", NULL, copy_survives_synchronisation},
     {"denovo-drf!fill-survives-acquire", "a word that was requested before an acquire is kept",
      "section 3: an acquire invalidates valid words, of reads in flight it says nothing", fill_survives_acquire},
     {"denovo-drf!l2-grants-owned-words", "the L2 grants a registered word at once, while its owner still hits",
@@ -138,6 +149,16 @@ MUTANTS(denovo) {
     {"denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
     {"denovo-drf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
     {"denovo-hrf!release-waits-for-nothing", "a global release does not register delayed words", NULL, release_waits_for_nothing},
+    {"denovo-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its word in the line only", NULL, local_atomic_not_buffered},
+    {"denovo-hrf!l2-grants-owned-words", "the L2 grants a registered word at once, while its owner still hits", NULL, l2_grants_owned_words},
+    {"denovo-hrf!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
+    {"denovo-hrf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
+    {"denovo-hrf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
+    {"denovo-ro!marks-every-word", "a word that an ordinary load reads survives acquires too", NULL, ro_marks_every_word},
+    {"denovo-ro!l2-grants-owned-words", "the L2 grants a registered word at once, while its owner still hits", NULL, l2_grants_owned_words},
+    {"denovo-ro!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
+    {"denovo-ro!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
+    {"denovo-ro!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
     {0},
 };
 /* clang-format on */

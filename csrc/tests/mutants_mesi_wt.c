@@ -187,6 +187,12 @@ ideal_atomic_leaves_copies(mutant_t *m)
     mutant_drop(m, "L2", "V", "ATOMIC", 0);
 }
 
+static void
+ideal_reader_not_listed(mutant_t *m)
+{
+    mutant_drop(m, "L2", "V", "GETS", 0);
+}
+
 /* clang-format off */
 MUTANTS(mesi_wt) {
     {"mesi-wt!not-blocked", "the L2 performs a sharer's store and goes on before the sharer has updated its copy, which its other warps read",
@@ -211,6 +217,7 @@ MUTANTS(mesi_wt) {
     {"sc-ideal!fill-survives", "a store does not cancel the read misses of other L1s whose data are in flight", NULL, ideal_fill_survives},
     {"sc-ideal!evicted-copies-stay", "the L2 evicts a line and leaves its copies", NULL, ideal_evicted_copies_stay},
     {"sc-ideal!atomic-leaves-copies", "an atomic leaves the copies of other L1s", NULL, ideal_atomic_leaves_copies},
+    {"sc-ideal!reader-not-listed", "the L2 does not list the reader of a line that it has as a sharer", NULL, ideal_reader_not_listed},
     {0},
 };
 /* clang-format on */
