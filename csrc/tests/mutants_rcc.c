@@ -232,5 +232,6 @@ MUTANTS(rcc){
     {"rcc-wo!barrier-joins-nothing", "a barrier does not raise the clock of reads", NULL, barrier_joins_nothing},
     {"rcc-wo!release-forgets-reads", "a release does not raise the clock of writes", NULL, release_forgets_reads},
     {"rcc-wo!same-line", "a load may hit the old copy beside its warp's own store", NULL, load_passes_own_store},
+    {"rcc-wo!version-equals-lease", "a store's version may equal the last lease (rule 3)", NULL, version_equals_lease},
     {0},
 };
