@@ -186,7 +186,7 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
         wide = console.options.update(max_width=200)
         # A narrow terminal wraps the lines: folded cells would break the protocols' ids.
         width = max(console.width, Measurement.get(console, wide, table).maximum)
-        console.print(table, width=width, crop=False)
+        Console(file=console.file, force_terminal=console.is_terminal, width=width).print(table)
     else:
         measures = list(item["kinds"])
         columns = [
