@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.text import Text
 
 from gpucoh.cli import options
@@ -181,7 +182,11 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
     if item["rows"]:
         columns = list(item["rows"][0])
         rows = [[_cell(row[name]) for name in columns] for row in item["rows"]]
-        console.print(tables.plain_table(columns, rows))
+        table = tables.plain_table(columns, rows)
+        wide = console.options.update(max_width=200)
+        # A narrow terminal wraps the lines: folded cells would break the protocols' ids.
+        width = max(console.width, Measurement.get(console, wide, table).maximum)
+        Console(file=console.file, force_terminal=console.is_terminal, width=width).print(table)
     else:
         measures = list(item["kinds"])
         columns = [

@@ -114,7 +114,7 @@ class TestLedgerCheck:
 
 
 @pytest.mark.parametrize(
-    "name", ["vec-cpy", "reduction", "spm_g", "hsp", "bfs", "kmn", "rg", "sgemm", "histogram"]
+    "name", ["vec-cpy", "reduction", "uts", "hsp", "bfs", "kmn", "rg", "sgemm", "histogram"]
 )
 def test_the_same_seed_makes_the_same_input(name: str) -> None:
     def content(seed: int) -> list[bytes]:
