@@ -6,23 +6,6 @@
  * `schedule`. */
 #include "core/registers.h"
 
-int
-gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->in_turn) {
-        return 0; /* its end schedules the next one */
-    }
-    if (at < core->turn_allowed) {
-        at = core->turn_allowed;
-    }
-    if (at >= core->turn_scheduled) {
-        return 0;
-    }
-    core->turn_scheduled = at;
-    return self->hooks.schedule(self->hooks.world, core_index, at);
-}
-
 /* To the left by 0 to 64 bits: one instruction of the host. */
 static inline uint64_t
 rotate(uint64_t bits, uint32_t by)

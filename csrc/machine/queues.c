@@ -45,7 +45,8 @@ schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, GPC_PRIORITY_OUTBOX, node, 0);
 }
 
-int
+/* Flattened: every turn of a core schedules the next, and the wheel has too many callers to be inlined by itself. */
+__attribute__((flatten)) int
 gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 {
     gpc_gpu_t *gpu = world;

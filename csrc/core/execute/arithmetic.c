@@ -45,12 +45,8 @@ fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
 }
 
 int
-gpc_core_issue_division(const gpc_issue_t *x, const gpc_decoded_t *d)
+gpc_core_check_division(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t zero = x->warp->top.lanes & ~gpc_core_lanes_not_zero(x, &d->b);
-    if (zero != 0) {
-        return fail_division(x, d, gpc_lowest_bit(zero));
-    }
-    gpc_core_issue_alu(x, d);
-    return GPC_ISSUED;
+    return zero == 0 ? GPC_ISSUED : fail_division(x, d, gpc_lowest_bit(zero));
 }

@@ -6,7 +6,8 @@
 
 /* arithmetic.c */
 void gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d);
-GPC_MUST_CHECK int gpc_core_issue_division(const gpc_issue_t *x, const gpc_decoded_t *d); /* checks the divisors */
+/* GPC_ISSUED, or the failure of a lane that divides by 0; the division itself is gpc_core_issue_alu's. */
+GPC_MUST_CHECK int gpc_core_check_division(const gpc_issue_t *x, const gpc_decoded_t *d);
 
 /* movement.c */
 void gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d);

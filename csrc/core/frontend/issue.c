@@ -57,8 +57,14 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
     switch (d->group) {
         case GPC_GROUP_NOP:
             return GPC_ISSUED;
+        case GPC_GROUP_DIVISION:
+            status = gpc_core_check_division(x, d);
+            if (status != GPC_ISSUED) {
+                return status;
+            }
+            __attribute__((fallthrough));
         case GPC_GROUP_ALU:
-            gpc_core_issue_alu(x, d);
+            gpc_core_issue_alu(x, d); /* its only call, so that it is inlined */
             break;
         case GPC_GROUP_MOVEMENT:
             gpc_core_issue_movement(x, d);
@@ -79,12 +85,6 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
             return gpc_core_issue_barrier(x, d);
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
-        case GPC_GROUP_DIVISION:
-            status = gpc_core_issue_division(x, d);
-            if (status != GPC_ISSUED) {
-                return status;
-            }
-            break;
         default:
             issue_sleep(x, d);
             return GPC_ISSUED;
