@@ -50,7 +50,7 @@ enum {
     RCC_OPTION_BYTES
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
-enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255 };
+enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255, RCC_WEAK_POLLS = 64 };
 /* Section III.E: leases that are predicted, in logical time. */
 enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
 enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests */
@@ -130,7 +130,8 @@ rcc_later(uint64_t a, uint64_t b)
 GPC_METADATA(rcc_l1, unit, RCC_CORE)
 #define RCC_COPY(FIELD)                                                                               \
     FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */ \
-    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */
+    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */ \
+    FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, in the same way */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
 #define RCC_L1_STATES(X)                                                                                    \

@@ -5,7 +5,7 @@
  *          issued after the lease, it is requested again: its warp may have read a value that is newer than the lease (figure 5 completes
  *          it).
  *          H5: the lease sent in GETS is 0 unless the way still has the data, because RENEW brings none.
- * Option   polls=16, the default: after 16 loads other than weak ones, the next one renews its copy at the L2. A loop that polls a copy
+ * Option   polls=16, the default: after 16 loads other than weak ones (or 64 weak ones), the next one renews its copy at the L2. A loop that polls a copy
  *          would otherwise read it until its lease ends by ticks, 2048 times 10,000 cycles after a miss. The paper holds such loops for
  *          rare in GPU programs; the authors' simulator performs loads at issue, so that they end at once there. polls=off is figure 5.
  * Inferred a launch is ordered after those before it: at its begin every core's clock is the latest of all cores' clocks.
@@ -104,8 +104,11 @@ static bool
 has_polled_enough(const gpc_step_t *x)
 {
     int64_t polls = x->unit->options[RCC_OPTION_POLLS];
-    return x->cause == GPC_MSG_LOAD && x->msg->order != GPC_ORDER_WEAK && polls != RCC_POLLS_OFF &&
-           rcc_l1_line(x)->polls >= polls;
+    if (x->cause != GPC_MSG_LOAD || polls == RCC_POLLS_OFF) {
+        return false;
+    }
+    return x->msg->order == GPC_ORDER_WEAK ? rcc_l1_line(x)->weak_polls >= RCC_WEAK_POLLS
+                                           : rcc_l1_line(x)->polls >= polls;
 }
 
 gpc_event_id_t
@@ -154,11 +157,14 @@ stamp_read(const gpc_step_t *x, gpc_msg_t *msg)
     return msg;
 }
 
-GPC_SHARED_ACTION(rcc_act_hit, "complete the load from the copy; count it unless it is weak")
+GPC_SHARED_ACTION(rcc_act_hit, "complete the load from the copy; count it")
 {
     uint8_t *polls = &rcc_l1_line(x)->polls;
     bool counts = x->msg->order != GPC_ORDER_WEAK && x->unit->options[RCC_OPTION_POLLS] != RCC_POLLS_OFF;
     *polls = (uint8_t) (*polls + (counts && *polls < RCC_MOST_POLLS));
+    uint16_t *weak = &rcc_l1_line(x)->weak_polls;
+    *weak = (uint16_t) (*weak + (x->msg->order == GPC_ORDER_WEAK && *weak < RCC_WEAK_POLLS &&
+                                 x->unit->options[RCC_OPTION_POLLS] != RCC_POLLS_OFF));
     return gpc_act(act_hit, x);
 }
 
@@ -197,6 +203,7 @@ GPC_SHARED_ACTION(rcc_act_fill_copy, "fill the reserved way and its lease from t
 {
     rcc_l1_line(x)->exp = rcc_message(x->msg)->exp;
     rcc_l1_line(x)->polls = 0;
+    rcc_l1_line(x)->weak_polls = 0;
     return gpc_act(act_fill, x);
 }
 
@@ -204,6 +211,7 @@ GPC_SHARED_ACTION(rcc_act_renew_copy, "the copy has the answer's lease")
 {
     rcc_l1_line(x)->exp = rcc_message(x->msg)->exp;
     rcc_l1_line(x)->polls = 0;
+    rcc_l1_line(x)->weak_polls = 0;
     return GPC_OK;
 }
 
