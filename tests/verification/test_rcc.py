@@ -43,9 +43,9 @@ def test_a_poll_of_a_leased_copy_waits_for_ticks_and_ends(protocol: str) -> None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_polls_other_than_weak_loads_renew_the_copy(protocol: str) -> None:
+def test_polls_renew_the_copy_weak_loads_later(protocol: str) -> None:
     assert tries(protocol) < PATIENCE / 10
-    assert tries(protocol, weak=True) == PATIENCE
+    assert tries(protocol) < tries(protocol, weak=True) < PATIENCE
 
 
 @pytest.mark.parametrize("workload", ["bh", "dlb"])
