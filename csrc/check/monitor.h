@@ -65,10 +65,8 @@ GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *
 
 /* The core's L1 has dropped the copies that may be stale. */
 void gpc_monitor_acquired(gpc_monitor_t *self, const gpc_controller_t *l1);
-/* A launch begins, an acquire of every core. */
-void gpc_monitor_launched(gpc_monitor_t *self);
-
-/* A launch begins, and every unit has taken its KERNEL_BEGIN: checks that every copy that may be read is current. */
+/* A launch begins, an acquire of every core, and every unit has taken its KERNEL_BEGIN: checks that every copy that may be
+ * read is current. */
 GPC_MUST_CHECK int gpc_monitor_launch_began(gpc_monitor_t *self);
 /* A block begins on these warps of the core: clears their history. */
 void gpc_monitor_block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps);

@@ -10,6 +10,8 @@ void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t n
 void gpc_core_settle(gpc_issue_t *x);
 /* The warp may issue from cycle `at` on; it becomes ready immediately if at <= now. */
 void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now, gpc_cycle_t at);
+
+/* Schedules a turn of the core at `at`, or at the first cycle allowed after it, unless an earlier one is scheduled. */
 GPC_MUST_CHECK static inline int
 gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
@@ -26,6 +28,7 @@ gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
     core->turn_scheduled = at;
     return self->hooks.schedule(self->hooks.world, core_index, at);
 }
+
 /* Puts the warp into a waiting state; returns GPC_BLOCKED. */
 int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
 

@@ -63,9 +63,6 @@ static int
 on_launched(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block)
 {
     gpc_gpu_t *gpu = watcher;
-    if (gpu->checks.monitor) {
-        gpc_monitor_launched(gpu->checks.monitor);
-    }
     return gpu->checks.race ? gpc_race_launched(gpu->checks.race, launch, warps_per_block) : 0;
 }
 

@@ -1,7 +1,7 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
- * hang.c (launches without progress), host.c (memory and snapshots), queues.c (queues and scheduling of controllers), ports.c (the ports that controllers
- * call, and timers), checks.c (monitors and race detector), report.c (conservation, printed state), statistics.c, storage.c (sizes
- * and accesses of arrays and parts). */
+ * hang.c (launches without progress), host.c (memory and snapshots), queues.c (queues and scheduling of controllers),
+ * ports.c (the ports that controllers call, and timers), checks.c (monitors and race detector), report.c (conservation,
+ * printed state), statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 

@@ -291,7 +291,7 @@ the_papers_example(void)
     CHECK_EQUAL_U64(at_l2(run, A, "exp"), 51);
     CHECK_EQUAL_U64(run->world.state->threads[1].read[1], 1);
     CHECK_EQUAL_U64(counted(bank_of(run, A), "renewals"), 0);
-    perform(run, 0); /* C0 ST B: nobody has read the version between */
+    perform(run, 0); /* C0 ST B: no core has read the version between */
     CHECK_EQUAL_U64(at_l2(run, B, "ver"), 41);
     CHECK_EQUAL_U64(*now_of(run, 0), 41);
     perform(run, 0); /* C0 ST A */

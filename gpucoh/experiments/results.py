@@ -40,12 +40,12 @@ def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     processes finish.
     """
     listed = list(rows)
-    names = sorted(dict.fromkeys(name for row in listed for name in row), key=_place)
+    names = sorted(dict.fromkeys(name for row in listed for name in row), key=_column_place)
     columns = {name: _column([row.get(name) for row in listed]) for name in names}
     return pa.table(columns)
 
 
-def _place(name: str) -> tuple[int, str]:
+def _column_place(name: str) -> tuple[int, str]:
     """Sorts a run's changes and parameters behind its statistics, and the error to the end."""
     if name.startswith(("set_", "param_")):
         return 1, name

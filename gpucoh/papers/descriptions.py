@@ -66,8 +66,7 @@ def state_rows(paper: Paper) -> list[dict[str, object]]:
 def _state_row(count: StateCount) -> dict[str, object]:
     table = None
     if not missing_protocol(count.protocol):
-        chosen = resolve(count.protocol)
-        table = chosen.protocol.with_options(chosen.options).controllers[count.controller]
+        table = resolve(count.protocol).selected.controllers[count.controller]
     return {
         "protocol": count.protocol,
         "controller": count.controller,

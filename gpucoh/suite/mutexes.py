@@ -43,7 +43,7 @@ from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, Chains, Sizes, shift_chain, sizes
 from gpucoh.suite.synchronisation import back_off, start_back_off
 
-# Words of a block's state: whether it has the lock, its ticket or slot, its polls in vain, which remain `patience`
+# Words of a block's state: whether it has the lock, its ticket or slot, its polls that failed, which remain `patience`
 # once it has given up, and the two of its back-off.
 HELD, PLACE, TRIES, PAUSE = 0, 1, 2, 3
 STATE = 5
@@ -336,7 +336,7 @@ def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
                 minimum=100,
                 maximum=1 << 30,
                 defaults={"tiny": 4096, "small": 1 << 17, "paper": 1 << 24},
-                text="polls in vain after which a block gives up, since copies may stay stale",
+                text="failed polls after which a block gives up, since copies may stay stale",
             ),
         )
     if kind == "slm":

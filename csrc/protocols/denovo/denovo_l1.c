@@ -6,8 +6,8 @@
  * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word.
  * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
  *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
- *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the forward that takes the word. The write-back
- *          buffer has 16 lines; a word in it still answers forwards until the L2 acknowledges.
+ *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the
+ *          forward that takes the word. The write-back buffer has 16 lines; a word in it answers forwards until the L2 acknowledges.
  */
 #include "protocols/denovo/denovo.h"
 

@@ -50,6 +50,8 @@ enum {
     RCC_OPTION_BYTES
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
+/* RCC_WEAK_POLLS: copies are read by weak loads mostly for their data, so that more of these precede a renewal; a loop that pauses
+ * between its polls makes few of them (the litmus tests' about 200 in a million cycles). */
 enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255, RCC_WEAK_POLLS = 64 };
 /* Section III.E: leases that are predicted, in logical time. */
 enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
@@ -103,7 +105,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                               .smallest = RCC_POLLS_OFF,                                                               \
                               .largest = RCC_MOST_POLLS,                                                               \
                               .choices = "off",                                                                        \
-                              .text = "loads other than weak ones that a copy serves before one renews its lease; off: any number", \
+                              .text = "loads other than weak ones that a copy serves before one renews its lease (64 weak ones do, too); off: any number", \
                               .small = {true, RCC_POLLS_OFF},                                                          \
                               .fuzz_least = 0,                                                                         \
                               .fuzz_most = 32},                                                                        \

@@ -5,9 +5,10 @@
  *          issued after the lease, it is requested again: its warp may have read a value that is newer than the lease (figure 5 completes
  *          it).
  *          H5: the lease sent in GETS is 0 unless the way still has the data, because RENEW brings none.
- * Option   polls=16, the default: after 16 loads other than weak ones (or 64 weak ones), the next one renews its copy at the L2. A loop that polls a copy
- *          would otherwise read it until its lease ends by ticks, 2048 times 10,000 cycles after a miss. The paper holds such loops for
- *          rare in GPU programs; the authors' simulator performs loads at issue, so that they end at once there. polls=off is figure 5.
+ * Option   polls=16, the default: after 16 loads other than weak ones (or 64 weak ones), the next one renews its copy at the L2. A loop
+ *          that polls a copy would otherwise read it until its lease ends by ticks, 2048 times 10,000 cycles after a miss. The paper
+ *          calls such loops rare in GPU programs; the authors' simulator performs loads at issue, so that they end at once there.
+ *          polls=off is figure 5.
  * Inferred a launch is ordered after those before it: at its begin every core's clock is the latest of all cores' clocks.
  */
 #include "protocols/relativistic/rcc.h"
