@@ -135,12 +135,12 @@ GPC_DECLARE_ACTION(dn_act_left);
 #define DENOVO_ROW_I                                                                                                   \
     [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
     [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
-    [L1_SYNC_BUFFERED] = GO(L1_I, sb_act_await_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
+    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
     [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \
     [L1_EXTRA_BARRED] = GO(L1_I), [L1_FORWARD_READ] = GO(L1_I, dn_act_bounce)
 #define DENOVO_ROW_V                                                                                                   \
     [L1_LOAD] = GO(L1_V, act_hit), [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                 \
-    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = GO(L1_V, sb_act_await_drain),   \
+    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),   \
     [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register), [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I),          \
     [L1_EXTRA] = GO(L1_V), [L1_EXTRA_BARRED] = GO(L1_V), [L1_FORWARD_READ] = GO(L1_V, dn_act_bounce)
 #define DENOVO_ROW_R /* the store buffer has no registered words */                                                    \

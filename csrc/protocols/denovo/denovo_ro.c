@@ -115,7 +115,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, ro_classify)};
+static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, ro_classify),
+                                  .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
 static const gpc_controller_type_t denovo_ro_l1 = {DENOVO_L1_TYPE(words)};
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
