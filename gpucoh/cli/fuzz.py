@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
-from gpucoh.protocols import split_list
+from gpucoh.choices import split_list
 from gpucoh.cli.options import WRONG, JsonOption, SeedOption, print_json, stdout_console
 from gpucoh.errors import ConfigError
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gpucoh.protocols import split_list
+from gpucoh.choices import split_list
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,

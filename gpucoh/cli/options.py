@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand
 
-from gpucoh.protocols import split_list
+from gpucoh.choices import split_list
 from gpucoh.errors import ConfigError
 
 OK, WRONG, BAD_INPUT = 0, 1, 2  # exit statuses

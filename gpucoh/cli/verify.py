@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
-from gpucoh.protocols import split_list
+from gpucoh.choices import split_list
 from gpucoh.cli.options import BAD_INPUT, WRONG, JsonOption, print_json, stdout_console
 from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import interruptible
