@@ -123,6 +123,7 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p 'tc-weak[lifetime=0]'
 	$(BIN)/gpucoh verify -p 'mesi-wt[exclusive=on]' --states $(PROOF_STATES)
+	$(BIN)/gpucoh verify -p rcc-sc all
 	$(BIN)/python tools/planted_bugs.py --check
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000

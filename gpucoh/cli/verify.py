@@ -19,7 +19,7 @@ from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import protocols
 from gpucoh.protocols import rule_name
 from gpucoh.verify.explorer import verify
-from gpucoh.verify.library import find
+from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Explored, Verification
 
 
@@ -103,7 +103,8 @@ def register(app: typer.Typer) -> None:
             list[str] | None,
             typer.Argument(
                 metavar="[NAME|FILE.litmus ...]",
-                help="Litmus tests: shapes, built-in tests, files. Default: all shapes and generated programs.",
+                help="Litmus tests: shapes, built-in tests, files; all: every shape and built-in test. "
+                "Default: all shapes and generated programs.",
             ),
         ] = None,
         *,
@@ -171,11 +172,13 @@ def register(app: typer.Typer) -> None:
           gpucoh verify -p all --states 300000
 
           gpucoh verify -p tc-weak IRIW+F mine.litmus
+
+          gpucoh verify -p rcc-sc all
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         if not names:
             raise ConfigError(f"--protocol {protocol!r} names no protocol (allowed: ids, or all)")
-        given = None if tests is None else [find(name) for name in tests]
+        given = None if tests is None else find_all(tests)
         found = []
         for name in names:
             with _programs_bar(name, enabled=not as_json) as progress:

@@ -239,3 +239,16 @@ def find(name: str | Path) -> Test:
     """
     known = shape_tests().get(str(name))
     return litmus.find(name) if known is None else known
+
+
+def find_all(names: Sequence[str | Path]) -> list[Test]:
+    """Find litmus tests by name; ``all`` stands for every shape and every built-in test of another name.
+
+    Raises
+    ------
+    UnsupportedError
+        As :func:`find` does.
+    """
+    every = dict.fromkeys((*shape_tests(), *litmus.builtins()))
+    expanded = [every if str(name) == "all" else [name] for name in names]
+    return [find(name) for name in itertools.chain.from_iterable(expanded)]

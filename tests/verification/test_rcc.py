@@ -48,6 +48,32 @@ def test_polls_renew_the_copy_weak_loads_later(protocol: str) -> None:
     assert tries(protocol) < tries(protocol, weak=True) < PATIENCE
 
 
+@gpucoh.kernel
+def store_to_a_leased_line(line: Words, out: Words, read: gpucoh.i32):
+    if gpucoh.block_id() == 0:
+        if read > 0:
+            out[0] = line[0]
+    else:
+        gpucoh.sleep(2000)
+        line[0] = 1
+        gpucoh.fence()
+
+
+def cycles_of_a_store(protocol: str, *, leased: bool) -> int:
+    gpu = gpucoh.GPU(gpucoh.machine("fermi"), protocol=protocol)
+    line, out = gpu.zeros(1, np.int32), gpu.zeros(1, np.int32)
+    gpu.launch(store_to_a_leased_line, grid=2, block=32, args=(line, out, int(leased)))
+    return gpu.stats().cycles
+
+
+def test_a_store_never_waits_for_a_lease() -> None:
+    temporal = "tc-strong[lifetime=20000]"
+    assert cycles_of_a_store(temporal, leased=True) > 20_000
+    for protocol in PROTOCOLS:
+        leased = cycles_of_a_store(protocol, leased=True)
+        assert leased == cycles_of_a_store(protocol, leased=False) < 4000
+
+
 @pytest.mark.parametrize("workload", ["bh", "dlb"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_timestamps_of_eight_bits_roll_over_and_change_no_result(

@@ -7,7 +7,7 @@ import pytest
 from gpucoh.cli import call
 from gpucoh.litmus import UnsupportedError, builtin, builtins, parse
 from gpucoh.verify.explorer import explore, verify
-from gpucoh.verify.library import find, shape_tests, translate
+from gpucoh.verify.library import find, find_all, shape_tests, translate
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse as parse_line
 
@@ -101,6 +101,14 @@ def test_every_shape_is_explored_and_most_built_in_tests_are():
         except UnsupportedError:
             unsupported += 1
     assert unsupported < len(builtins()) / 2
+
+
+def test_all_are_the_shapes_and_the_built_in_tests_once_each():
+    names = [test.name for test in find_all(["all"])]
+    assert set(names) == {*shape_tests(), *builtins()}
+    assert len(names) == len(set(names))
+    (test,) = find_all(["MP"])
+    assert test is shape_tests()["MP"]
 
 
 def test_an_outcome_is_a_final_state_of_the_test():
