@@ -111,6 +111,12 @@ crossed_write_back_lost(mutant_t *m)
 }
 
 static void
+l2_answers_for_owners(mutant_t *m)
+{
+    mutant_copy(m, "L2", "R", "READ", "V", "READ");
+}
+
+static void
 owner_keeps_word(mutant_t *m)
 {
     mutant_next(m, "L1", "R", "FORWARD_TAKE", "R");
@@ -175,6 +181,7 @@ MUTANTS(denovo) {
     {"denovo-drf!write-back-freed-when-stale", "a stale write-back frees its buffer, and the forward finds nothing", NULL, write_back_freed_when_stale},
     {"denovo-drf!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
     {"denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
+    {"denovo-drf!l2-answers-for-owners", "the L2 answers a read of a registered word with the content of its slot", NULL, l2_answers_for_owners},
     {"denovo-drf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
     {"denovo-hrf!release-waits-for-nothing", "a global release does not register delayed words", NULL, release_waits_for_nothing},
     {"denovo-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its word in the line only", NULL, local_atomic_not_buffered},
