@@ -44,11 +44,6 @@ class Coefficient:
         """The factor from the unit to joules (events) or watts (powers)."""
         return _SCALES[self.unit.partition("/")[0]]
 
-    @property
-    def is_power(self) -> bool:
-        """Whether it is a static power, not the energy of an event."""
-        return self.unit.partition("/")[0].endswith("W")
-
 
 @dataclass(frozen=True)
 class Term:

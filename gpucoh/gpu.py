@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Never, Self, TypeAlias
 
@@ -61,22 +61,6 @@ def resolve(protocol: str) -> Choice:
         For an unknown protocol or option (the message suggests the nearest), or a bad value.
     """
     return choose(protocol, protocols())
-
-
-def joules_of(
-    counted: Mapping[str, Any],
-    machine: Mapping[str, Any],
-    protocol: Protocol,
-    coefficients: Mapping[str, energy.Coefficient] = energy.COEFFICIENTS,
-) -> dict[str, float]:
-    """The energy of statistics of a protocol on a machine (its fields by name), by part."""
-    return energy.estimate(
-        counted,
-        machine,
-        networks=len(protocol.json["networks"]),
-        has_l1=protocol.has_l1 and machine["l1_kib"] > 0,
-        coefficients=coefficients,
-    )
 
 
 class Snapshot:
@@ -440,7 +424,13 @@ class GPU:
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
-        joules = joules_of(counted, self.machine.numbers(), self.choice.protocol)
+        protocol = self.choice.protocol
+        joules = energy.estimate(
+            counted,
+            self.machine.numbers(),
+            networks=len(protocol.json["networks"]),
+            has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
+        )
         return Stats(counted | {"energy": joules})
 
     @short_traceback

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gpucoh.energy import COEFFICIENTS
-from gpucoh.gpu import joules_of, resolve
+from gpucoh.energy import COEFFICIENTS, estimate
+from gpucoh.gpu import resolve
 from gpucoh.report.subjects import RunLike
 
 Amount = Callable[[RunLike], float | None]
@@ -37,7 +37,8 @@ _USES = {
 # DeNovo, section 6: the places of the energy; with a cache go the arrays beside it.
 _PLACES = {"core": "core", "scratchpad": "scratchpad", "noc": "network", "l1": "l1", "l2": "l2"}
 _DYNAMIC = {
-    name: replace(one, value=0.0) if one.is_power else one for name, one in COEFFICIENTS.items()
+    name: replace(one, value=0.0) if one.unit.partition("/")[0].endswith("W") else one
+    for name, one in COEFFICIENTS.items()
 }
 
 
@@ -61,8 +62,15 @@ def energy_by_place(run: RunLike) -> dict[str, float]:
 
 
 def _dynamic_energy(run: RunLike) -> float:
+    """Joules of events alone, without static powers and DRAM, as in DeNovo's figures."""
     protocol = resolve(run.protocol).protocol
-    joules = joules_of(run.stats, run.configuration, protocol, _DYNAMIC)
+    joules = estimate(
+        run.stats,
+        run.configuration,
+        networks=len(protocol.json["networks"]),
+        has_l1=protocol.has_l1,
+        coefficients=_DYNAMIC,
+    )
     return sum(_by_place(joules).values())
 
 
