@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike
 
 from gpucoh import binding, energy
 from gpucoh.arrays import Array, converted, dtype_of, shape_of, values_of
+from gpucoh.choices import Choice, choose
 from gpucoh.errors import ConfigError, KernelError, SimulationError, short_traceback
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
-from gpucoh.protocols import Choice, Protocol, choose
+from gpucoh.protocols import Protocol
 from gpucoh.stats import Stats
 from gpucoh.units import natural
 

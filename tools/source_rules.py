@@ -41,7 +41,7 @@ MAY_ALLOCATE = {
     "base/arena.c", "base/blocks.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c",
     "core/frontend/program.c", "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c",
     "machine/gpu.c", "machine/host.c", "check/explorer.c", "check/logical.c", "check/monitor.c",
-    "check/monitor_values.c",
+    "check/monitor_values.c", "check/outcomes.c",
     "check/pages.c", "check/race.c", "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c",
     "check/view.c", "check/world_moves.c",
 }  # fmt: skip

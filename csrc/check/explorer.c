@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/outcomes.h"
 #include "check/states.h"
 #include "check/world.h"
 
@@ -19,8 +20,7 @@ typedef struct {
     gpc_moves_t moves;
     uint64_t transitions;
     uint32_t depth;
-    uint32_t *outcomes; /* owned; rows of `width` values, each once */
-    uint32_t num_outcomes, outcome_capacity, width;
+    gpc_outcomes_t outcomes;
     gpc_text_t violation; /* the first one */
     gpc_text_t limit;     /* why the search is incomplete: a JSON string, or empty */
     bool violated;
@@ -184,72 +184,24 @@ note_limit(explorer_t *self, const char *format, ...)
 /* ---- outcomes ---------------------------------------------------------------------------------------------------- */
 
 static int
-read_outcome(explorer_t *self, const gpc_symmetry_t *symmetry, uint32_t *row, uint32_t *width)
-{
-    const gpc_explore_t *what = self->world.what;
-
-    *width = 0;
-    for (uint32_t t = 0; t < what->num_threads; t++) {
-        const gpc_world_thread_t *thread = &self->world.state->threads[symmetry->thread_at[t]];
-        for (uint32_t op = 0; op < what->threads[t].num_ops; op++) {
-            uint8_t kind = what->threads[t].ops[op].kind;
-            if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD) {
-                row[(*width)++] = thread->read[op];
-            }
-        }
-    }
-    for (uint32_t v = 0; v < what->variables; v++) {
-        int status = gpc_world_final(&self->world, v, &row[(*width)++]);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
-}
-
-static bool
-is_among(const uint32_t *rows, uint32_t count, const uint32_t *row, uint32_t width)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (memcmp(&rows[(size_t) i * width], row, width * sizeof(*row)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int
-keep_outcome(explorer_t *self, const uint32_t *row, uint32_t width)
-{
-    if (self->num_outcomes == self->outcome_capacity) {
-        uint32_t capacity = self->outcome_capacity ? 2 * self->outcome_capacity : 64;
-        uint32_t *outcomes = realloc(self->outcomes, (size_t) capacity * width * sizeof(*outcomes));
-        if (!outcomes) {
-            return gpc_fail(&self->world.failure, GPC_ERROR_MEMORY, "out of memory for outcomes");
-        }
-        self->outcomes = outcomes;
-        self->outcome_capacity = capacity;
-    }
-    memcpy(&self->outcomes[(size_t) self->num_outcomes++ * width], row, width * sizeof(*row));
-    return GPC_OK;
-}
-
-static int
 note_outcome(explorer_t *self, uint32_t state, const gpc_symmetry_t *symmetry)
 {
     const gpc_explore_t *what = self->world.what;
-    uint32_t row[GPC_WORLD_MAX_THREADS * GPC_WORLD_MAX_OPS + GPC_WORLD_MAX_VARIABLES], width;
-    int status = read_outcome(self, symmetry, row, &width);
+    uint32_t row[GPC_OUTCOME_MAX_WIDTH], width;
+    bool is_new = false;
+    int status = gpc_outcome_read(&self->world, symmetry, row, &width);
 
-    self->width = width;
-    if (status || is_among(self->outcomes, self->num_outcomes, row, width)) {
+    if (status == GPC_OK) {
+        status = gpc_outcomes_note(&self->outcomes, row, width, &is_new);
+    }
+    if (status || !is_new || !what->allowed || self->violated) {
         return status;
     }
-    if (what->allowed && !self->violated && !is_among(what->allowed, what->num_allowed, row, width)) {
+    if (!gpc_outcome_is_among(what->allowed, what->num_allowed, row, width)) {
         note_violation(self, state, -1, "outcome", "the memory model does not allow these values");
         gpc_arena_load(&self->world.arena, self->here); /* printing the violation has replayed the moves */
     }
-    return keep_outcome(self, row, width);
+    return GPC_OK;
 }
 
 /* Records the outcomes of the state and of all states equivalent to it. */
@@ -424,17 +376,11 @@ print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, uint32
 static void
 print_result(const explorer_t *self, gpc_text_t *out)
 {
-    gpc_text_add(out, "{\"states\": %u, \"transitions\": %llu, \"depth\": %u, \"complete\": %s, \"outcomes\": [",
+    gpc_text_add(out, "{\"states\": %u, \"transitions\": %llu, \"depth\": %u, \"complete\": %s, \"outcomes\": ",
                  self->states.count, (unsigned long long) self->transitions, self->depth,
                  self->violated || is_bounded(self) ? "false" : "true");
-    for (uint32_t i = 0; i < self->num_outcomes; i++) {
-        gpc_text_add(out, i ? ", [" : "[");
-        for (uint32_t v = 0; v < self->width; v++) {
-            gpc_text_add(out, v ? ", %u" : "%u", self->outcomes[i * self->width + v]);
-        }
-        gpc_text_add(out, "]");
-    }
-    gpc_text_add(out, "], \"cells\": {");
+    gpc_outcomes_print(&self->outcomes, out);
+    gpc_text_add(out, ", \"cells\": {");
     for (uint32_t i = 0; self->world.protocol->controllers[i]; i++) {
         const gpc_controller_type_t *type = self->world.protocol->controllers[i];
         for (uint32_t table = 0; table < GPC_MAX_TABLES && type->tables[table]; table++) {
@@ -448,8 +394,8 @@ print_result(const explorer_t *self, gpc_text_t *out)
 static int
 check_allowed(explorer_t *self)
 {
-    uint32_t row[GPC_WORLD_MAX_THREADS * GPC_WORLD_MAX_OPS + GPC_WORLD_MAX_VARIABLES], width;
-    int status = read_outcome(self, self->world.symmetries, row, &width);
+    uint32_t row[GPC_OUTCOME_MAX_WIDTH], width;
+    int status = gpc_outcome_read(&self->world, self->world.symmetries, row, &width);
 
     if (status == GPC_OK && self->world.what->allowed && self->world.what->allowed_width != width) {
         return gpc_fail(&self->world.failure, GPC_ERROR_ARGUMENT, "allowed outcomes must have %u values, got %u", width,
@@ -479,6 +425,7 @@ free_all(explorer_t *self)
 {
     gpc_world_free(&self->world);
     gpc_states_free(&self->states);
+    gpc_outcomes_free(&self->outcomes);
     gpc_text_free(&self->violation);
     gpc_text_free(&self->limit);
     gpc_moves_free(&self->moves);
@@ -486,7 +433,6 @@ free_all(explorer_t *self)
     free(self->here);
     free(self->there);
     free(self->encoding);
-    free(self->outcomes);
     free(self);
 }
 

@@ -96,15 +96,14 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
 
 /* ---- copies: caches compared with the performed writes ----------------------------------------------------------- */
 
-/* Over words: the words of the line in one of the states. */
+/* The words of a line that are in one of the states. */
 static gpc_mask_t
-words_among(const gpc_controller_t *unit, gpc_address_t line, uint32_t states)
+words_among(const gpc_controller_t *unit, const uint8_t *word_states, uint32_t states)
 {
     gpc_mask_t among = GPC_NO_WORDS;
-    gpc_index_t way;
 
     for (uint32_t word = 0; word < unit->machine->line_bytes / 4; word++) {
-        among |= (gpc_mask_t) gpc_is_among(states, gpc_state_at(unit, line, word, &way)) << word;
+        among |= (gpc_mask_t) gpc_is_among(states, word_states[word]) << word;
     }
     return among;
 }
@@ -113,14 +112,15 @@ gpc_copy_t
 gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line)
 {
     const gpc_watched_t *watched = &self->watched;
+    uint8_t states[GPC_MAX_LINE_WORDS];
     gpc_copy_t copy;
-    uint8_t state = gpc_state_at(l1, line, 0, &copy.way);
 
-    if (self->over_words) {
-        copy.copies = words_among(l1, line, watched->copies);
-        copy.readable = words_among(l1, line, watched->readable);
-        copy.owned = words_among(l1, line, watched->owners);
+    if (self->over_words && gpc_word_states_at(l1, line, states, &copy.way)) {
+        copy.copies = words_among(l1, states, watched->copies);
+        copy.readable = words_among(l1, states, watched->readable);
+        copy.owned = words_among(l1, states, watched->owners);
     } else {
+        uint8_t state = gpc_state_at(l1, line, 0, &copy.way);
         gpc_mask_t all = gpc_all_words(l1);
         copy.copies = gpc_is_among(watched->copies, state) ? all : GPC_NO_WORDS;
         copy.readable = gpc_is_among(watched->readable, state) ? all : GPC_NO_WORDS;
@@ -169,8 +169,11 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
     if (way == GPC_NONE || tags->tags[way].mshr != GPC_NONE) {
         return GPC_OK; /* a reserved way whose transaction has ended */
     }
-    gpc_mask_t words =
-        self->watched.bank_is_whole ? gpc_all_words(bank) : words_among(bank, line, self->watched.bank_words);
+    uint8_t states[GPC_MAX_LINE_WORDS];
+    gpc_mask_t words = gpc_all_words(bank);
+    if (!self->watched.bank_is_whole && gpc_word_states_at(bank, line, states, &way)) {
+        words = words_among(bank, states, self->watched.bank_words);
+    }
     self->counts.banks += words != 0;
     return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");
 }

@@ -160,6 +160,7 @@ typedef struct {
     uint8_t object_of[GPC_MAX_TABLES];
     gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
     const gpc_count_info_t *counters, *histograms; /* declared with GPC_COUNTS; NULL: none */
+    const gpc_count_info_t *rollovers;             /* of logical timestamps: one of `counters`; NULL: none */
     gpc_sharers_info_t sharers;
     /* Messages per network that may wait in the outbox before `room` refuses; 0: GPC_OUTBOX_LIMIT. */
     uint8_t outbox;
@@ -351,7 +352,7 @@ struct gpc_protocol {
      * kind TIME or LOGICAL: gpc_protocol_check_time. */
     bool keeps_time;
     /* These timestamps are logical, counted from 0, a time like any other: cycles do not make them wrap around, and the explorer encodes
-     * them as they are. The protocol counts `rollovers`. */
+     * them as they are. A controller type's `rollovers` counts theirs. */
     bool logical_time;
     /* Zero-time, uncounted accesses of the host, with nothing in flight. cores: the core-position controllers; bank: the
      * line's home. They read and write the words of mask in the caches; the caller accesses memory: `words` enters

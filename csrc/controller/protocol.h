@@ -176,6 +176,8 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 }
 /* The state of a line (or word) in table 0; *way: its way, or GPC_NONE. */
 uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
+/* The states of all words of a line in table 0; false: the unit has nothing of the line, and `states` is not written. */
+bool gpc_word_states_at(const gpc_controller_t *unit, gpc_address_t line, uint8_t *states, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
 {

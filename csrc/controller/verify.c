@@ -40,38 +40,55 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
     return GPC_OK;
 }
 
+/* The state of a word where the unit has the line in a way, in a transaction, or both. */
 static uint8_t
-state_in_transaction(const gpc_controller_t *unit, gpc_index_t mshr, uint32_t word, bool *held)
+state_of(const gpc_controller_t *unit, gpc_index_t way, gpc_index_t mshr, uint32_t word)
 {
-    *held = true;
-    if (unit->type->tables[0]->object != GPC_OVER_WORDS) {
+    const gpc_table_t *table = unit->type->tables[0];
+    bool over_words = table->object == GPC_OVER_WORDS;
+
+    if (mshr != GPC_NONE && !over_words) {
         return gpc_mshr_at(&unit->mshrs, mshr)->state;
     }
-    uint8_t state = gpc_mshr_word_states(&unit->mshrs, mshr)[word];
-    *held = state != 0; /* 0: this word is not part of the transaction */
-    return (uint8_t) (state - 1);
+    uint8_t state = mshr == GPC_NONE ? 0 : gpc_mshr_word_states(&unit->mshrs, mshr)[word];
+    if (state) { /* 0: this word is not part of the transaction */
+        return (uint8_t) (state - 1);
+    }
+    if (way == GPC_NONE) {
+        return table->initial;
+    }
+    return over_words ? gpc_tags_word_states(&unit->arrays[0], way)[word] : unit->arrays[0].tags[way].state;
+}
+
+/* Finds the way and the transaction of a line; false: it has neither. */
+static bool
+find_line(const gpc_controller_t *unit, gpc_address_t line, gpc_index_t *way, gpc_index_t *mshr)
+{
+    const gpc_tags_t *tags = &unit->arrays[0];
+
+    *way = tags->sets ? gpc_tags_find(tags, line) : GPC_NONE;
+    *mshr = *way == GPC_NONE ? gpc_mshr_find(&unit->mshrs, line) : tags->tags[*way].mshr;
+    return *way != GPC_NONE || *mshr != GPC_NONE;
 }
 
 uint8_t
 gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way)
 {
-    const gpc_table_t *table = unit->type->tables[0];
-    const gpc_tags_t *tags = &unit->arrays[0];
-    gpc_index_t mshr = GPC_NONE;
+    gpc_index_t mshr;
+    return find_line(unit, line, way, &mshr) ? state_of(unit, *way, mshr, word) : unit->type->tables[0]->initial;
+}
 
-    *way = tags->sets ? gpc_tags_find(tags, line) : GPC_NONE;
-    mshr = *way == GPC_NONE ? gpc_mshr_find(&unit->mshrs, line) : tags->tags[*way].mshr;
-    if (mshr != GPC_NONE) {
-        bool held;
-        uint8_t state = state_in_transaction(unit, mshr, word, &held);
-        if (held) {
-            return state;
-        }
+bool
+gpc_word_states_at(const gpc_controller_t *unit, gpc_address_t line, uint8_t *states, gpc_index_t *way)
+{
+    gpc_index_t mshr;
+    if (!find_line(unit, line, way, &mshr)) {
+        return false;
     }
-    if (*way == GPC_NONE) {
-        return table->initial;
+    for (uint32_t word = 0; word < unit->machine->line_bytes / 4; word++) {
+        states[word] = state_of(unit, *way, mshr, word);
     }
-    return table->object == GPC_OVER_WORDS ? gpc_tags_word_states(tags, *way)[word] : tags->tags[*way].state;
+    return true;
 }
 
 int

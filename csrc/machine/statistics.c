@@ -165,11 +165,9 @@ static uint64_t
 counted_rollovers(const gpc_gpu_t *gpu)
 {
     uint64_t sum = 0;
-    for (uint32_t node = 0; gpu->protocol->logical_time && node < gpc_gpu_nodes(gpu); node++) {
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         const gpc_controller_t *unit = &gpu->controllers[node];
-        for (uint32_t number = 0; number < gpc_num_counts(unit->type->counters); number++) {
-            sum += strcmp(unit->type->counters[number].name, "rollovers") == 0 ? unit->own_counters[number] : 0;
-        }
+        sum += unit->type->rollovers ? unit->own_counters[unit->type->rollovers - unit->type->counters] : 0;
     }
     return sum;
 }

@@ -1,28 +1,39 @@
-"""The command line: ``gpucoh``, also ``python -m gpucoh``.
-
-Exit status: 0 success; 1 a wrong result or a violated invariant; 2 bad input, or output that cannot be written, with
-one line on standard error.
-"""
+"""The program's commands: those that describe, run, compare and sweep; other modules add theirs."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from gpucoh.cli import fuzz, litmus, papers, verify
-from gpucoh.cli.options import App, lists, one_form, pairs, print_json, seeds
-from gpucoh.errors import ConfigError, Error, KernelError, WorkloadError
+from gpucoh.cli.options import (
+    OK,
+    WRONG,
+    App,
+    CheckOption,
+    JobsOption,
+    JsonOption,
+    MachineOption,
+    ParamOption,
+    RuleOption,
+    ScaleOption,
+    SeedOption,
+    SetOption,
+    lists,
+    one_form,
+    pairs,
+    print_json,
+    seeds,
+    stdout_console,
+)
+from gpucoh.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.experiments.interrupts import Terminated, interruptible, terminable
+from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
 from gpucoh.files import results_folder, whole_file
@@ -32,10 +43,7 @@ from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar
 from gpucoh.report.explanation import explanation
-from gpucoh.starting import INTERRUPTED, TERMINATED, ready
 from gpucoh.suite import find, workloads
-
-OK, WRONG, BAD_INPUT = 0, 1, 2
 
 app = App(
     name="gpucoh",
@@ -60,48 +68,6 @@ Workloads are real algorithms on real input; every run checks its result, so an 
   gpucoh machines fermi                       print every number of the machine and its source
 """,
 )
-
-MachineOption = Annotated[str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")]
-RuleOption = Annotated[
-    str | None,
-    typer.Option(
-        "-c",
-        "--consistency",
-        help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
-    ),
-]
-ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
-SeedOption = Annotated[
-    int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
-]
-CheckOption = Annotated[
-    bool,
-    typer.Option(
-        "--check",
-        help="Check the protocol's invariants; report data races, divisions by zero and reads of uninitialised "
-        "shared memory (slower).",
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), budget (core cycles per launch), or "
-        "deadlock_after (core cycles without progress that end a launch).",
-    ),
-]
-ParamOption = Annotated[
-    list[str] | None,
-    typer.Option("--param", metavar="KEY=VALUE", help="Set a parameter of the workload."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
-
-
-def _console() -> Console:
-    """Standard output; wide if it is not a terminal, so that no table is cut."""
-    out = Console()
-    return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
 @app.command("protocols")
@@ -133,9 +99,9 @@ def protocols_command(
     elif as_json:
         print_json([item.to_dict() for item in chosen.values()])
     elif name is None:
-        tables.print_protocols(_console(), chosen)
+        tables.print_protocols(stdout_console(), chosen)
     else:
-        tables.print_protocol(_console(), chosen[name])
+        tables.print_protocol(stdout_console(), chosen[name])
 
 
 @app.command("machines")
@@ -179,9 +145,9 @@ def machines_command(
         ]
         print_json(listed if name is None else listed[0])
     elif name is None:
-        tables.print_machines(_console(), chosen)
+        tables.print_machines(stdout_console(), chosen)
     else:
-        tables.print_machine(_console(), chosen[name])
+        tables.print_machine(stdout_console(), chosen[name])
 
 
 @app.command("workloads")
@@ -204,9 +170,9 @@ def workloads_command(
         listed = [item.to_dict() for item in chosen.values()]
         print_json(listed if name is None else listed[0])
     elif name is None:
-        tables.print_workloads(_console(), chosen)
+        tables.print_workloads(stdout_console(), chosen)
     else:
-        tables.print_workload(_console(), chosen[name])
+        tables.print_workload(stdout_console(), chosen[name])
 
 
 @app.command("run")
@@ -272,7 +238,7 @@ def run_command(
         built, _ = wanted.machine_and_budget()
         derived = explanation(built, resolve(protocol), consistency)
     if derived and not as_json:
-        tables.print_explanation(_console(), derived)
+        tables.print_explanation(stdout_console(), derived)
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
@@ -284,7 +250,7 @@ def run_command(
     if as_json:
         print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
-        tables.print_run(_console(), result, check)
+        tables.print_run(stdout_console(), result, check)
     if result.correct is False:
         raise typer.Exit(WRONG)
 
@@ -317,9 +283,7 @@ def compare_command(
         str | None,
         typer.Option("--seeds", help="Number of seeds, from --seed on, or a list of them (0,1,2)."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
-    ] = None,
+    jobs: JobsOption = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for figures and table. Default: ./figures."),
@@ -362,7 +326,7 @@ def compare_command(
         if as_json:
             print_json(comparison.to_dict())
         else:
-            tables.print_comparison(_console(), comparison)
+            tables.print_comparison(stdout_console(), comparison)
         files = [] if folder is None else _draw(comparison, folder)
     if files and not as_json:
         sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
@@ -374,9 +338,7 @@ def compare_command(
 def sweep_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Description of the sweep.")],
     out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
-    ] = None,
+    jobs: JobsOption = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -435,10 +397,10 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
-fuzz.register(app, _console, print_json)
-litmus.register(app, _console, print_json)
-papers.register(app, _console, print_json)
-verify.register(app, _console, print_json)
+fuzz.register(app)
+litmus.register(app)
+papers.register(app)
+verify.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -457,91 +419,3 @@ def _global_options(
     ] = False,
 ) -> None:
     pass
-
-
-def _fail(message: str) -> int:
-    with contextlib.suppress(OSError):  # standard error may be full, too: the exit status remains
-        sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
-    return BAD_INPUT
-
-
-def call(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Arguments without the program's name. Default: those of the process.
-    """
-    if sys.stderr is None:  # closed (2>&-): discard messages
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # for the rest of the process
-    if sys.stdout is None:
-        return _fail("standard output is closed")
-    try:
-        status = _carry_out(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()  # here, since an error at interpreter exit would be lost
-    except BrokenPipeError:
-        # The reader has closed the pipe (| head): print nothing more.
-        _drop_output()
-        return 128 + signal.SIGPIPE
-    except OSError as error:
-        if (
-            error.filename is not None
-        ):  # an error of a file: whoever opened it should have reported it
-            raise
-        _drop_output()
-        return _fail(f"standard output cannot be written: {error.strerror or error}")
-    return status
-
-
-def _drop_output() -> None:
-    """Redirect standard output to the null device, so that buffered text cannot fail again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _carry_out(arguments: list[str]) -> int:
-    """Run a command line, print errors on standard error; the caller handles errors of standard output."""
-    command = typer.main.get_command(app)
-    try:
-        # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
-        with command.make_context("gpucoh", arguments) as context:
-            command.invoke(context)
-    except typer.Exit as wanted:
-        return wanted.exit_code
-    except SystemExit as error:
-        # rich, too, ends the process with status 1 on a closed pipe.
-        if isinstance(error.__context__, BrokenPipeError):
-            raise error.__context__ from None
-        raise
-    except Error as error:
-        return _fail(str(error))
-    except Terminated:
-        return TERMINATED
-    except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
-    except MemoryError:
-        return _fail("out of memory")
-    except Exception as error:
-        # Usage errors: typer's exception classes differ between its versions; all have format_message.
-        usage = getattr(error, "format_message", None)
-        if usage is None:
-            raise
-        if type(error).__name__ == "NoArgsIsHelpError":
-            return BAD_INPUT
-        return _fail(f"{usage()} (see gpucoh --help)")
-    return OK
-
-
-def main() -> NoReturn:
-    """Run the ``gpucoh`` program."""
-    try:
-        ready()
-        with terminable():
-            status = call()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    if status in (INTERRUPTED, TERMINATED):
-        # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
-        sys.stdout.flush()
-        os._exit(status)
-    sys.exit(status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
+from gpucoh.choices import split_list
+from gpucoh.cli.options import WRONG, JsonOption, SeedOption, print_json, stdout_console
 from gpucoh.errors import ConfigError
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
-from gpucoh.protocols import split_list
 from gpucoh.report import tables
 
 #: With --save, the tester stops testing a protocol after this many failures.
@@ -25,9 +26,7 @@ FAILURES_SAVED = 20
 TRACE_LINES = 60
 
 
-def register(
-    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
-) -> None:
+def register(app: typer.Typer) -> None:
     """Add the command to the program."""
 
     @app.command("fuzz")
@@ -55,9 +54,7 @@ def register(
                 "with --seconds.",
             ),
         ] = None,
-        seed: Annotated[
-            int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
-        ] = 0,
+        seed: SeedOption = 0,
         seconds: Annotated[
             float | None,
             typer.Option("--seconds", help="Time limit in seconds for all protocols together."),
@@ -72,9 +69,7 @@ def register(
         shrink: Annotated[
             bool, typer.Option(help="Search for a shorter failing program (at most 20 s).")
         ] = True,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="Print only JSON on standard output.")
-        ] = False,
+        as_json: JsonOption = False,
     ) -> None:
         """Run random data-race-free programs and check every value that they read.
 
@@ -112,9 +107,9 @@ def register(
             results = [report.to_dict() for report in reports]
             print_json(results if len(names) > 1 else results[0])
         else:
-            _print(console(), reports)
+            _print(stdout_console(), reports)
         if any(report.failures and report.counts for report in reports):
-            raise typer.Exit(1)
+            raise typer.Exit(WRONG)
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -14,25 +14,32 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gpucoh.choices import split_list
+from gpucoh.cli.options import (
+    BAD_INPUT,
+    WRONG,
+    JsonOption,
+    MachineOption,
+    RuleOption,
+    SeedOption,
+    print_json,
+    stdout_console,
+)
 from gpucoh.errors import ConfigError
 from gpucoh.gpu import protocols, resolve
 from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, run_test
 from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported
 from gpucoh.machines import Machine, machine
-from gpucoh.protocols import split_list
 from gpucoh.report import tables
 from gpucoh.report.bars import runs_bar
 
 DEFAULT_PROTOCOL = "tc-weak"
 #: With at most this many results, each is printed with its histogram.
 FEW = 6
-WRONG, BAD_INPUT = 1, 2
 
 
-def register(
-    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
-) -> None:
+def register(app: typer.Typer) -> None:
     """Add the command to the program."""
 
     @app.command("litmus")
@@ -52,23 +59,12 @@ def register(
                 help=f"Protocol ids, comma separated or repeated; all. Default: {DEFAULT_PROTOCOL}.",
             ),
         ] = None,
-        consistency: Annotated[
-            str | None,
-            typer.Option(
-                "-c",
-                "--consistency",
-                help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
-            ),
-        ] = None,
-        machine_id: Annotated[
-            str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")
-        ] = "fermi",
+        consistency: RuleOption = None,
+        machine_id: MachineOption = "fermi",
         runs: Annotated[
             int, typer.Option("--runs", help="Number of runs per test and protocol.")
         ] = RUNS,
-        seed: Annotated[
-            int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
-        ] = 0,
+        seed: SeedOption = 0,
         list_them: Annotated[
             bool, typer.Option("--list", help="List the tests and their questions, and exit.")
         ] = False,
@@ -76,9 +72,7 @@ def register(
             int | None,
             typer.Option("--jobs", "-j", help="Parallel tests. Default: one per processor."),
         ] = None,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="Print only JSON on standard output.")
-        ] = False,
+        as_json: JsonOption = False,
     ) -> None:
         """Run litmus tests: small racing programs that show which memory model a protocol keeps.
 
@@ -105,7 +99,7 @@ def register(
             if as_json:
                 print_json(_listed(tests, unread))
             else:
-                _print_list(console(), tests, unread)
+                _print_list(stdout_console(), tests, unread)
             return
         wanted = _protocols(protocol, consistency)
         given = machine(machine_id)
@@ -121,7 +115,7 @@ def register(
         if as_json:
             print_json([item.to_dict() for item in results])
         else:
-            _print_results(console(), results)
+            _print_results(stdout_console(), results)
         _finish(results)
 
 

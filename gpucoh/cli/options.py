@@ -1,4 +1,4 @@
-"""Rules for the options of every command, and parsers of lists, key-value pairs and output forms.
+"""What the commands share: options and their rules, parsers of lists and key-value pairs, output, exit statuses.
 
 An option that takes one value is given at most once, and its value is not empty.
 """
@@ -7,16 +7,59 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
+from rich.console import Console
 from typer.core import TyperCommand
 
+from gpucoh.choices import split_list
 from gpucoh.errors import ConfigError
-from gpucoh.protocols import split_list
+
+OK, WRONG, BAD_INPUT = 0, 1, 2  # exit statuses
+
+MachineOption = Annotated[str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")]
+RuleOption = Annotated[
+    str | None,
+    typer.Option(
+        "-c",
+        "--consistency",
+        help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
+    ),
+]
+ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
+]
+CheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Check the protocol's invariants; report data races, divisions by zero and reads of uninitialised "
+        "shared memory (slower).",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set a machine field, with a unit if wanted (l1_kib=16KiB), budget (core cycles per launch), or "
+        "deadlock_after (core cycles without progress that end a launch).",
+    ),
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="KEY=VALUE", help="Set a parameter of the workload."),
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
 _MOST_SEEDS = 1000
 _json_output: ContextVar[TextIO | None] = ContextVar("_json_output", default=None)
@@ -26,6 +69,12 @@ def print_json(value: Any) -> None:
     """Print a value as JSON on standard output, of a command with ``--json``."""
     out = _json_output.get() or sys.stdout
     out.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def stdout_console() -> Console:
+    """Standard output; wide if it is not a terminal, so that no table is cut."""
+    out = Console()
+    return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
 class Command(TyperCommand):

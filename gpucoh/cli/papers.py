@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,17 +12,23 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
 
-from gpucoh.cli import options
+from gpucoh.cli.options import (
+    WRONG,
+    JobsOption,
+    JsonOption,
+    ScaleOption,
+    print_json,
+    stdout_console,
+)
+from gpucoh.cli.options import (
+    seeds as parse_seeds,
+)
 from gpucoh.errors import ConfigError
 from gpucoh.files import results_folder
 from gpucoh.late import LATE_IMPORT
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
 
-ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
-JobsOption = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
-]
 StoreOption = Annotated[
     Path | None,
     typer.Option(
@@ -31,12 +36,9 @@ StoreOption = Annotated[
         help="Parquet file that keeps the runs as they finish; an interrupted command continues with it.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
 
-def register(
-    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
-) -> None:
+def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
 
     @app.command("reproduce")
@@ -79,9 +81,9 @@ def register(
             print_json(drawn)
         else:
             for item in drawn:
-                _print_figure(console(), item)
+                _print_figure(stdout_console(), item)
         if any(item["wrong"] for item in drawn):
-            raise typer.Exit(1)
+            raise typer.Exit(WRONG)
 
     @app.command("scorecard")
     def scorecard_command(
@@ -113,14 +115,14 @@ def register(
         with LATE_IMPORT:
             from gpucoh.papers import load, papers, scorecard
 
-        chosen, verdicts = options.seeds(seeds, seed), []
+        chosen, verdicts = parse_seeds(seeds, seed), []
         for name in papers() if paper_id is None else (paper_id,):
             paper = load(name)
             verdicts += scorecard(paper, _bench(paper, scale, chosen, jobs, store, not as_json))
         if as_json:
             print_json([verdict.to_dict() for verdict in verdicts])
             return
-        _print_verdicts(console(), verdicts)
+        _print_verdicts(stdout_console(), verdicts)
 
 
 def _bench(

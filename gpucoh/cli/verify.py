@@ -12,10 +12,12 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
+from gpucoh.choices import split_list
+from gpucoh.cli.options import BAD_INPUT, WRONG, JsonOption, print_json, stdout_console
 from gpucoh.errors import ConfigError
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.gpu import protocols
-from gpucoh.protocols import rule_name, split_list
+from gpucoh.protocols import rule_name
 from gpucoh.verify.explorer import verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Explored, Verification
@@ -77,14 +79,14 @@ def _summary(test: Explored) -> str:
 def _finish(found: Sequence[Verification]) -> None:
     """Exit with the status that the results give."""
     if any(result.violations for result in found):
-        raise typer.Exit(1)
+        raise typer.Exit(WRONG)
     tests = [test for result in found for test in result.tests]
     if tests and all(test.status == "unsupported" for test in tests):
         first = tests[0]
         more = len({test.test for test in tests}) - 1
         summary = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
         sys.stderr.write(f"gpucoh: no test was explored: {summary}\n")
-        raise typer.Exit(2)
+        raise typer.Exit(BAD_INPUT)
 
 
 def _all_that_keep(consistency: str | None) -> list[str]:
@@ -92,9 +94,7 @@ def _all_that_keep(consistency: str | None) -> list[str]:
     return [name for name, item in protocols().items() if rule is None or rule in item.models]
 
 
-def register(
-    app: typer.Typer, console: Callable[[], Console], print_json: Callable[[Any], None]
-) -> None:
+def register(app: typer.Typer) -> None:
     """Add the command to the program."""
 
     @app.command("verify")
@@ -143,9 +143,7 @@ def register(
             int,
             typer.Option("--states", help="Largest number of states; the result is then bounded."),
         ] = 2_000_000,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="Print only JSON on standard output.")
-        ] = False,
+        as_json: JsonOption = False,
     ) -> None:
         """Explore every interleaving of small programs on a small machine, with the tables that the simulator runs.
 
@@ -197,7 +195,7 @@ def register(
                 )
             found.append(result)
             if not as_json:
-                _print(console(), result)
+                _print(stdout_console(), result)
         if as_json:
             items = [result.to_dict() for result in found]
             print_json(items[0] if protocol != "all" and len(items) == 1 else items)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh import markup
+from gpucoh.choices import split_options
 from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
 from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import Machine
-from gpucoh.protocols import split_options
 from gpucoh.report.bars import runs_bar
 from gpucoh.suite import Given, Workload, find
 from gpucoh.units import name_of

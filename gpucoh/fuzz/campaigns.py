@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpucoh.choices import Choice
 from gpucoh.errors import ConfigError
 from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
 from gpucoh.fuzz.coverage import coverage_of
@@ -26,7 +27,7 @@ from gpucoh.fuzz.reports import Report, tell
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
 from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
-from gpucoh.protocols import Choice, Protocol, rule_name
+from gpucoh.protocols import Protocol, rule_name
 
 #: Machines per round, launches on each, operations per launch.
 MACHINES, LAUNCHES = 3, 2

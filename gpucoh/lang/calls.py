@@ -12,7 +12,7 @@ from gpucoh.lang import intrinsics, isa
 from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.ir import Constant, LocalArray, Operand
 from gpucoh.lang.reports import ReportLowerer
-from gpucoh.lang.types import BOOL, F32, I32, U32, BufferType, Scalar, refusal
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -451,8 +451,3 @@ class CallLowerer(ReportLowerer):
         "shuffle_up": _shuffle_up, "shuffle_down": _shuffle_down, "shuffle_xor": _shuffle_xor, "syncwarp": _syncwarp,
         "popcount": _popcount, "clz": _clz, "ffs": _ffs,
     }  # fmt: skip
-
-
-def is_parameter_type(value: object) -> bool:
-    """Whether an annotation is allowed for a kernel's parameter."""
-    return isinstance(value, (Scalar, BufferType))

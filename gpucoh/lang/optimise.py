@@ -23,7 +23,6 @@ from gpucoh.lang.types import F32, I32, U32
 
 #: Rounds of the passes; each one enables the next, and few are needed.
 MAX_ROUNDS = 6
-_SAME = object()
 
 
 def optimise(function: Function) -> None:

@@ -1,9 +1,9 @@
 """Descriptions of machines: a validated model of every number, and the presets."""
 
+from gpucoh.machines.fields import PLACEMENTS
 from gpucoh.machines.model import (
     DERIVED,
     LARGEST_CLOCK_LCM_HZ,
-    PLACEMENTS,
     Machine,
     description,
     machine,

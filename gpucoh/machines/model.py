@@ -10,34 +10,40 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gpucoh import markup
 from gpucoh.errors import ConfigError, short_traceback
 from gpucoh.files import path_of, read_toml, whole_file
+from gpucoh.machines.fields import (
+    DRAM_MODELS,
+    SCHEDULERS,
+    TOPOLOGIES,
+    Bytes,
+    Count,
+    DramModel,
+    Kib,
+    Mhz,
+    Name,
+    Placement,
+    Scheduler,
+    Topology,
+    choice,
+    first_error,
+    number,
+    unit_of,
+)
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
 from gpucoh.units import (
     LONGEST_NAME,
     format_kib,
     nearest,
-    parse_bytes,
-    parse_mhz,
-    parse_name,
-    parse_whole,
 )
 
 # The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
 LARGEST_CLOCK_LCM_HZ = 2**40
-
-SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
-TOPOLOGIES = ("crossbar", "mesh", "star")
-DRAM_MODELS = ("fixed", "fr_fcfs")
-PLACEMENTS = ("round_robin", "first_free", "static")
-_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
 # Unit and rule of each number in Machine.derived.
 DERIVED = {
@@ -69,51 +75,6 @@ _HINTS = {
 _HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "lanes_per_warp"}
 
 
-def _bytes(value: object, plain: int = 1) -> int:
-    size = parse_bytes(value, plain)
-    if not size.is_integer():
-        raise ValueError(f"{value!r} is not a whole number of bytes")
-    return int(size)
-
-
-def _kib(value: object) -> float:
-    size = _bytes(value, plain=1024) / 1024
-    return int(size) if size.is_integer() else size
-
-
-def _word(value: object) -> object:
-    """A choice in canonical spelling; any other value unchanged, so that the error quotes it."""
-    if not isinstance(value, str):
-        return value
-    word = value.strip().lower().replace("-", "_")
-    word = _SHORT.get(word, word)
-    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + PLACEMENTS else value
-
-
-Name = Annotated[str, BeforeValidator(parse_name)]
-Count = Annotated[int, BeforeValidator(parse_whole)]
-Bytes = Annotated[int, BeforeValidator(_bytes)]
-Kib = Annotated[float, BeforeValidator(_kib)]
-Mhz = Annotated[int, BeforeValidator(parse_mhz)]
-Scheduler = Annotated[Literal["loose_round_robin", "greedy_then_oldest"], BeforeValidator(_word)]
-Topology = Annotated[Literal["crossbar", "mesh", "star"], BeforeValidator(_word)]
-DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
-Placement = Annotated[Literal["round_robin", "first_free", "static"], BeforeValidator(_word)]
-
-
-def _f(
-    smallest: float, largest: float, text: str, unit: str = "", default: object = PydanticUndefined
-) -> Any:
-    """A numeric field: range, description, unit; with a default, older files need not name it."""
-    return Field(
-        default, ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit}
-    )
-
-
-def _choice(text: str) -> Any:
-    return Field(description=text, json_schema_extra={"unit": ""})
-
-
 class Machine(BaseModel):
     """A GPU's numbers, one flat table. Frozen; all fields are keyword arguments.
 
@@ -138,90 +99,97 @@ class Machine(BaseModel):
 
     name: Name = Field(default="custom", description="preset, or the preset it derives from")
 
-    cores: Count = _f(1, 256, "GPU cores (SMs, CUs)")
-    core_mhz: Mhz = _f(1, 100000, "core clock", "MHz")
-    warps_per_core: Count = _f(1, 64, "resident warps per core")
-    lanes_per_warp: Count = _f(32, 64, "threads per warp, 32 or 64")
-    blocks_per_core: Count = _f(1, 64, "resident blocks per core")
-    registers_per_core: Count = _f(64, 1048576, "32-bit registers per core")
-    scratchpad_kib: Kib = _f(0, 1024, "scratchpad per core", "KiB")
-    scratchpad_latency: Count = _f(1, 10000, "scratchpad access without conflicts", "core cycles")
-    scratchpad_banks: Count = _f(0, 64, "scratchpad banks; 0: no bank conflicts")
-    scratchpad_order: Count = Field(
+    cores: Count = number(1, 256, "GPU cores (SMs, CUs)")
+    core_mhz: Mhz = number(1, 100000, "core clock", "MHz")
+    warps_per_core: Count = number(1, 64, "resident warps per core")
+    lanes_per_warp: Count = number(32, 64, "threads per warp, 32 or 64")
+    blocks_per_core: Count = number(1, 64, "resident blocks per core")
+    registers_per_core: Count = number(64, 1048576, "32-bit registers per core")
+    scratchpad_kib: Kib = number(0, 1024, "scratchpad per core", "KiB")
+    scratchpad_latency: Count = number(
+        1, 10000, "scratchpad access without conflicts", "core cycles"
+    )
+    scratchpad_banks: Count = number(0, 64, "scratchpad banks; 0: no bank conflicts")
+    scratchpad_order: Count = number(
+        0,
+        1,
+        "under sc, scratchpad accesses: 0 never wait, 1 wait for the warp's older ones",
         default=0,
-        ge=0,
-        le=1,
-        description="under sc, scratchpad accesses: 0 never wait, 1 wait for the warp's older ones",
-        json_schema_extra={"unit": ""},
     )
-    scheduler: Scheduler = _choice("warp scheduler: loose_round_robin or greedy_then_oldest")
-    issue_width: Count = _f(1, 4, "warp instructions per core cycle")
-    issue_cycles: Count = _f(1, 64, "issue port occupancy of a warp instruction", "core cycles")
-    alu_latency: Count = _f(1, 10000, "issue to dependent issue", "core cycles")
-    sfu_latency: Count = _f(1, 10000, "latency of exp, log, sin, cos, sqrt", "core cycles")
-    sfu_cycles: Count = _f(1, 64, "unit occupancy of a special-function instruction", "core cycles")
-    division_latency: Count = _f(1, 10000, "latency of division and modulo", "core cycles")
-    division_cycles: Count = _f(1, 256, "unit occupancy of a division", "core cycles")
-    launch_latency: Count = _f(0, 100000000, "launch to first block", "core cycles")
-    placement: Placement = Field(
-        default="round_robin",
-        description="placement of blocks on cores: round_robin, first_free or static",
-        json_schema_extra={"unit": ""},
+    scheduler: Scheduler = choice("warp scheduler: loose_round_robin or greedy_then_oldest")
+    issue_width: Count = number(1, 4, "warp instructions per core cycle")
+    issue_cycles: Count = number(1, 64, "issue port occupancy of a warp instruction", "core cycles")
+    alu_latency: Count = number(1, 10000, "issue to dependent issue", "core cycles")
+    sfu_latency: Count = number(1, 10000, "latency of exp, log, sin, cos, sqrt", "core cycles")
+    sfu_cycles: Count = number(
+        1, 64, "unit occupancy of a special-function instruction", "core cycles"
     )
-    load_store_queue: Count = _f(1, 1024, "queued memory instructions per core, before the L1 port")
-    requests_per_core: Count = _f(64, 65536, "outstanding line requests per core")
-    l1_kib: Kib = _f(0, 16384, "first-level data cache per core", "KiB")
-    l1_ways: Count = _f(1, 1024, "L1 associativity", "ways")
-    l1_mshrs: Count = _f(1, 65535, "L1 MSHR entries per core; without an L1: outstanding requests")
-    l1_latency: Count = _f(1, 10000, "L1 hit, load to use", "core cycles")
-    line_bytes: Bytes = _f(32, 128, "cache line", "B")
-    partitions: Count = _f(1, 64, "L2 banks, each with its memory channel")
-    interleave_bytes: Bytes = _f(32, 1048576, "consecutive bytes per partition", "B")
-    l2_kib: Kib = _f(0.0625, 262144, "second-level cache per partition", "KiB")
-    l2_ways: Count = _f(1, 1024, "L2 associativity", "ways")
-    l2_mshrs: Count = _f(1, 65535, "L2 MSHR entries per partition")
-    l2_mhz: Mhz = _f(1, 100000, "L2 clock", "MHz")
-    l2_round_trip: Count = _f(
+    division_latency: Count = number(1, 10000, "latency of division and modulo", "core cycles")
+    division_cycles: Count = number(1, 256, "unit occupancy of a division", "core cycles")
+    launch_latency: Count = number(0, 100000000, "launch to first block", "core cycles")
+    placement: Placement = choice(
+        "placement of blocks on cores: round_robin, first_free or static", default="round_robin"
+    )
+    load_store_queue: Count = number(
+        1, 1024, "queued memory instructions per core, before the L1 port"
+    )
+    requests_per_core: Count = number(64, 65536, "outstanding line requests per core")
+    l1_kib: Kib = number(0, 16384, "first-level data cache per core", "KiB")
+    l1_ways: Count = number(1, 1024, "L1 associativity", "ways")
+    l1_mshrs: Count = number(
+        1, 65535, "L1 MSHR entries per core; without an L1: outstanding requests"
+    )
+    l1_latency: Count = number(1, 10000, "L1 hit, load to use", "core cycles")
+    line_bytes: Bytes = number(32, 128, "cache line", "B")
+    partitions: Count = number(1, 64, "L2 banks, each with its memory channel")
+    interleave_bytes: Bytes = number(32, 1048576, "consecutive bytes per partition", "B")
+    l2_kib: Kib = number(0.0625, 262144, "second-level cache per partition", "KiB")
+    l2_ways: Count = number(1, 1024, "L2 associativity", "ways")
+    l2_mshrs: Count = number(1, 65535, "L2 MSHR entries per partition")
+    l2_mhz: Mhz = number(1, 100000, "L2 clock", "MHz")
+    l2_round_trip: Count = number(
         1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
     )
-    topology: Topology = _choice("network: crossbar (a pair), mesh or star")
-    mesh_width: Count = _f(1, 64, "columns of the mesh")
-    noc_mhz: Mhz = _f(1, 100000, "network clock", "MHz")
-    noc_latency: Count = _f(1, 1000, "latency per hop without serialisation", "network cycles")
-    noc_flit_gap: Count = _f(0, 64, "time between two flits of a link", "network cycles", default=0)
-    flit_bytes: Bytes = _f(1, 256, "flit size", "B")
-    vc_flits: Count = _f(1, 1024, "virtual-channel buffer size", "flits")
-    dram_model: DramModel = _choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
-    dram_channels: Count = _f(
+    topology: Topology = choice("network: crossbar (a pair), mesh or star")
+    mesh_width: Count = number(1, 64, "columns of the mesh")
+    noc_mhz: Mhz = number(1, 100000, "network clock", "MHz")
+    noc_latency: Count = number(1, 1000, "latency per hop without serialisation", "network cycles")
+    noc_flit_gap: Count = number(
+        0, 64, "time between two flits of a link", "network cycles", default=0
+    )
+    flit_bytes: Bytes = number(1, 256, "flit size", "B")
+    vc_flits: Count = number(1, 1024, "virtual-channel buffer size", "flits")
+    dram_model: DramModel = choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
+    dram_channels: Count = number(
         0,
         4,
         "memory channels, at the corners of a mesh; 0: one per partition, at its bank",
         default=0,
     )
-    dram_mhz: Mhz = _f(1, 100000, "DRAM command clock", "MHz")
-    dram_round_trip: Count = _f(
+    dram_mhz: Mhz = number(1, 100000, "DRAM command clock", "MHz")
+    dram_round_trip: Count = number(
         1, 1000000, "L2 miss, unloaded, load to use, row closed", "core cycles"
     )
-    dram_queue: Count = _f(1, 4096, "queued requests per channel")
-    dram_bytes_per_cycle: Bytes = _f(1, 1024, "per channel and command clock, both edges", "B")
-    dram_banks: Count = _f(1, 64, "banks per channel")
-    dram_row_bytes: Bytes = _f(64, 65536, "row (page) size per bank", "B")
-    dram_burst_bytes: Bytes = _f(4, 256, "bytes per column access", "B")
-    dram_t_cl: Count = _f(0, 1000, "column access to data", "DRAM cycles")
-    dram_t_rp: Count = _f(0, 1000, "row precharge", "DRAM cycles")
-    dram_t_rc: Count = _f(0, 1000, "row cycle", "DRAM cycles")
-    dram_t_ras: Count = _f(0, 1000, "row active", "DRAM cycles")
-    dram_t_ccd: Count = _f(0, 1000, "column to column", "DRAM cycles")
-    dram_t_wl: Count = _f(0, 1000, "write latency", "DRAM cycles")
-    dram_t_rcd: Count = _f(0, 1000, "row activate to column access", "DRAM cycles")
-    dram_t_rrd: Count = _f(0, 1000, "row to row, different banks", "DRAM cycles")
-    dram_t_cdlr: Count = _f(0, 1000, "write data to read", "DRAM cycles")
-    dram_t_wr: Count = _f(0, 1000, "write recovery", "DRAM cycles")
-    dram_t_ccdl: Count = _f(
+    dram_queue: Count = number(1, 4096, "queued requests per channel")
+    dram_bytes_per_cycle: Bytes = number(1, 1024, "per channel and command clock, both edges", "B")
+    dram_banks: Count = number(1, 64, "banks per channel")
+    dram_row_bytes: Bytes = number(64, 65536, "row (page) size per bank", "B")
+    dram_burst_bytes: Bytes = number(4, 256, "bytes per column access", "B")
+    dram_t_cl: Count = number(0, 1000, "column access to data", "DRAM cycles")
+    dram_t_rp: Count = number(0, 1000, "row precharge", "DRAM cycles")
+    dram_t_rc: Count = number(0, 1000, "row cycle", "DRAM cycles")
+    dram_t_ras: Count = number(0, 1000, "row active", "DRAM cycles")
+    dram_t_ccd: Count = number(0, 1000, "column to column", "DRAM cycles")
+    dram_t_wl: Count = number(0, 1000, "write latency", "DRAM cycles")
+    dram_t_rcd: Count = number(0, 1000, "row activate to column access", "DRAM cycles")
+    dram_t_rrd: Count = number(0, 1000, "row to row, different banks", "DRAM cycles")
+    dram_t_cdlr: Count = number(0, 1000, "write data to read", "DRAM cycles")
+    dram_t_wr: Count = number(0, 1000, "write recovery", "DRAM cycles")
+    dram_t_ccdl: Count = number(
         0, 1000, "column to column, same bank group (unused: no bank groups)", "DRAM cycles"
     )
-    dram_t_rtpl: Count = _f(0, 1000, "read to precharge", "DRAM cycles")
-    timestamp_bits: Count = _f(4, 48, "width of a protocol's timestamps", "bits")
+    dram_t_rtpl: Count = number(0, 1000, "read to precharge", "DRAM cycles")
+    timestamp_bits: Count = number(4, 48, "width of a protocol's timestamps", "bits")
 
     @short_traceback
     def __init__(self, **values: Any) -> None:
@@ -230,7 +198,7 @@ class Machine(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigError(f"{label}: {_first_line(error, type(self).model_fields)}") from None
+            raise ConfigError(f"{label}: {first_error(error, type(self).model_fields)}") from None
         _check_fit(label, self)
 
     def __repr__(self) -> str:
@@ -344,7 +312,7 @@ class Machine(BaseModel):
         out = []
         for name, value in self.numbers().items():
             info = type(self).model_fields[name]
-            unit = _unit(info)
+            unit = unit_of(info)
             shown = format_kib(float(value)) if name.endswith("_kib") else str(value)
             out.append(
                 (
@@ -361,7 +329,7 @@ class Machine(BaseModel):
         """The machine as TOML text; a comment on each line gives unit and source."""
         lines = [f"name = {json.dumps(self.name, ensure_ascii=False)}"]
         for name, value in self.numbers().items():
-            unit = _unit(type(self).model_fields[name])
+            unit = unit_of(type(self).model_fields[name])
             text = f'"{value}"' if isinstance(value, str) else f"{value}"
             lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
         return "\n".join(lines) + "\n"
@@ -412,11 +380,6 @@ def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
         raise ConfigError(f"machine file {path}: {error}") from None
 
 
-def _unit(info: FieldInfo) -> str:
-    extra = info.json_schema_extra
-    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-
-
 def _lines(kib: float, line_bytes: int) -> int:
     return round(kib * 1024) // line_bytes
 
@@ -427,26 +390,6 @@ def _refuse_unknown(label: str, given: Iterable[str], known: Mapping[str, object
             hint = f"; did you mean {_HINTS[name]!r}?" if name in _HINTS else nearest(name, known)
             hint = hint or "; gpucoh machines fermi lists the fields"
             raise ConfigError(f"{label}: unknown field {name!r}{hint}")
-
-
-def _first_line(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
-    """The first pydantic error as one line."""
-    first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else ""
-    if first["type"] == "missing":
-        return f"field {name!r} is missing ({fields[name].description})"
-    value = first["input"]
-    kind = first["type"]
-    if kind in ("greater_than_equal", "less_than_equal"):
-        bounds = {type(item).__name__: item for item in fields[name].metadata}
-        low, high = getattr(bounds.get("Ge"), "ge", "-"), getattr(bounds.get("Le"), "le", "-")
-        return f"{name} = {value} is out of range: {low} to {high} {_unit(fields[name])}".rstrip()
-    if kind == "literal_error":
-        return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
-    if kind.startswith("string_"):
-        return f"{name} = {value!r} is not text"
-    message = str(first["msg"]).removeprefix("Value error, ")
-    return f"{name}: {message}"
 
 
 def _power_of_two(value: int) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from gpucoh.choices import split_options
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.gpu import resolve
 from gpucoh.papers.panels import Draw, Panel
-from gpucoh.protocols import split_options
 from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
 from gpucoh.report.looks import kind_look, protocol_looks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpucoh.choices import Choice
 from gpucoh.machines import DERIVED, Machine
-from gpucoh.protocols import Choice
 
 
 def derived_numbers(machine: Machine) -> dict[str, dict[str, Any]]:
@@ -48,7 +48,7 @@ def explanation(machine: Machine, choice: Choice, given: str | None) -> dict[str
         },
         "options": {
             name: {
-                "value": option.show(choice.options.get(name, option.default)),
+                "value": option.word(choice.options.get(name, option.default)),
                 "asked_for": name in choice.options,
                 "allowed": option.allowed(),
                 "text": option.text,

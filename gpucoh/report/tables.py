@@ -215,13 +215,13 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         console.print(f"consistency {rule}{default}: model {model}", markup=False)
     if protocol.options:
         options = [
-            [o.name, o.show(o.default), o.allowed(), o.text + _small(o)]
+            [o.name, o.word(o.default), o.allowed(), o.text + _small(o)]
             for o in protocol.options.values()
         ]
         console.print(plain_table(["option", "default", "allowed", "meaning"], options))
         for o in protocol.options.values():
             if o.analysis:
-                warning = f"{o.name}: for analysis only: with another value than {o.show(o.default)}, {protocol.id}"
+                warning = f"{o.name}: for analysis only: with another value than {o.word(o.default)}, {protocol.id}"
                 console.print(f"{warning} promises no memory model: {o.analysis}", markup=False)
     if protocol.variations:
         varied = ", ".join(protocol.with_variations()[1:])
@@ -245,7 +245,7 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
 
 
 def _small(option: Option) -> str:
-    return "" if option.small is None else f" ({option.show(option.small)} in gpucoh verify)"
+    return "" if option.small is None else f" ({option.word(option.small)} in gpucoh verify)"
 
 
 def _print_uncovered(console: Console, item: Uncovered) -> None:

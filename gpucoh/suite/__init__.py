@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
 from gpucoh.errors import short_traceback
-from gpucoh.suite import (
+from gpucoh.suite import (  # noqa: F401  # each registers its workloads
     alignment,
     barriers,
     cloth,
@@ -51,37 +51,6 @@ from gpucoh.suite.references import in_file
 
 # What is accepted where a workload's id is: an id, my_file.py:name, a workload, a callable.
 Given: TypeAlias = str | Workload | Callable[..., Any]
-
-_FAMILIES = (
-    particles,
-    heat,
-    networks,
-    neighbours,
-    paths,
-    treesearch,
-    barriers,
-    semaphores,
-    graphs,
-    stencils,
-    copies,
-    diffusion,
-    reductions,
-    mutexes,
-    octrees,
-    placement,
-    ledger,
-    alignment,
-    cloth,
-    clustering,
-    factorisation,
-    images,
-    matrices,
-    maxflow,
-    histograms,
-    stealing,
-    synthetic,
-    volumes,
-)
 
 
 def workloads() -> dict[str, Workload]:

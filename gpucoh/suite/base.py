@@ -180,6 +180,20 @@ class Parameter:
             ) from None
 
 
+def scaled(
+    name: str, minimum: int, maximum: int, tiny: int, small: int, paper: int, text: str
+) -> Parameter:
+    """A whole-number parameter with a default for each scale."""
+    return Parameter(
+        name=name,
+        kind="int",
+        minimum=minimum,
+        maximum=maximum,
+        defaults={"tiny": tiny, "small": small, "paper": paper},
+        text=text,
+    )
+
+
 def _plain(value: object) -> object:
     """A number of Python's own type, or text; a bool is an error, and digits that are grouped by ``_``."""
     plain = value.item() if isinstance(value, np.generic) else value

@@ -26,11 +26,11 @@ from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
     Outcome,
-    Parameter,
     Setting,
     Workload,
     combine,
     compare,
+    scaled,
 )
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
@@ -201,19 +201,6 @@ class Cloth:
         return combine(compare("position", result, expected, details=details), relaxed)
 
 
-def _number(
-    name: str, low: int, high: int, tiny: int, small: int, paper: int, text: str
-) -> Parameter:
-    return Parameter(
-        name=name,
-        kind="int",
-        minimum=low,
-        maximum=high,
-        defaults={"tiny": tiny, "small": small, "paper": paper},
-        text=text,
-    )
-
-
 REGISTRY.add(
     Workload(
         id="cl",
@@ -223,11 +210,11 @@ REGISTRY.add(
         needs_coherence=True,
         check="bitwise equal to the sequential result, and less strained than the input",
         parameters=(
-            _number("rows", 2, 8192, 16, 256, 256, "rows of particles; the first is fixed"),
-            _number("columns", 2, 8192, 32, 256, 256, "columns of particles"),
-            _number("iterations", 1, 8192, 2, 2, 10, "passes over all constraints"),
-            _number("blocks_per_core", 1, 8, 1, 3, 3, "blocks per core; all must be resident"),
-            _number("threads", 32, 1024, 64, 512, 512, "threads per block"),
+            scaled("rows", 2, 8192, 16, 256, 256, "rows of particles; the first is fixed"),
+            scaled("columns", 2, 8192, 32, 256, 256, "columns of particles"),
+            scaled("iterations", 1, 8192, 2, 2, 10, "passes over all constraints"),
+            scaled("blocks_per_core", 1, 8, 1, 3, 3, "blocks per core; all must be resident"),
+            scaled("threads", 32, 1024, 64, 512, 512, "threads per block"),
         ),
         factory=Cloth.prepare,
     )

@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    Workload,
+    blocks_for,
+    compare,
+)
 
 TILE = 16
 REGION = 128  # rows and columns from which the host takes the speckle scale
@@ -188,7 +197,7 @@ class Diffusion:
         image = gpu.zeros(rows * columns, np.float32)
         slopes = gpu.zeros(4 * rows * columns, np.float32)
         coefficients = gpu.zeros(rows * columns, np.float32)
-        grid = (-(-columns // TILE), -(-rows // TILE))
+        grid = (blocks_for(columns, TILE), blocks_for(rows, TILE))
         result = expected = self.image
         for _ in range(self.iterations):
             speckle = speckle_scale(result)

@@ -50,6 +50,7 @@ from gpucoh.suite.base import (
     blocks_for,
     combine,
     compare,
+    scaled,
 )
 
 WIDE, HIGH = 32, 8  # pixels of a tile, and threads of a block
@@ -336,19 +337,6 @@ class Segmentation:
         return combine(kept, compare("flow", [flow], [self.cut.flow()]))
 
 
-def _number(
-    name: str, low: int, high: int, tiny: int, small: int, paper: int, text: str
-) -> Parameter:
-    return Parameter(
-        name=name,
-        kind="int",
-        minimum=low,
-        maximum=high,
-        defaults={"tiny": tiny, "small": small, "paper": paper},
-        text=text,
-    )
-
-
 REGISTRY.add(
     Workload(
         id="cc",
@@ -364,13 +352,13 @@ REGISTRY.add(
                 defaults=None,
                 text=f"{inputs.IMAGE_KINDS}; default: a bundled photograph",
             ),
-            _number(
+            scaled(
                 "rows", 2, 2048, 16, 150, 150, "rows, to which the image is resampled (assumed)"
             ),
-            _number("columns", 2, 2048, 48, 200, 200, "columns of pixels (assumed)"),
-            _number("smoothness", 0, 10000, 30, 30, 30, "capacity between similar pixels"),
-            _number("rounds", 1, 10000, 10, 10, 10, "launches between tests for the end"),
-            _number("iterations", 1, 1 << 20, 1 << 20, 20, 1 << 20, "largest number of launches"),
+            scaled("columns", 2, 2048, 48, 200, 200, "columns of pixels (assumed)"),
+            scaled("smoothness", 0, 10000, 30, 30, 30, "capacity between similar pixels"),
+            scaled("rounds", 1, 10000, 10, 10, 10, "launches between tests for the end"),
+            scaled("iterations", 1, 1 << 20, 1 << 20, 20, 1 << 20, "largest number of launches"),
         ),
         factory=Segmentation.prepare,
     )

@@ -38,14 +38,14 @@ from gpucoh.suite.base import (
 )
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.chains import BLOCK, LINE, Chains, Sizes, shift_chain, sizes
-from gpucoh.suite.synchronisation import noise
+from gpucoh.suite.synchronisation import lengthen_back_off, noise, start_back_off
 
 COUNT, LOCK, WAITING, LARGEST = 0, 1, 2, 3  # words of a semaphore
 WORDS = 4
 SECTION = 1 << 10  # what a writer's section adds to the count
 # Words of a block's state: whether it has the lock, whether it has entered, how many writer's sections have
-# been before, and of its back-off: turns, failures and the sum.
-LOCKED, ENTERED, WRITTEN, PAUSE, FAILS, SUM = 0, 1, 2, 3, 4, 5
+# been before, and of its back-off: turns (the next word counts failures) and the sum.
+LOCKED, ENTERED, WRITTEN, PAUSE, SUM = 0, 1, 2, 3, 5
 STATE = 6
 
 
@@ -115,11 +115,7 @@ def pause_in_scratchpad(state: lang.Buffer[lang.i32]) -> None:
     """The back-off of one lane after a failed try."""
     for term in range(state[PAUSE]):
         state[SUM] += term
-    state[PAUSE] += 5
-    state[FAILS] += 1
-    if state[FAILS] > 25:
-        state[PAUSE] = 1
-        state[FAILS] = 0
+    lengthen_back_off(state, PAUSE, 25)
 
 
 @lang.kernel
@@ -154,8 +150,7 @@ def readers_and_writers(
     for _ in range(iterations):
         if thread == 0:
             state[ENTERED] = 0
-            state[PAUSE] = 10
-            state[FAILS] = 0
+            start_back_off(state, PAUSE)
             state[SUM] = 0
         lang.barrier()
         fails = 0

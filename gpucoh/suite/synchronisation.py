@@ -91,17 +91,23 @@ def flag_barrier(
 
 
 @lang.device
-def back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
-    """HeteroSync's linear back-off after a failed try, of one lane: an empty loop of as many turns as the
-    word ``state[at]`` says, which grows by 5, and is 1 after ``longest`` failures, counted by the next word.
+def lengthen_back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
+    """After a pause of HeteroSync's linear back-off: the turns ``state[at]`` of the next one grow by 5, and are
+    1 after more than ``longest`` failures, which the next word counts.
     """
-    for _ in range(state[at]):
-        pass
     state[at] += 5
     state[at + 1] += 1
     if state[at + 1] > longest:
         state[at] = 1
         state[at + 1] = 0
+
+
+@lang.device
+def back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
+    """HeteroSync's linear back-off after a failed try, of one lane: an empty loop of ``state[at]`` turns."""
+    for _ in range(state[at]):
+        pass
+    lengthen_back_off(state, at, longest)
 
 
 @lang.device

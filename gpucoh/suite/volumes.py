@@ -32,6 +32,7 @@ from gpucoh.suite.base import (
     Parameter,
     Setting,
     Workload,
+    blocks_for,
     compare,
 )
 from gpucoh.suite.synchronisation import flag_barrier
@@ -144,7 +145,7 @@ class Laplace:
         for _ in range(self.steps):
             gpu.launch(
                 laplace_step,
-                grid=(-(-nx // WIDE), -(-ny // HIGH)),
+                grid=(blocks_for(nx, WIDE), blocks_for(ny, HIGH)),
                 block=(WIDE, HIGH),
                 args=(source, target, nx, ny, nz),
             )

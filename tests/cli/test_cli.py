@@ -310,7 +310,7 @@ def test_a_protocol_shows_what_it_declares_for_tests(cli, monkeypatch):
         for test in known.weak_outcomes:
             assert f" {test}" in text
         for option in known.options.values():
-            assert option.small is None or f"({option.show(option.small)} in gpucoh verify)" in text
+            assert option.small is None or f"({option.word(option.small)} in gpucoh verify)" in text
         for variation in known.with_variations()[1:]:
             assert variation in text
         for cells in known.uncovered:

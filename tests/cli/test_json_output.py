@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gpucoh.cli.commands import call
+from gpucoh.cli import call
 
 STUDY = """
 import gpucoh

@@ -2,9 +2,10 @@
 
 import pytest
 
+from gpucoh.choices import choose, split_list, split_options
 from gpucoh.errors import ConfigError
 from gpucoh.gpu import resolve
-from gpucoh.protocols import Protocol, choose, split_list, split_options
+from gpucoh.protocols import Protocol
 
 DESCRIPTION = {
     "id": "tc-weak",

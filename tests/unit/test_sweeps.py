@@ -190,14 +190,14 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     out = tmp_path / "r.parquet"
     program = (
         "import signal, sys\n"
-        "from gpucoh.cli import commands as cli\n"
+        "from gpucoh.cli import call, commands\n"
         "from gpucoh.experiments import results, sweeps\n"
         "results.FLUSH_SECONDS = 0\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = sweeps.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
-        "cli.read_sweep = lambda path: [*original(path), long]\n"
-        "sys.exit(cli.call(sys.argv[1:]))"
+        "commands.read_sweep = lambda path: [*original(path), long]\n"
+        "sys.exit(call(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", program, "sweep", "s.toml", "--out", out.name, "--jobs", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.choices import choose
 from gpucoh.fuzz.campaigns import fuzz
 from gpucoh.litmus import run_test
-from gpucoh.protocols import choose
 
 LIFETIME = 8000
 OWN, AUTHORS = (f"tc-weak[lifetime={LIFETIME},simulator={it}]" for it in ("off", "authors"))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.cli.commands import call
+from gpucoh.cli import call
 from gpucoh.experiments import clusters
 from gpucoh.experiments.sweeps import as_run, key_of
 

@@ -56,10 +56,23 @@ def test_runs_end_without_coherence(name: str) -> None:
     assert outcome.correct or outcome.where
 
 
-# The time of ssbo_l and uts depends on the order in which warps find a lock taken.
-@pytest.mark.parametrize("name", sorted(set(workloads()) - {"ssbo_l", "uts"}))
+# Not uts: the locks and heads of all its stacks share a few lines, whose copies every push and pop invalidates, so
+# that 7% of ideal's loads hit. Its cycles follow the number of tries for locks (correlation 0.99), which depends on
+# the order in which fronts find them taken: ideal has 0.90 to 1.07 of no-l1's cycles (20 seeds and latencies).
+@pytest.mark.parametrize("name", sorted(set(workloads()) - {"uts"}))
 def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] <= 1.03 * run(name, "no-l1")[1]["cycles"]
+
+
+def test_ideal_caches_save_cycles_of_uts_if_stacks_share_no_lines() -> None:
+    import gpucoh
+
+    params = {"padded": True}
+    cycles = [
+        gpucoh.run("uts", protocol=protocol, scale="tiny", params=params).cycles
+        for protocol in ("ideal", "no-l1")
+    ]
+    assert cycles[0] < 0.95 * cycles[1]
 
 
 @pytest.mark.parametrize("name", ["bfs", "bfs-mask", "kmn", "stn"])

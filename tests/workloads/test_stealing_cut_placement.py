@@ -11,7 +11,7 @@ from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, Segmentation, distances
-from gpucoh.suite.placement import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netlist
+from gpucoh.suite.netlists import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netlist
 from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
 from registered import COHERENT, INCOHERENT
 

@@ -472,5 +472,6 @@ const gpc_controller_type_t rcc_l2 = {
     .mshr = rcc_l2_mshr_described,
     .unit = rcc_l2_unit_described,
     .counters = L2_COUNT_info,
+    .rollovers = &L2_COUNT_info[L2_COUNT_rollovers],
     .route = route,
 };

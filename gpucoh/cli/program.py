@@ -1,0 +1,110 @@
+"""The process of the command line: exit status, errors on standard error, closed pipes, signals.
+
+Exit status: 0 success; 1 a wrong result or a violated invariant; 2 bad input, or output that cannot be written, with
+one line on standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from gpucoh.cli.commands import app
+from gpucoh.cli.options import BAD_INPUT, OK
+from gpucoh.errors import Error
+from gpucoh.experiments.interrupts import Terminated, terminable
+from gpucoh.starting import INTERRUPTED, TERMINATED, ready
+
+
+def _fail(message: str) -> int:
+    with contextlib.suppress(OSError):  # standard error may be full, too: the exit status remains
+        sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
+    return BAD_INPUT
+
+
+def call(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Arguments without the program's name. Default: those of the process.
+    """
+    if sys.stderr is None:  # closed (2>&-): discard messages
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # for the rest of the process
+    if sys.stdout is None:
+        return _fail("standard output is closed")
+    try:
+        status = _carry_out(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()  # here, since an error at interpreter exit would be lost
+    except BrokenPipeError:
+        # The reader has closed the pipe (| head): print nothing more.
+        _drop_output()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        if (
+            error.filename is not None
+        ):  # an error of a file: whoever opened it should have reported it
+            raise
+        _drop_output()
+        return _fail(f"standard output cannot be written: {error.strerror or error}")
+    return status
+
+
+def _drop_output() -> None:
+    """Redirect standard output to the null device, so that buffered text cannot fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _carry_out(arguments: list[str]) -> int:
+    """Run a command line, print errors on standard error; the caller handles errors of standard output."""
+    command = typer.main.get_command(app)
+    try:
+        # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
+        with command.make_context("gpucoh", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as wanted:
+        return wanted.exit_code
+    except SystemExit as error:
+        # rich, too, ends the process with status 1 on a closed pipe.
+        if isinstance(error.__context__, BrokenPipeError):
+            raise error.__context__ from None
+        raise
+    except Error as error:
+        return _fail(str(error))
+    except Terminated:
+        return TERMINATED
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except MemoryError:
+        return _fail("out of memory")
+    except Exception as error:
+        # Usage errors: typer's exception classes differ between its versions; all have format_message.
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return BAD_INPUT
+        return _fail(f"{usage()} (see gpucoh --help)")
+    return OK
+
+
+def main() -> NoReturn:
+    """Run the ``gpucoh`` program."""
+    try:
+        ready()
+        with terminable():
+            status = call()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status in (INTERRUPTED, TERMINATED):
+        # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
+        sys.stdout.flush()
+        os._exit(status)
+    sys.exit(status)
