@@ -25,7 +25,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
-	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc|rcc SCALE=small|paper); an interrupted run continues"
+	@echo "make fidelity measure the tables of docs/fidelity.md (PAPER=tc|rcc|denovo SCALE=small|paper); an interrupted run continues"
 	@echo "make notebooks  execute every notebook with small inputs"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"

@@ -109,24 +109,24 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 
 /* Replays a sequence of moves and prints it. */
 static void
-replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *tell)
+replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *out)
 {
     gpc_world_view_t before;
 
     gpc_arena_load(&self->world.arena, self->start);
     for (uint32_t i = 0; i < depth; i++) {
         if (gpc_world_moves(&self->world, &self->moves)) {
-            tell->failed = true; /* out of memory */
+            out->failed = true; /* out of memory */
             return;
         }
         const gpc_move_t *move = &self->moves.list[way[i]];
         gpc_world_look(&self->world, &before);
-        gpc_text_add_comma(tell);
-        gpc_text_add(tell, "{");
-        gpc_world_print_move(&self->world, move, tell);
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_world_print_move(&self->world, move, out);
         int status = gpc_world_move(&self->world, move);
-        gpc_world_print_changes(&self->world, &before, tell);
-        gpc_text_add(tell, "}");
+        gpc_world_print_changes(&self->world, &before, out);
+        gpc_text_add(out, "}");
         if (status) {
             return; /* the violation */
         }

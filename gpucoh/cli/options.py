@@ -141,7 +141,7 @@ def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
 def lists(
     given: Sequence[str] | None, default: Sequence[str], everything: Sequence[str]
 ) -> list[str]:
-    """Parse repeated comma-separated lists; ``all`` stands for everything."""
+    """Parse repeated comma-separated lists; ``all`` is everything."""
     if not given:
         return list(default)
     names = [name for item in given for name in split_list(item)]

@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("reproduce")
     def reproduce_command(
-        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc or rcc")],
+        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc, rcc or denovo")],
         figure: Annotated[
             str | None,
             typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),

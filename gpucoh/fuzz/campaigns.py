@@ -23,7 +23,7 @@ from gpucoh.fuzz.generation import (
     random_options,
     random_shape,
 )
-from gpucoh.fuzz.reports import Report, tell
+from gpucoh.fuzz.reports import Report, describe_failure
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
 from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
@@ -102,7 +102,7 @@ class Task:
             self.report.ops += sum(one.ops for one in made.launches[:reached])
             self.report.episodes += sum(one.episodes for one in made.launches[:reached])
             if outcome.failure is not None:
-                failure = tell(setup, made.cases, made.number, outcome.failure, shrink)
+                failure = describe_failure(setup, made.cases, made.number, outcome.failure, shrink)
                 self.report.failures.append(failure)
                 return
 

@@ -64,7 +64,7 @@ class Report:
         }
 
 
-def tell(
+def describe_failure(
     setup: Setup, cases: Sequence[Case], number: int, failure: Failure, shrink: bool
 ) -> dict[str, Any]:
     """A failure with the shortest failing program and the trace of its line.

@@ -240,7 +240,7 @@ class Machine(BaseModel):
             if name.endswith("_kib"):
                 out[name.removesuffix("_kib") + "_bytes"] = round(float(value) * 1024)
             elif name == "placement":
-                continue  # a launch tells it
+                continue  # an argument of each launch
             elif name == "scheduler":
                 out[name] = SCHEDULERS.index(str(value))
             elif name == "topology":

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from gpucoh.energy import COEFFICIENTS, estimate
+from gpucoh.gpu import resolve
 from gpucoh.report.subjects import RunLike
 
 Amount = Callable[[RunLike], float | None]
@@ -22,6 +25,53 @@ def _defined(rate: float) -> float | None:
 
 def _network_energy(run: RunLike) -> float:
     return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
+
+
+# DeNovo, section 6: the kinds of network traffic, by message class.
+_USES = {
+    "read": ("REQ", "LD"),
+    "registration": ("REG",),
+    "write": ("WB",),
+    "atomic": ("ATO",),
+}
+# DeNovo, section 6: the places of the energy; with a cache go the arrays beside it.
+_PLACES = {"core": "core", "scratchpad": "scratchpad", "noc": "network", "l1": "l1", "l2": "l2"}
+_DYNAMIC = {
+    name: replace(one, value=0.0) if one.unit.partition("/")[0].endswith("W") else one
+    for name, one in COEFFICIENTS.items()
+}
+
+
+def flit_crossings(run: RunLike) -> dict[str, int]:
+    """Flit crossings (flits times hops) by use: read, registration, write, atomic."""
+    by_class = run.stats.flit_hops_by_class()
+    return {use: sum(by_class.get(name, 0) for name in names) for use, names in _USES.items()}
+
+
+def _by_place(joules: Mapping[str, float]) -> dict[str, float]:
+    places = dict.fromkeys(_PLACES.values(), 0.0)
+    for part, amount in joules.items():
+        if part not in ("dram", "total"):
+            places[_PLACES[part.partition("_")[0]]] += amount
+    return places
+
+
+def energy_by_place(run: RunLike) -> dict[str, float]:
+    """Joules without DRAM by place: core, scratchpad, network, l1, l2."""
+    return _by_place(run.stats.energy)
+
+
+def _dynamic_energy(run: RunLike) -> float:
+    """Joules of events alone, without static powers and DRAM, as in DeNovo's figures."""
+    protocol = resolve(run.protocol).protocol
+    joules = estimate(
+        run.stats,
+        run.configuration,
+        networks=len(protocol.json["networks"]),
+        has_l1=protocol.has_l1,
+        coefficients=_DYNAMIC,
+    )
+    return sum(_by_place(joules).values())
 
 
 def order_stall_cycles(run: RunLike) -> tuple[int, int]:
@@ -45,10 +95,14 @@ def expired_loads(run: RunLike) -> tuple[int, int]:
 # A speedup is the inverse ratio of the amounts, every other measure the ratio.
 AMOUNTS: dict[str, Amount] = {
     "speedup": lambda run: run.cycles,
+    "time": lambda run: run.cycles,
     "traffic": lambda run: run.stats.flits(),
+    "flit_crossings": lambda run: sum(flit_crossings(run).values()),
     "noc_energy": _network_energy,
     "noc_power": lambda run: share(_network_energy(run), run.cycles),
     "energy": lambda run: float(run.stats.energy["total"]),
+    "energy_without_dram": lambda run: sum(energy_by_place(run).values()),
+    "dynamic_energy": _dynamic_energy,
     "sc_stalled": lambda run: _defined(run.stats.core.order_stall_share),
     "sc_behind_writes": _behind_writes,
     "sc_stalls": lambda run: run.stats.core.order_blocked_cycles,

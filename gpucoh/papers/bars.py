@@ -146,7 +146,8 @@ def shown_group(paper: Paper, measure: str, figure: str, workloads: Sequence[str
         )
     quantity, kind = kinds.pop()
     baselines = {name: entry.baseline for name, entry in entries.items()}
-    return Group(measure=measure, baselines=baselines, kind=kind, times=quantity == "time")
+    times = measure == "speedup" and quantity == "time"
+    return Group(measure=paper.amount(measure), baselines=baselines, kind=kind, times=times)
 
 
 def first_mean(paper: Paper, measure: str) -> tuple[str, str]:
@@ -170,7 +171,7 @@ def group_of(paper: Paper, claim: Claim) -> Group:
     key, kind = first_mean(paper, claim.measure)
     stated = claim.mean != "unstated"
     return Group(
-        measure=claim.measure,
+        measure=paper.amount(claim.measure),
         baselines=dict.fromkeys(claim.workloads, claim.baseline),
         kind=claim.mean if stated else kind,
         times=key == "time" and not stated,
@@ -182,18 +183,19 @@ def measure_claim(paper: Paper, claim: Claim, workloads: Sequence[str], runs: Ru
 
     Where a claim about one protocol states no mean, it is arithmetic.
     """
+    amount = paper.amount(claim.measure)
     if claim.mean == "single" or claim.mean in _PICKS:
         values = [
-            ratio(claim.measure, runs[name, claim.subject], runs[name, claim.baseline])
+            ratio(amount, runs[name, claim.subject], runs[name, claim.baseline])
             if claim.baseline
-            else AMOUNTS[claim.measure](runs[name, claim.subject])
+            else AMOUNTS[amount](runs[name, claim.subject])
             for name in workloads
         ]
         ratios = [value for value in values if value is not None]
         return pick(claim, ratios) if ratios else None
     if not claim.baseline:
         kind = "arithmetic" if claim.mean == "unstated" else claim.mean
-        return absolute(claim.measure, claim.subject, workloads, runs, kind)
+        return absolute(amount, claim.subject, workloads, runs, kind)
     return group_of(paper, claim).only(workloads).against(claim.subject, claim.baseline, runs)
 
 

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpucoh.papers import rcc_counts, rcc_figures, tc_counts, tc_figures
+from gpucoh.papers import (
+    denovo_counts,
+    denovo_figures,
+    rcc_counts,
+    rcc_figures,
+    tc_counts,
+    tc_figures,
+)
 from gpucoh.papers.counts import Count
 from gpucoh.papers.panels import Spec
 
-FIGURES: Mapping[str, tuple[Spec, ...]] = {"tc": tc_figures.FIGURES, "rcc": rcc_figures.FIGURES}
+FIGURES: Mapping[str, tuple[Spec, ...]] = {
+    "tc": tc_figures.FIGURES,
+    "rcc": rcc_figures.FIGURES,
+    "denovo": denovo_figures.FIGURES,
+}
 # paper -> claim -> how it is measured
-COUNTS: Mapping[str, Mapping[str, Count]] = {"tc": tc_counts.COUNTS, "rcc": rcc_counts.COUNTS}
+COUNTS: Mapping[str, Mapping[str, Count]] = {
+    "tc": tc_counts.COUNTS,
+    "rcc": rcc_counts.COUNTS,
+    "denovo": denovo_counts.COUNTS,
+}

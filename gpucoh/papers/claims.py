@@ -12,7 +12,7 @@ from typing import Any
 from gpucoh.errors import ConfigError
 from gpucoh.units import nearest
 
-_PAPERS = ("tc", "rcc")
+_PAPERS = ("tc", "rcc", "denovo")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
 
@@ -29,6 +29,8 @@ class Claim:
         Protocols, with options in brackets; empty if there is none.
     controller : str
         The controller of a count of storage, ``L1`` or ``L2``; else empty.
+    per : str
+        What has the state of a count of storage, ``line`` or ``word``; empty for timestamps.
     workloads : tuple of str
         Workload ids.
     group : str
@@ -53,6 +55,7 @@ class Claim:
     subject: str
     baseline: str
     controller: str
+    per: str
     workloads: tuple[str, ...]
     group: str
     mean: str
@@ -92,7 +95,7 @@ class Bars:
 
     def quantity(self, measure: str) -> str | None:
         """The key of ``means`` that averages a measure; None if these bars do not show it."""
-        wanted = ("speedup", "time") if measure == "speedup" else ("other",)
+        wanted = {"speedup": ("speedup", "time"), "time": ("time",)}.get(measure, ("other",))
         return next((name for name in wanted if name in self.means), None)
 
 
@@ -110,7 +113,11 @@ class StateCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper's claims, its groups of workloads, how its bars are drawn, and its counts of states."""
+    """A paper's claims, its groups of workloads, how its bars are drawn, and its counts of states.
+
+    ``amounts`` names the amount of a run that a measure is, where the paper means another one than its name says:
+    flit crossings instead of flits as traffic.
+    """
 
     id: str
     title: str
@@ -119,7 +126,12 @@ class Paper:
     claims: tuple[Claim, ...]
     bars: tuple[Bars, ...] = ()
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    amounts: Mapping[str, str] = field(default_factory=dict)
     state_counts: tuple[StateCount, ...] = ()
+
+    def amount(self, measure: str) -> str:
+        """The name of the amount that this paper's measure is."""
+        return self.amounts.get(measure, measure)
 
     def bars_of(self, measure: str, figure: str, workload: str) -> Bars | None:
         """The bars that show a measure of a workload in a figure; None if the paper has none."""
@@ -163,6 +175,7 @@ def read(text: str) -> Paper:
         claims=tuple(_claim(item, groups) for item in data["claim"]),
         bars=tuple(_bars(item, groups) for item in data["bars"]),
         parameters=data.get("parameters", {}),
+        amounts=data.get("amounts", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
     )
 
@@ -187,6 +200,7 @@ def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Cl
         subject=item["subject"],
         baseline=item["baseline"],
         controller=item.get("controller", ""),
+        per=item.get("per", ""),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",
         mean=item["mean"],

@@ -1,4 +1,4 @@
-"""Numbers of the protocols' descriptions beside a paper's: states, transitions, bits of timestamps."""
+"""Numbers of the protocols' descriptions beside a paper's: states, transitions, bits of state and of timestamps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from gpucoh.protocols import Protocol
 
 # Kinds of metadata that are timestamps.
 _TIMESTAMPS = ("TIME", "LOGICAL")
+_WORD_BITS = 32
+# The state of the words of a line that is not present.
+_ABSENT = "NP"
 
 
 def _tables(protocol: Protocol) -> Iterator[Mapping[str, Any]]:
@@ -35,15 +38,45 @@ def states(protocol: str) -> int:
     return sum(len(table["states"]) for table in _tables(resolve(protocol).protocol))
 
 
-def storage_bits(protocol: str, controller: str, machine_id: str) -> int:
-    """Bits of the timestamps that a controller keeps of a line."""
-    fields = next(
-        item["metadata"]["tags"]
-        for item in resolve(protocol).protocol.json["controllers"]
-        if item["name"] == controller
+def _controller(protocol: Protocol, name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next(
+        item for item in protocol.json["controllers"] if item["name"] == name
     )
+    return found
+
+
+def timestamp_bits(protocol: str, controller: str, machine_id: str) -> int:
+    """Bits of the timestamps that a controller keeps of a line."""
+    fields = _controller(resolve(protocol).protocol, controller)["metadata"]["tags"]
     timestamps: int = sum(item["kind"] in _TIMESTAMPS for item in fields)
     return timestamps * int(machine(machine_id).timestamp_bits)
+
+
+def state_bits(protocol: str, controller: str, per: str) -> int:
+    """Bits of state and of write masks that a controller's cache keeps, per ``line`` or ``word``.
+
+    The stable states of the table over ``per`` are encoded, those of the words of lines that are present; transient
+    states are in MSHRs. Where lines have the states, and blocks of one core synchronise without writing back, each
+    word of the L1 needs a dirty bit too.
+    """
+    found = resolve(protocol).protocol
+    table = _controller(found, controller)["tables"][0]
+    if table["object"] == per:
+        present_states = set(table["stable"]) - ({_ABSENT} if per == "word" else set())
+        return (len(present_states) - 1).bit_length()
+    keeps_local_writes = controller == "L1" and "hrf" in found.models
+    return int(table["object"] == "line" and keeps_local_writes)
+
+
+def claimed_bits(paper: Paper, claim: Claim) -> int:
+    """The bits that a claim of storage is about, beyond those of its baseline if it has one."""
+    if not claim.per:
+        return timestamp_bits(claim.subject, claim.controller, paper.machine)
+    ours, base = (
+        state_bits(name, claim.controller, claim.per) if name else 0
+        for name in (claim.subject, claim.baseline)
+    )
+    return ours - base
 
 
 # measure -> the number that the descriptions give for a claim
@@ -52,10 +85,28 @@ DESCRIBED: dict[str, Callable[[Paper, Claim], float]] = {
         transient_coherence_states(claim.subject) - transient_coherence_states(claim.baseline)
     ),
     "states_total": lambda paper, claim: states(claim.subject),
-    "storage_bits": lambda paper, claim: storage_bits(
-        claim.subject, claim.controller, paper.machine
-    ),
+    "storage_bits": claimed_bits,
 }
+
+
+def storage_rows(paper: Paper, line_bits: int) -> list[dict[str, object]]:
+    """Storage of lines and words: the paper's bits, those here, and the share of a line of ``line_bits`` or a word."""
+    return [
+        {
+            "protocol": f"{claim.subject} beyond {claim.baseline}"
+            if claim.baseline
+            else claim.subject,
+            "controller": claim.controller,
+            "per": claim.per or "line",
+            "paper: bits": claim.value,
+            "paper: overhead": f"{claim.value / (_WORD_BITS if claim.per == 'word' else line_bits):.1%}",
+            "here: bits": None
+            if missing_protocol(claim.subject)
+            else DESCRIBED["storage_bits"](paper, claim),
+        }
+        for claim in paper.claims
+        if claim.measure == "storage_bits" and claim.value is not None
+    ]
 
 
 def state_rows(paper: Paper) -> list[dict[str, object]]:

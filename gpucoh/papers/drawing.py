@@ -14,13 +14,16 @@ from gpucoh.papers.panels import Draw, Panel
 from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
 from gpucoh.report.looks import kind_look, protocol_looks
-from gpucoh.report.plots import energy_chart, subtitle, traffic_bars, traffic_chart
+from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart
 from gpucoh.report.subjects import RunLike
 
 GROUPS = {
     "inter": "inter-workgroup communication",
     "intra": "intra-workgroup communication",
     "all": "all workloads",
+    "nosync": "no synchronisation inside kernels",
+    "global": "globally scoped synchronisation",
+    "local": "locally scoped or hybrid synchronisation",
 }
 NETWORK = ("noc_dynamic", "noc_static")
 
@@ -173,16 +176,50 @@ def stacked(
             }
             counted = None if len(used) == every else (len(used), every)
             groups["arithmetic\nmean"].append(Bar(protocol=protocol, parts=means, counted=counted))
-        return Chart(
-            groups=groups,
-            looks={part: kind_look(look) for part, (look, _) in kinds.items()},
-            names={part: name for part, (_, name) in kinds.items()},
-            label=label,
-            title=title,
-            line=None,
-        )
+        return _parts_chart(groups, kinds, label, title, line=None)
 
     return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)
+
+
+def stacked_over_baseline(
+    parts: Callable[[RunLike], Mapping[str, float]],
+    kinds: Mapping[str, tuple[str, str]],
+    label: str,
+) -> Draw:
+    """A drawing of each run's parts over the sum of the baseline's, by workload, and their arithmetic means.
+
+    Parameters
+    ----------
+    parts, kinds
+        As for :func:`stacked`.
+    label : str
+        Text beside the axis, where ``{base}`` is the baseline.
+    """
+
+    def chart(panel: Panel, title: str) -> Chart:
+        comparison = panel.comparison
+        groups = relative_stacks(comparison, comparison.protocols, parts)
+        text = label.format(base=short(comparison.baseline))
+        return _parts_chart(groups, kinds, text, title, line=1.0)
+
+    return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)
+
+
+def _parts_chart(
+    groups: Mapping[str, Sequence[Bar]],
+    kinds: Mapping[str, tuple[str, str]],
+    label: str,
+    title: str,
+    line: float | None,
+) -> Chart:
+    return Chart(
+        groups=groups,
+        looks={part: kind_look(look) for part, (look, _) in kinds.items()},
+        names={part: name for part, (_, name) in kinds.items()},
+        label=label,
+        title=title,
+        line=line,
+    )
 
 
 def traffic(panels: Sequence[Panel]) -> Figure:

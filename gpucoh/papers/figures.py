@@ -182,7 +182,8 @@ def _shown(paper: Paper, spec: FigureSpec, group: str, measure: str) -> Group:
     if shown is not None:
         return shown
     kind = first_mean(paper, measure)[1] if spec.baseline else spec.mean
-    return Group(measure=measure, baselines=dict.fromkeys(names, spec.baseline), kind=kind)
+    baselines = dict.fromkeys(names, spec.baseline)
+    return Group(measure=paper.amount(measure), baselines=baselines, kind=kind)
 
 
 def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str]]:
@@ -196,7 +197,7 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
     names, protocols = present(members(paper, group)), _protocols(spec)
     runs = bench.runs(bench.seeds[0])
     groups = {measure: _shown(paper, spec, group, measure) for measure in spec.measures}
-    bars = {measure: _bars(spec, measure, names, runs) for measure in spec.measures}
+    bars = {measure: _bars(spec, shown.measure, names, runs) for measure, shown in groups.items()}
     used = {
         measure: {
             protocol: usable(shown, (protocol, spec.baseline), runs).only(
@@ -214,7 +215,7 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
         measure: {
             protocol: kept.against(protocol, spec.baseline, runs)
             if spec.baseline
-            else absolute(measure, protocol, list(kept.baselines), runs, kept.kind)
+            else absolute(kept.measure, protocol, list(kept.baselines), runs, kept.kind)
             for protocol, kept in by_protocol.items()
         }
         for measure, by_protocol in used.items()
@@ -244,15 +245,15 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
 
 
 def _bars(
-    spec: FigureSpec, measure: str, names: Sequence[str], runs: Runs
+    spec: FigureSpec, amount: str, names: Sequence[str], runs: Runs
 ) -> dict[str, dict[str, float | None]]:
     """The bar of every workload and protocol."""
 
     def bar(name: str, protocol: str) -> float | None:
         run = runs[name, protocol]
         if not spec.baseline:
-            return AMOUNTS[measure](run)
-        return ratio(measure, run, runs[name, spec.baseline])
+            return AMOUNTS[amount](run)
+        return ratio(amount, run, runs[name, spec.baseline])
 
     return {
         name: {protocol: bar(name, protocol) for protocol in _protocols(spec)} for name in names

@@ -13,7 +13,7 @@ from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.scorecard import VERDICTS, Verdict, scorecard
 from gpucoh.papers.study import BarTable, Sizes, Variant, reason_of, study
 
-_NAMES = {"speedup": "speedup", "traffic": "traffic", "noc_energy": "network energy"}
+_NAMES = {"noc_energy": "network energy", "dynamic_energy": "dynamic energy"}
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

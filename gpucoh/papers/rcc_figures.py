@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import expired_loads
-from gpucoh.papers.claims import Paper
-from gpucoh.papers.descriptions import state_rows, storage_bits
+from gpucoh.papers.descriptions import state_rows, storage_rows
 from gpucoh.papers.drawing import by_workload, stacked
 from gpucoh.papers.panels import Draw, FigureSpec, Spec, TableSpec
 from gpucoh.papers.rcc_counts import SC_BASELINE as MESI
-from gpucoh.papers.runs import missing_protocol
 from gpucoh.report.subjects import RunLike
 
 TCS = "tc-strong[consistency=sc]"
@@ -34,23 +32,6 @@ def _expired(run: RunLike) -> dict[str, float]:
     unchanged, every = expired_loads(run)
     loads = run.stats.l1.loads
     return {"unchanged": unchanged / loads, "changed": (every - unchanged) / loads} if loads else {}
-
-
-def _storage(paper: Paper) -> list[dict[str, object]]:
-    """Timestamps of a line: the paper's bits and overhead, and those here."""
-    return [
-        {
-            "protocol": claim.subject,
-            "controller": claim.controller,
-            "paper: bits of a line": claim.value,
-            "paper: overhead": f"{claim.value / _BLOCK_BITS:.1%}",
-            "here: bits of a line": None
-            if missing_protocol(claim.subject)
-            else storage_bits(claim.subject, claim.controller, paper.machine),
-        }
-        for claim in paper.claims
-        if claim.measure == "storage_bits" and claim.value is not None
-    ]
 
 
 _stalled = by_workload(sc_stalled="share of memory operations")
@@ -125,7 +106,11 @@ def _figures() -> tuple[Spec, ...]:
     return (
         *figures,
         TableSpec(id="table-V", title="States and transitions (table V)", rows=state_rows),
-        TableSpec(id="storage", title="Storage of timestamps (section IV.C)", rows=_storage),
+        TableSpec(
+            id="storage",
+            title="Storage of timestamps (section IV.C)",
+            rows=lambda paper: storage_rows(paper, _BLOCK_BITS),
+        ),
     )
 
 

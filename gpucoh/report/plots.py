@@ -207,7 +207,7 @@ def _bar(
 
 def traffic_bars(comparison: ComparisonLike, protocols: Sequence[str]) -> dict[str, list[Bar]]:
     """Flits by class over the baseline's flits: workload -> bars, and their arithmetic means."""
-    return _stacks(comparison, protocols, lambda run: dict(run.stats.flits_by_class()))
+    return relative_stacks(comparison, protocols, lambda run: run.stats.flits_by_class())
 
 
 def energy_bars(
@@ -232,10 +232,10 @@ def energy_bars(
         joules["core"] += joules["scratchpad"]
         return {name: joules[name] / time for name in parts}
 
-    return _stacks(comparison, protocols, amounts)
+    return relative_stacks(comparison, protocols, amounts)
 
 
-def _stacks(
+def relative_stacks(
     comparison: ComparisonLike, protocols: Sequence[str], amounts: Amounts
 ) -> dict[str, list[Bar]]:
     """Parts of each run over the total of the baseline's run with the same seed, and arithmetic means of them."""

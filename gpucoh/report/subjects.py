@@ -27,6 +27,11 @@ class RunLike(Protocol):
         ...
 
     @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The machine's fields by name."""
+        ...
+
+    @property
     def consistency(self) -> str:
         """The consistency rule."""
         ...

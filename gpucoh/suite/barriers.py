@@ -27,10 +27,11 @@ from gpucoh import lang
 from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting, Workload
 from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, PADDED, Chains, Sizes, shift_chain, sizes
-from gpucoh.suite.synchronisation import back_off, start_back_off
+from gpucoh.suite.synchronisation import back_off, lengthen_back_off, start_back_off
 
 DONE, PAUSE = 0, 1  # words of a block's state: whether it may leave, and the two of its back-off
 STATE = 3
+MOST_FAILURES = 15  # more than these make the next pause the shortest
 WARPS = 32  # of the original's largest block; words between cores are this times the cores
 
 
@@ -47,6 +48,9 @@ def half_barrier(
     if lang.thread_id() == 0:
         state[DONE] = 0
         start_back_off(state, PAUSE)
+        lengthen_back_off(
+            state, PAUSE, MOST_FAILURES
+        )  # the original's first pause is the second one: 15
         lang.atomic_add(words, at, 1, order="release", scope=scope)
     lang.barrier()
     while state[DONE] == 0:
@@ -54,7 +58,7 @@ def half_barrier(
             if lang.atomic_cas(words, at, blocks, 0, order="acquire", scope=scope) == 0:
                 state[DONE] = 1
             elif pauses != 0:
-                back_off(state, PAUSE, 15)
+                back_off(state, PAUSE, MOST_FAILURES)
         lang.barrier()
 
 

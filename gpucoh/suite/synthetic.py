@@ -306,7 +306,9 @@ class Traffic:
                 barrier_kind,
             ),
         )
-        expected = foretell(shape, table, start, phases, self.period, self.spread, self.shift)
+        expected = reference_phases(
+            shape, table, start, phases, self.period, self.spread, self.shift
+        )
         details: dict[str, Any] = {
             "blocks": shape.blocks,
             "groups": shape.groups,
@@ -331,7 +333,7 @@ class Traffic:
         )
 
 
-def foretell(
+def reference_phases(
     shape: Shape,
     table: NDArray[np.int32],
     start: NDArray[np.int32],

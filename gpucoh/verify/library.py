@@ -246,7 +246,7 @@ def find(name: str | Path) -> Test:
 
 
 def find_all(names: Sequence[str | Path]) -> list[Test]:
-    """Find litmus tests by name; ``all`` stands for every shape and every built-in test of another name.
+    """Find litmus tests by name; ``all`` is every shape and every built-in test of another name.
 
     Raises
     ------

@@ -10,8 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [
-    *("litmus-and-the-explorer", "machines-and-sweeps", "own-workload-in-a-study"),
-    *("quickstart", "rcc-main-figure", "tc-main-figure", "write-a-kernel"),
+    *("denovo-main-figure", "litmus-and-the-explorer", "machines-and-sweeps"),
+    *(
+        "own-workload-in-a-study",
+        "quickstart",
+        "rcc-main-figure",
+        "tc-main-figure",
+        "write-a-kernel",
+    ),
 ]
 # Statements of a notebook that are no logic; functions are kernels and workloads.
 PLAIN = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.With)
