@@ -125,6 +125,7 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p 'mesi-wt[exclusive=on]' --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p rcc-sc all
 	$(BIN)/python tools/planted_bugs.py --check
+	$(BIN)/python tools/cells.py
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000
 

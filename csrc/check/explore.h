@@ -26,6 +26,7 @@ typedef struct {
     uint8_t order, scope; /* of an access or fence */
     uint8_t variable;
     uint32_t value; /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
+    bool read_only; /* weak load: of a read-only buffer; no thread writes the variable in this launch */
 } gpc_explore_op_t;
 
 typedef struct {
@@ -43,7 +44,6 @@ typedef struct {
     const gpc_explore_thread_t *threads;
     uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
     uint32_t evictions; /* maximum of spontaneous evictions by L1s and L2s; UINT32_MAX: any number */
-    uint32_t read_only; /* bit v: variable v is in a read-only buffer; no thread writes it */
     bool packed;        /* two variables per line; else each variable has its own line and bank */
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */

@@ -100,10 +100,44 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: only an acquire load waits for a value", thread, number);
     }
-    bool writes = op->kind == GPC_ACCESS_STORE || op->kind == GPC_ACCESS_ATOMIC;
-    if (writes && (self->what->read_only >> op->variable & 1)) {
-        return gpc_fail(&self->failure, GPC_ERROR_READ_ONLY, "thread %u, operation %u: write to read-only variable %u",
-                        thread, number, op->variable);
+    if (op->read_only && (op->kind != GPC_EXPLORE_LOAD || op->order != GPC_ORDER_WEAK)) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "thread %u, operation %u: only a weak load is of a read-only buffer", thread, number);
+    }
+    return GPC_OK;
+}
+
+/* Whether the thread writes the variable in the given launch. */
+static bool
+writes_in_launch(const gpc_explore_thread_t *thread, uint8_t variable, uint32_t launch)
+{
+    for (uint32_t i = 0; i < thread->num_ops; i++) {
+        const gpc_explore_op_t *op = &thread->ops[i];
+        bool writes = op->kind == GPC_EXPLORE_STORE || op->kind == GPC_EXPLORE_ADD;
+        if (launch == 0 && writes && op->variable == variable) {
+            return true;
+        }
+        launch -= op->kind == GPC_EXPLORE_KERNEL;
+    }
+    return false;
+}
+
+static int
+check_read_only(gpc_world_t *self, uint32_t thread)
+{
+    const gpc_explore_t *what = self->what;
+    uint32_t launch = 0;
+
+    for (uint32_t i = 0; i < what->threads[thread].num_ops; i++) {
+        const gpc_explore_op_t *op = &what->threads[thread].ops[i];
+        for (uint32_t t = 0; op->read_only && t < what->num_threads; t++) {
+            if (writes_in_launch(&what->threads[t], op->variable, launch)) {
+                return gpc_fail(&self->failure, GPC_ERROR_READ_ONLY,
+                                "thread %u, operation %u: thread %u writes the read-only variable %u", thread, i, t,
+                                op->variable);
+            }
+        }
+        launch += op->kind == GPC_EXPLORE_KERNEL;
     }
     return GPC_OK;
 }
@@ -180,6 +214,9 @@ check_bounds(gpc_world_t *self)
     for (uint32_t t = 0; t < what->num_threads && status == GPC_OK; t++) {
         status = check_thread(self, t);
     }
+    for (uint32_t t = 0; t < what->num_threads && status == GPC_OK; t++) {
+        status = check_read_only(self, t);
+    }
     return status;
 }
 
@@ -250,7 +287,6 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
 
     memset(msg, 0, sizeof(*msg));
     msg->type = GPC_MSG_LOAD;
-    msg->flags = self->what->read_only >> variable & 1 ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->network = GPC_MAX_NETWORKS;
     msg->source = msg->requester = (gpc_node_t) core;
     msg->request = message;

@@ -1,5 +1,7 @@
 /* world_encode.c: encodes a state. Two encodings are equal exactly when the states are, up to a time shift and a
  * renaming. */
+#include <string.h>
+
 #include "check/world.h"
 
 /* Thread and operation of an access, renamed. */
@@ -168,6 +170,64 @@ encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encod
     }
 }
 
+enum { MOST_SORTED = 8 };
+
+/* Sorts the newest of count + 1 encodings among the others, which begin at starts[0] .. starts[count - 1] and are sorted. */
+static void
+sort_newest(gpc_encoder_t *out, size_t *starts, uint32_t count, size_t newest)
+{
+    uint8_t spare[256];
+    size_t length = out->length - newest;
+    uint32_t at = 0;
+
+    starts[count] = newest;
+    for (; at < count; at++) {
+        size_t its = starts[at + 1] - starts[at];
+        int order = memcmp(&out->bytes[starts[at]], &out->bytes[newest], its < length ? its : length);
+        if (order > 0 || (order == 0 && its > length)) {
+            break;
+        }
+    }
+    if (at == count || length > sizeof(spare)) {
+        return;
+    }
+    memcpy(spare, &out->bytes[newest], length);
+    memmove(&out->bytes[starts[at] + length], &out->bytes[starts[at]], newest - starts[at]);
+    memcpy(&out->bytes[starts[at]], spare, length);
+    for (uint32_t i = count; i > at; i--) {
+        starts[i] = starts[i - 1] + length;
+    }
+}
+
+/* Messages that may be delivered in any order: sorted, so that their order distinguishes no states. */
+static void
+encode_unordered(const gpc_world_t *self, const gpc_list_t *list, gpc_encoder_t *out)
+{
+    size_t starts[MOST_SORTED];
+    gpc_index_t i = list->head;
+
+    gpc_encode_u64(out, list->count);
+    for (uint32_t n = 0; n < list->count; n++) {
+        size_t newest = out->length;
+        encode_message(out->context, out, i);
+        if (n < MOST_SORTED && !out->overflow) {
+            sort_newest(out, starts, n, newest);
+        }
+        i = gpc_msg_at(&self->messages, i)->next;
+    }
+}
+
+/* With `serves`, the position of an answer in its channel matters: encode_served. */
+static void
+encode_channel(const gpc_world_t *self, uint32_t network, const gpc_list_t *list, gpc_encoder_t *out)
+{
+    if (list->count < 2 || self->protocol->networks[network].ordered || self->protocol->serves) {
+        gpc_encode_list(out, list);
+    } else {
+        encode_unordered(self, list, out);
+    }
+}
+
 /* The channels that are not empty, each with its renamed nodes. */
 static void
 encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
@@ -180,7 +240,7 @@ encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_enc
             for (uint32_t network = 0; network < self->num_networks; network++, name++) {
                 if (channel[network].count) {
                     gpc_encode_u64(out, name);
-                    gpc_encode_list(out, &channel[network]);
+                    encode_channel(self, network, &channel[network], out);
                 }
             }
         }
@@ -212,7 +272,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
         gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->what->timestamp_bits) - 1));
     }
     encode_channels(self, symmetry, out);
-    gpc_encode_list(out, &self->state->answers);
+    encode_unordered(self, &self->state->answers, out);
     encode_timers(self, out);
     encode_background_timers(self, symmetry, out);
     for (uint32_t node = 0; node < self->nodes; node++) {

@@ -317,7 +317,7 @@ typedef struct {
     const char *reason;
 } gpc_uncovered_t;
 
-#define GPC_MAX_UNCOVERED 8
+#define GPC_MAX_UNCOVERED 12
 
 typedef struct {
     /* Colour and hatch in figures, unique. Six slots a family: 0 baselines, 6 invalidation, 12 timestamps, 18 release consistency and

@@ -365,7 +365,8 @@ gpc_fsm_look_up(gpc_step_t *x)
                 return GPC_HELD_LINE;
             case GPC_CELL_HOLD_QUEUE:
                 count_cell(x, event);
-                return GPC_HELD_QUEUE;
+                status = *cell->actions ? cell->actions[0]->run(x) : GPC_OK;
+                return status < 0 ? status : GPC_HELD_QUEUE;
             case GPC_CELL_NOT_A_VICTIM:
                 return GPC_UNFIT_VICTIM;
             case GPC_CELL_IMPOSSIBLE:

@@ -10,6 +10,7 @@
  *     HOLD_LINE                   this request, and later ones of its source and network to the line, wait until the line's
  *                                 state changes
  *     HOLD_QUEUE                  the queue that it heads waits
+ *     HOLD_QUEUE_AFTER(act_a)     the same, after the action, which begins what it waits for
  *     NOT_A_VICTIM                the replacement must choose another way (lines in a transaction never get an EVICT)
  *
  * and every other cell is impossible: entering it is a reported protocol error, never undefined behaviour.
@@ -102,6 +103,9 @@ typedef struct {
     /* Bit a: array a also stores the state of the table's lines (an L2 and its directory). It is read in order of
      * array from the first that has the line, and written to all that have it. 0: the table's own array only. */
     uint8_t arrays;
+    /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words, which no cell
+     * reads, so that they distinguish no states. 0: all states. */
+    uint32_t data_states;
     const gpc_cell_t *cells; /* [num_states][num_events] */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
 } gpc_table_t;
@@ -139,6 +143,7 @@ typedef struct {
 #define REDO(...) GPC_FSM_CELL_(GPC_CELL_REDO, false, __VA_ARGS__)
 #define HOLD_LINE {.kind = GPC_CELL_HOLD_LINE}
 #define HOLD_QUEUE {.kind = GPC_CELL_HOLD_QUEUE}
+#define HOLD_QUEUE_AFTER(action) {.kind = GPC_CELL_HOLD_QUEUE, .actions = {action, NULL}}
 #define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM}
 
 /* ---- one step -------------------------------------------------------------------------------------------------------- */

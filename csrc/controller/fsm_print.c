@@ -123,7 +123,9 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
             gpc_text_add(out, "\"HOLD_LINE\", null");
             break;
         case GPC_CELL_HOLD_QUEUE:
-            gpc_text_add(out, "\"HOLD_QUEUE\", null");
+            gpc_text_add(out, "\"");
+            add_actions(out, cell, "");
+            gpc_text_add(out, "%sHOLD_QUEUE\", null", *cell->actions ? ", " : "");
             break;
         case GPC_CELL_NOT_A_VICTIM:
             gpc_text_add(out, "\"NOT_A_VICTIM\", null");

@@ -111,6 +111,12 @@ crossed_write_back_lost(mutant_t *m)
 }
 
 static void
+l2_answers_for_owners(mutant_t *m)
+{
+    mutant_copy(m, "L2", "R", "READ", "V", "READ");
+}
+
+static void
 owner_keeps_word(mutant_t *m)
 {
     mutant_next(m, "L1", "R", "FORWARD_TAKE", "R");
@@ -121,6 +127,34 @@ static void
 ro_marks_every_word(mutant_t *m)
 {
     mutant_next(m, "L1", "RDP", "DATA", "VO");
+}
+
+static void
+ro_marks_survive_kernels(mutant_t *m)
+{
+    mutant_next(m, "L1", "VO", "BEGIN", "VO");
+}
+
+static void
+ro_marked_reads_not_poisoned(mutant_t *m)
+{
+    mutant_drop(m, "L1", "RDP", "ACQUIRE_RO", 0);
+}
+
+GPC_ACTION(act_hit_and_mark, "the load hits, and marks every valid word of the line")
+{
+    uint8_t *states = gpc_tags_word_states(&x->unit->arrays[0], x->way), valid = states[x->word];
+    uint8_t marked = x->table->num_states - 1; /* VO */
+    for (uint32_t word = 0; word < x->unit->arrays[0].line_words; word++) {
+        states[word] = states[word] == valid ? marked : states[word];
+    }
+    return gpc_act(act_hit, x);
+}
+
+static void
+ro_marks_lines(mutant_t *m)
+{
+    mutant_replace(m, "L1", "V", "LOAD_RO", 0, act_hit_and_mark);
 }
 
 /* clang-format off */
@@ -147,6 +181,7 @@ MUTANTS(denovo) {
     {"denovo-drf!write-back-freed-when-stale", "a stale write-back frees its buffer, and the forward finds nothing", NULL, write_back_freed_when_stale},
     {"denovo-drf!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
     {"denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
+    {"denovo-drf!l2-answers-for-owners", "the L2 answers a read of a registered word with the content of its slot", NULL, l2_answers_for_owners},
     {"denovo-drf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
     {"denovo-hrf!release-waits-for-nothing", "a global release does not register delayed words", NULL, release_waits_for_nothing},
     {"denovo-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its word in the line only", NULL, local_atomic_not_buffered},
@@ -155,6 +190,9 @@ MUTANTS(denovo) {
     {"denovo-hrf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},
     {"denovo-hrf!owner-keeps-word", "an owner passes a word on and stays registered", NULL, owner_keeps_word},
     {"denovo-ro!marks-every-word", "a word that an ordinary load reads survives acquires too", NULL, ro_marks_every_word},
+    {"denovo-ro!marks-survive-kernels", "words of a read-only array stay marked when the next kernel may write them", NULL, ro_marks_survive_kernels},
+    {"denovo-ro!marked-reads-not-poisoned", "an acquire lets the answer of a read-only read install the line's other words", NULL, ro_marked_reads_not_poisoned},
+    {"denovo-ro!marks-lines", "a hit on a read-only word marks the line's other valid words", NULL, ro_marks_lines},
     {"denovo-ro!l2-grants-owned-words", "the L2 grants a registered word at once, while its owner still hits", NULL, l2_grants_owned_words},
     {"denovo-ro!acquire-drops-registered-words", "an acquire drops registered words", NULL, acquire_drops_registered_words},
     {"denovo-ro!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL, crossed_write_back_lost},

@@ -381,7 +381,10 @@ loads_of_read_only_buffers_are_marked(void)
     }
 }
 
-static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(Y))};
+static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD_READ_ONLY(Y))};
+static const gpc_explore_thread_t written_too[] = {THREAD(0, ST(X, 1)), THREAD(1, LD_READ_ONLY(X), LD(Y))};
+static const gpc_explore_thread_t written_later[] = {THREAD(0, NEXT_KERNEL, ST(X, 1)),
+                                                     THREAD(1, LD_READ_ONLY(X), NEXT_KERNEL)};
 
 static void
 the_explorer_marks_them_too(void)
@@ -392,7 +395,6 @@ the_explorer_marks_them_too(void)
                           .variables = 2,
                           .num_threads = 2,
                           .threads = one_written,
-                          .read_only = 1u << Y,
                           .max_states = 200000};
     gpc_text_t text;
     gpc_text_init(&text);
@@ -400,9 +402,12 @@ the_explorer_marks_them_too(void)
     CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
     CHECK(flags.flagged[0] > 0 && flags.flagged[1] > 0 && flags.plain[0] > 0 && flags.plain[1] > 0);
     CHECK_EQUAL_U64(flags.stores_flagged, 0);
-    what.read_only = 1u << X;
+    what.threads = written_too;
     gpc_text_clear(&text);
     CHECK_EQUAL_I64(gpc_explore(&what, &text), GPC_ERROR_READ_ONLY);
+    what.threads = written_later;
+    gpc_text_clear(&text);
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
     gpc_text_free(&text);
 }
 

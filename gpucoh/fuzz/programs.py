@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.fuzz.cases import GPU, SCOPE_NAMES, Layout, Meeting, Op, Shape, Words, Woven
+from gpucoh.fuzz.cases import GPU, SCOPE_NAMES, WRITES, Layout, Meeting, Op, Shape, Words, Woven
 from gpucoh.lang import isa
 
 ACQUIRES = ("load", "atomic", "sc", "fence", "lanes")
@@ -37,7 +37,8 @@ UNIFORMS = 5
 #: Largest number of loads and atomics of an episode: each has a register.
 MOST_READS = 26
 VECTORS = FIRST_LOAD + MOST_READS
-BUFFER, RESULTS = 0, 1
+#: CONSTANT is BUFFER, declared read-only: for loads of locations that no episode of the launch writes.
+BUFFER, RESULTS, CONSTANT = range(3)
 
 _ROW = np.dtype(
     [("opcode", "u1"), ("type", "u1"), ("order", "u1"), ("scope", "u1"), ("width", "u1"), ("spare", "u1"),
@@ -94,6 +95,8 @@ class Writer:
 
     shape: Shape
     layout: Layout
+    #: Whether the launch writes each data location.
+    written: NDArray[np.bool_]
     rows: list[list[int]] = field(default_factory=list)
     scalars: dict[int, int] = field(default_factory=dict)
     vectors: list[Words] = field(default_factory=list)
@@ -226,7 +229,7 @@ class Writer:
         if kind in ("store", "swap"):
             self.add(_ADD, VALUE, LANE, self.constant(woven.values[number]))
         if kind == "load":
-            self.add(_LOAD, register, ADDRESS, NONE, BUFFER, order, scope)
+            self.add(_LOAD, register, ADDRESS, NONE, self._buffer(woven, number, op), order, scope)
         elif kind == "store":
             self.add(_STORE, NONE, ADDRESS, VALUE, BUFFER, order, scope)
         elif kind == "swap":
@@ -239,6 +242,11 @@ class Writer:
             self.results += self.shape.lanes
         if skip is not None:
             self.aim(skip)
+
+    def _buffer(self, woven: Woven, number: int, op: Op) -> int:
+        """The buffer of a load: every second weak load of constant locations is read-only."""
+        constant = op.order == "WEAK" and not self.written[op.places].any()
+        return CONSTANT if constant and (woven.number + number) % 2 else BUFFER
 
     def _mask(self, op: Op) -> int | None:
         """Branch so that only the operation's lanes continue; return the branch."""
@@ -302,6 +310,16 @@ def _scope_code(scope: int, woven: Woven) -> int:
     ]
 
 
+def _written(layout: Layout, steps: Sequence[Woven | Meeting]) -> NDArray[np.bool_]:
+    """Whether a launch writes each data location."""
+    out = np.zeros(len(layout.data), np.bool_)
+    for step in steps:
+        for op in step.episode.ops if isinstance(step, Woven) else ():
+            if op.kind in WRITES:
+                out[op.places] = True
+    return out
+
+
 def write(shape: Shape, layout: Layout, steps: Sequence[Woven | Meeting]) -> Listing:
     """The program of one launch.
 
@@ -312,7 +330,7 @@ def write(shape: Shape, layout: Layout, steps: Sequence[Woven | Meeting]) -> Lis
     steps : sequence of Woven or Meeting
         The steps that :meth:`gpucoh.fuzz.cases.Weaver.end` returns.
     """
-    writer = Writer(shape, layout)
+    writer = Writer(shape, layout, _written(layout, steps))
     streams: list[list[Woven | None]] = [[] for _ in range(shape.warps)]
     for step in steps:
         if isinstance(step, Woven):

@@ -183,7 +183,8 @@ class Bench:
         shape, memory = self.setup.shape, self.memory
         self.gpu.core.launch(
             "fuzz", listing.code, programs.VECTORS, programs.UNIFORMS, 0, listing.constants,
-            [(memory.address, memory.size, False, "shared"), (results.address, results.size, False, "results")],
+            [(memory.address, memory.size, False, "shared"), (results.address, results.size, False, "results"),
+             (memory.address, memory.size, True, "constant")],
             (shape.blocks, 1, 1), (shape.warps_per_block * shape.lanes, 1, 1), 0,
         )  # fmt: skip
         try:

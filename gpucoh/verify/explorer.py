@@ -85,6 +85,7 @@ def explore(
                     scopes[op.scope],
                     op.variable,
                     op.value,
+                    op.read_only,
                 )
                 for op in thread.operations
             ],

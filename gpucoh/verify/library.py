@@ -208,7 +208,8 @@ def shapes() -> list[Program]:
 
 
 #: Programs without races, for models that promise only these something: an await orders data, which a load of a flag
-#: does not. The last two synchronise with local scope first (HRF-indirect is transitive through scopes).
+#: does not. HRF: synchronise with local scope first (HRF-indirect is transitive through scopes). RO: load an array that
+#: the launch declares read-only.
 RACE_FREE_PROGRAMS = {
     "MP+await": "0: st x 1; st.release y 1 | 1: await y 1; ld x",
     "MP+await+neighbour": "0: st x 1; st.release z 1 | 1: await z 1; ld x | 1: ld y",
@@ -219,6 +220,9 @@ RACE_FREE_PROGRAMS = {
     "WRC+await": "0: st x 1; st.release y 1 | 1: await y 1; st.release z 1 | 2: await z 1; ld x",
     "MP+await+extra": "0: st x 1; st.release z 1 | 1: st y 2; st.release w 1 | 2: await z 1; await w 1; ld y; ld x",
     "kernels": "0: st x 1; kernel; ld y; kernel; st x 3; kernel | 1: st y 2; kernel; ld x; kernel; ld y; kernel; ld x",
+    "RO+kernels": "0: ld.ro x; kernel; kernel; ld x | 1: kernel; st x 1; kernel",
+    "RO+await+line": "0: st.release w 1; st y 1; st.release z 1 | 1: await w 1; ld.ro x; await z 1; ld y",
+    "RO+await+neighbour": "0: st x 1; st.release z 1 | 1: await z 1; ld x | 1: ld.ro y",
     "HRF+await": "0: st x 1; st.release.cu y 1 | 0: await.cu y 1; st.release z 1 | 1: await z 1; ld x",
     "HRF+add": "0: add.cu x 1; st.release.cu y 1 | 0: await.cu y 1; add.cu x 10; st.release z 1 | 1: await z 1; ld x",
 }

@@ -5,10 +5,10 @@ the core that it runs on::
 
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
-Operations: ``ld x``, ``await x 1`` (an acquire load, repeated until it returns 1), ``st x 1``, ``add x 1`` (an
-atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads), ``exit`` (the thread ends) and ``kernel`` (all
-threads end, and the next launch begins). Without an order, loads and stores are weak, atomics relaxed and fences sc;
-without a scope, it is gpu.
+Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (an acquire load, repeated until it
+returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads), ``exit``
+(the thread ends) and ``kernel`` (all threads end, and the next launch begins). Without an order, loads and stores are
+weak, atomics relaxed and fences sc; without a scope, it is gpu.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ DEFAULT_ORDERS = {
 }
 DEFAULT_SCOPE = "GPU"
 _SCOPES = ("CTA", "CU", "GPU", "SYS")
+_READ_ONLY = "RO"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Operation:
         The value stored, added or awaited.
     order, scope : str
         As the instruction set names them; an empty order becomes the kind's default.
+    read_only : bool
+        A load of a read-only array: no thread writes the variable in this launch.
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Operation:
     value: int = 0
     order: str = ""
     scope: str = DEFAULT_SCOPE
+    read_only: bool = False
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -75,6 +79,8 @@ class Operation:
             name += f".{self.order.lower()}"
         if self.scope != DEFAULT_SCOPE:
             name += f".{self.scope.lower()}"
+        if self.read_only:
+            name += f".{_READ_ONLY.lower()}"
         if self.kind not in ("ld", "await", "st", "add"):
             return name
         value = "" if self.kind == "ld" else f" {self.value}"
@@ -149,8 +155,9 @@ def _operation(text: str) -> Operation:
         kind,
         VARIABLES.index(operands[0]) if operands else 0,
         int(operands[1]) if len(operands) > 1 else 0,
-        next((item for item in suffixes if item not in _SCOPES), ""),
+        next((item for item in suffixes if item not in (*_SCOPES, _READ_ONLY)), ""),
         next((item for item in suffixes if item in _SCOPES), DEFAULT_SCOPE),
+        _READ_ONLY in suffixes,
     )
 
 

@@ -121,6 +121,12 @@ def test_a_short_run_enters_most_cells_and_none_that_is_called_unreachable():
             assert len(table.visited) >= 0.8 * len(table.reachable)
 
 
+def test_constant_words_are_loaded_as_read_only_ones():
+    coverage = fuzz("denovo-ro", ops=2000, seed=5).coverage["L1"]
+    assert coverage.surprises == []
+    assert {("I", "LOAD_RO"), ("VO", "LOAD_RO"), ("VO", "BEGIN")} <= set(coverage.visited)
+
+
 # ---- the command
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.errors import ConfigError
+from gpucoh.errors import ConfigError, KernelError
 from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes
@@ -82,10 +82,27 @@ def test_a_protocol_passes_on_one_line(protocol):
     assert found.states > 1000
 
 
+# ---- loads of read-only arrays
+
+
+def test_a_load_of_a_read_only_array_prints_as_it_is_written():
+    text = "0: ld.ro x; kernel; ld x | 1: kernel; st x 1"
+    assert str(parse(text)) == text
+
+
+def test_a_word_that_the_launch_writes_is_not_read_only():
+    assert explore("denovo-ro", parse("0: ld.ro x; kernel | 1: kernel; st x 1"))["complete"]
+    for other in ("st x 1; kernel", "add x 1; kernel"):
+        with pytest.raises(KernelError, match="thread 1 writes the read-only variable 0"):
+            explore("denovo-ro", parse(f"0: ld.ro x; kernel | 1: {other}"))
+    with pytest.raises(ConfigError, match="only a weak load"):
+        explore("denovo-ro", parse("0: ld.ro.acquire x"))
+
+
 # ---- tc-weak: a lease may end with the number that a late UPGR carries, after more UPGRs than it has cycles
 
 
-@pytest.mark.parametrize("lifetime", [0, 1, 2])
+@pytest.mark.parametrize("lifetime", [0, 1])
 def test_upgrades_that_outlive_their_lease_pass(lifetime):
     stores = "st x 1; " * (lifetime + 1) + "st x 2"
     program = parse(f"{stores}; F; st y 1 | ld x; ld y; F; ld x")

@@ -18,10 +18,10 @@
     X(P, FORWARD_READ, REQ, 1, 16, 0, false, "read, to the words' owner")                                     \
     X(P, FORWARD_TAKE, REG, 1, 16, 0, false, "registration, to the words' old owner")                         \
     X(P, FORWARD_TAKE_SYNC, ATO, 1, 16, 0, false, "registration for synchronisation, to the old owner")       \
-    X(P, RECALL, WB, 1, 16, 0, false, "the L2 evicts the line: give the words back")                          \
+    X(P, RECALL, WB, 1, 16, 0, false, "recall of words whose line the L2 evicts")                          \
     X(P, DATA, LD, 2, 16, 4, false, "demanded words, and others of the line")                                 \
-    X(P, REGISTERED, REG, 2, 16, 0, false, "the words are yours, from the L2 or their old owner")             \
-    X(P, REGISTERED_SYNC, ATO, 2, 16, 4, false, "the words are yours, with their values")                     \
+    X(P, REGISTERED, REG, 2, 16, 0, false, "ownership, from the L2 or the old owner")             \
+    X(P, REGISTERED_SYNC, ATO, 2, 16, 4, false, "ownership, with the words' values")                     \
     X(P, WRITE_BACK_OK, WB, 2, 16, 0, false, "write-back taken")                                              \
     X(P, WRITE_BACK_STALE, WB, 2, 16, 0, false, "write-back not taken: the words have another owner")         \
     X(P, WRITE_BACK, WB, 3, 16, 4, false, "registered words of an evicted line")                              \
@@ -58,7 +58,7 @@ GPC_METADATA(denovo, message, DENOVO_FIELDS)
     X(L1_STORE, "store of a warp")                                                                                     \
     X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
     X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
-    X(L1_DRAIN, "turn of the store buffer's entry")                                                                    \
+    X(L1_DRAIN, "registration of the store buffer's entry")                                                                    \
     X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
     X(L1_DATA, "answer that this word waits for")                                                                      \
@@ -137,17 +137,17 @@ GPC_DECLARE_ACTION(dn_act_left);
     [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
     [L1_LOAD_COMING] = HOLD_LINE,                                                                                      \
     [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
-    [L1_SYNC_BUFFERED] = GO(L1_I, sb_act_await_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
+    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
     [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \
     [L1_EXTRA_BARRED] = GO(L1_I), [L1_FORWARD_READ] = GO(L1_I, dn_act_bounce)
 #define DENOVO_ROW_V                                                                                                   \
     [L1_LOAD] = GO(L1_V, act_hit), [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                 \
-    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = GO(L1_V, sb_act_await_drain),   \
+    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),   \
     [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register), [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I),          \
     [L1_EXTRA] = GO(L1_V), [L1_EXTRA_BARRED] = GO(L1_V), [L1_FORWARD_READ] = GO(L1_V, dn_act_bounce)
 #define DENOVO_ROW_R /* the store buffer has no registered words */                                                    \
     [L1_LOAD] = GO(L1_R, act_hit), [L1_STORE] = GO(L1_R, dn_act_write), [L1_SYNC] = GO(L1_R, dn_act_perform),          \
-    [L1_ACQUIRE] = GO(L1_R), [L1_EVICT] = GO(L1_WBP, dn_act_write_back), [L1_EXTRA] = GO(L1_R),                        \
+    [L1_ACQUIRE] = GO(L1_R), [L1_EVICT] = GO(L1_WBP, dn_act_write_back),                                               \
     [L1_EXTRA_BARRED] = GO(L1_R), [L1_FORWARD_READ] = GO(L1_R, dn_act_serve_read),                                     \
     [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant), [L1_RECALL] = GO(L1_I, dn_act_give_back)
 #define DENOVO_ROW_RDP /* without DATA and ACQUIRE, which differ in denovo-ro */                                       \
@@ -165,7 +165,7 @@ GPC_DECLARE_ACTION(dn_act_left);
     [L1_DATA_SKIPPED] = GO(L1_I, dn_act_complete_reads), [L1_FORWARD_READ] = GO(L1_RDX, dn_act_bounce)
 #define DENOVO_ROW_WRP                                                                                                 \
     [L1_LOAD_BUFFERED] = GO(L1_WRP, sb_act_serve), [L1_STORE] = GO(L1_WRP, sb_act_merge, sb_act_complete),             \
-    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_WRP), [L1_EXTRA] = GO(L1_WRP),                                \
+    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_WRP), /* the word is in the store buffer: */                  \
     [L1_EXTRA_BARRED] = GO(L1_WRP),                                                                                    \
     [L1_REGISTERED] = GO(L1_R, dn_act_take_buffered, dn_act_serve_queued_reads),                                       \
     [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_take_buffered, dn_act_serve_queued_reads, dn_act_serve_taking),            \
@@ -181,16 +181,17 @@ GPC_DECLARE_ACTION(dn_act_left);
 #define DENOVO_LEAVING(state)                                                                                          \
     [L1_LOAD] = HOLD_LINE, [L1_LOAD_BUFFERED] = GO(state, sb_act_serve),                                               \
     [L1_STORE] = GO(state, sb_act_put, sb_act_complete), [L1_SYNC] = HOLD_LINE, [L1_SYNC_BUFFERED] = HOLD_LINE,        \
-    [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(state), [L1_EXTRA] = GO(state), [L1_EXTRA_BARRED] = GO(state)
+    [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(state)
+#define DENOVO_LEFT(state) [L1_EXTRA] = GO(state), [L1_EXTRA_BARRED] = GO(state) /* another node may have the word */
 #define DENOVO_ROW_WBP                                                                                                 \
-    DENOVO_LEAVING(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                                      \
+    DENOVO_LEAVING(L1_WBP), DENOVO_LEFT(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                                      \
         [L1_FORWARD_TAKE] = GO(L1_WBF, dn_act_grant_leaving), [L1_RECALL] = GO(L1_WBP, dn_act_give_back_none),         \
         [L1_WRITTEN_BACK] = GO(L1_I, dn_act_left), [L1_STALE] = GO(L1_WBS)
 #define DENOVO_ROW_WBS                                                                                                 \
     DENOVO_LEAVING(L1_WBS), [L1_FORWARD_READ] = GO(L1_WBS, dn_act_serve_leaving),                                      \
         [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant_leaving, dn_act_left)
 #define DENOVO_ROW_WBF                                                                                                 \
-    DENOVO_LEAVING(L1_WBF), [L1_FORWARD_READ] = GO(L1_WBF, dn_act_bounce), [L1_STALE] = GO(L1_I, dn_act_left)
+    DENOVO_LEAVING(L1_WBF), DENOVO_LEFT(L1_WBF), [L1_FORWARD_READ] = GO(L1_WBF, dn_act_bounce), [L1_STALE] = GO(L1_I, dn_act_left)
 
 #define DENOVO_L1_TYPE(words)                                                                                          \
     .name = "L1", .position = GPC_AT_CORE, .tables = {&(words), &denovo_store_buffer},                                 \
@@ -217,5 +218,37 @@ int denovo_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_con
                      gpc_mask_t mask, uint32_t *words);
 int denovo_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                       gpc_mask_t mask, const uint32_t *words);
+
+/* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that is read, of
+ * another warp of the core. */
+#define DENOVO_UNCOVERED(races)                                                                      \
+    {.table = "L1",                                                                                  \
+     .states = "RDP RDX",                                                                            \
+     .events = (races),                                                                              \
+     .reason = "two warps of the core race for the word, and programs of the tester have no races"}, \
+    {.table = "L1",                                                                                  \
+     .states = "WRP",                                                                                \
+     .events = "FORWARD_READ FORWARD_TAKE",                                                          \
+     .reason = "two cores race for the word, and programs of the tester have no races"},             \
+    {.table = "L2",                                                                                  \
+     .states = "MF",                                                                                 \
+     .events = "REGISTER",                                                                           \
+     .reason = "two cores race for the word, and programs of the tester have no races"},             \
+    {.table = "L1",                                                                                  \
+     .states = "WBP",                                                                                \
+     .events = "EXTRA EXTRA_BARRED",                                                                 \
+     .reason = "answers of a bank to a core arrive in order, the acknowledgement first"},            \
+    {.table = "L2",                                                                                  \
+     .states = "RC RCD RCN",                                                                         \
+     .events = "READ REGISTER REGISTER_SYNC",                                                        \
+     .reason = "the request that evicts the line holds later ones until the words are back"},        \
+    {.table = "L2",                                                                                  \
+     .states = "RC",                                                                                 \
+     .events = "RECALLED_NONE",                                                                      \
+     .reason = "a write-back arrives before the later answer to a recall"},                          \
+    {.table = "L2",                                                                                  \
+     .states = "RCN",                                                                                \
+     .events = "WRITE_BACK WRITE_BACK_STALE",                                                        \
+     .reason = "a write-back arrives before the later answer to a recall"}
 
 #endif

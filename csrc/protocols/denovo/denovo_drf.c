@@ -23,7 +23,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, denovo_l1_classify)};
+static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, denovo_l1_classify),
+                                  .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_drf_l1 = {DENOVO_L1_TYPE(words)};
 
 const gpc_protocol_t gpc_protocol_denovo_drf = {
@@ -44,7 +45,13 @@ const gpc_protocol_t gpc_protocol_denovo_drf = {
     .check = sb_check,
     .declared = {.figure_slot = 18,
                  .weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
+                 .variations = "sb_drain=lazy sb_full=flush,sb_entries=2",
+                 .uncovered =
+                     {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
+                      {.table = "L1",
+                       .states = "SYP",
+                       .events = "STORE",
+                       .reason = "two warps of the core race for the word, and programs of the tester have no races"}}},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,
     .watched = &denovo_watched,

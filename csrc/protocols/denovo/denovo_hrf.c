@@ -69,7 +69,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, hrf_classify)};
+static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, hrf_classify),
+                                  .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_hrf_l1 = {DENOVO_L1_TYPE(words)};
 
 const gpc_protocol_t gpc_protocol_denovo_hrf = {
@@ -91,7 +92,12 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     .check = sb_check,
     .declared = {.figure_slot = 20,
                  .weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2"},
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
+                 .uncovered = {DENOVO_UNCOVERED("SYNC_BUFFERED"),
+                               {.table = "L1",
+                                .states = "SYP",
+                                .events = "STORE LOCAL_ATOMIC",
+                                .reason = "two warps of the core race for the word, one of them with global scope"}}},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,
     .watched = &denovo_watched,

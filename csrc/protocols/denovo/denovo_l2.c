@@ -212,6 +212,7 @@ set_owner(gpc_step_t *x, gpc_node_t node)
 
 GPC_ACTION(act_name_owner, "the requester is the words' owner")
 {
+    l2_line(x)->dirty &= ~x->mask; /* until they return */
     return set_owner(x, x->msg->requester);
 }
 
@@ -315,7 +316,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify),
+                               .data_states = 1u << L2_V | 1u << L2_RCD};
 
 static uint32_t
 rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)

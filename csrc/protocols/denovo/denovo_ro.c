@@ -115,7 +115,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, ro_classify)};
+static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, ro_classify),
+                                  .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
 static const gpc_controller_type_t denovo_ro_l1 = {DENOVO_L1_TYPE(words)};
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
@@ -148,9 +149,19 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
                                              "kernel, or until they are evicted",
                                      .analysis = "an array that a later kernel writes may be read stale"}},
     .check = sb_check,
-    .declared = {.figure_slot = 19,
-                 .weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=lazy sb_full=flush,sb_entries=2"},
+    .declared =
+        {.figure_slot = 19,
+         .weak_outcomes = "SB MP LB",
+         .variations = "sb_drain=lazy sb_full=flush,sb_entries=2",
+         .uncovered = {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
+                       {.table = "L1",
+                        .states = "SYP",
+                        .events = "STORE",
+                        .reason = "two warps of the core race for the word, and programs of the tester have no races"},
+                       {.table = "L1",
+                        .states = "VO",
+                        .events = "STORE",
+                        .reason = "a launch of the tester writes no word that it declares read-only"}}},
     .host_read = denovo_host_read,
     .host_write = denovo_host_write,
     .watched = &watched,

@@ -124,13 +124,6 @@ sb_perform(gpc_step_t *x, uint32_t *words, bool again)
     return complete_local(x, written, after);
 }
 
-int
-sb_drain(gpc_step_t *x)
-{
-    gpc_index_t entry = gpc_part_find(sb_part(x->unit), x->line);
-    return entry == GPC_NONE ? GPC_OK : step_entry(x->unit, entry, GPC_MSG_RELEASE);
-}
-
 GPC_SHARED_ACTION(sb_act_put, "put the store into the store buffer, or hold")
 {
     int status = sb_put(x, x->mask, x->msg->data, true);
@@ -154,10 +147,10 @@ GPC_SHARED_ACTION(sb_act_serve, "complete the load from the store buffer")
     return gpc_complete(x, x->message, sb_find(x->unit, x->line)->words.word, true);
 }
 
-GPC_SHARED_ACTION(sb_act_await_drain, "the store buffer's entry drains; hold")
+GPC_SHARED_ACTION(sb_act_drain, "drain the store buffer's entry")
 {
-    int status = sb_drain(x);
-    return status ? status : GPC_HOLD;
+    gpc_index_t entry = gpc_part_find(sb_part(x->unit), x->line);
+    return entry == GPC_NONE ? GPC_OK : step_entry(x->unit, entry, GPC_MSG_RELEASE);
 }
 
 GPC_SHARED_ACTION(sb_act_perform_on_copy, "perform on the line; words written enter the store buffer, or hold")

@@ -99,8 +99,6 @@ gpc_mask_t sb_held(const gpc_controller_t *unit, gpc_address_t line);
 /* Stores the masked words: a step STORE of the line's entry, new if it had none. `again`: words that were sent and not acknowledged are
  * fresh again. First in an action: GPC_HOLD when the buffer is full, which makes it drain. */
 GPC_MUST_CHECK int sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again);
-/* A drain of the line's entry is wanted: a step RELEASE of it. */
-GPC_MUST_CHECK int sb_drain(gpc_step_t *x);
 /* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written, there and in the
  * store buffer, count as accepted. GPC_HOLD as sb_put. */
 GPC_MUST_CHECK int sb_perform(gpc_step_t *x, uint32_t *words, bool again);
@@ -113,7 +111,7 @@ GPC_DECLARE_ACTION(sb_act_put);
 GPC_DECLARE_ACTION(sb_act_merge);
 GPC_DECLARE_ACTION(sb_act_complete);
 GPC_DECLARE_ACTION(sb_act_serve);
-GPC_DECLARE_ACTION(sb_act_await_drain);
+GPC_DECLARE_ACTION(sb_act_drain);
 /* For read-modify-writes with local scope. */
 GPC_DECLARE_ACTION(sb_act_perform_on_copy);
 GPC_DECLARE_ACTION(sb_act_perform);
