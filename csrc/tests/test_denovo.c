@@ -1,5 +1,5 @@
 /* test_denovo.c: do acquires of gpu-* and denovo-* drop in one pass what their tables say, and are there as many states as the headers say? */
-#include "protocols/denovo/store_buffer.h"
+#include "protocols/denovo/denovo.h"
 #include "protocols/registry.h"
 #include "tests/controller_bench.h"
 
@@ -68,6 +68,46 @@ an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel(void)
     bench_end(&bench);
 }
 
+/* ---- reads ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+a_load_waits_for_the_answer_that_may_bring_its_word(void)
+{
+    bench_t bench;
+    const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
+
+    bench_begin(&bench, protocol, 0, &bench_small_machine);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 1)), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 2)), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sends, 1); /* one READ */
+    gpc_index_t data = bench_message(&bench, bench_message_type(protocol, "DATA"), LINE, 0xffff);
+    denovo_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completions, 2);
+    CHECK_EQUAL_U64(bench.world.sends, 1);
+    bench_end(&bench);
+}
+
+static void
+a_load_whose_word_the_answer_does_not_bring_is_requested(void)
+{
+    bench_t bench;
+    const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
+
+    bench_begin(&bench, protocol, 0, &bench_small_machine);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 1)), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 2)), GPC_OK);
+    gpc_index_t data = bench_message(&bench, bench_message_type(protocol, "DATA"), LINE, 1);
+    denovo_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.completions, 1);
+    CHECK_EQUAL_U64(bench.world.sends, 2);
+    CHECK_EQUAL_U64(bench.world.sent_mask, 2);
+    bench_end(&bench);
+}
+
 /* ---- states and options ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -114,6 +154,8 @@ main(void)
     RUN(an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight);
     RUN(an_acquire_of_denovo_drf_keeps_registered_words);
     RUN(an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel);
+    RUN(a_load_waits_for_the_answer_that_may_bring_its_word);
+    RUN(a_load_whose_word_the_answer_does_not_bring_is_requested);
     RUN(state_counts_are_the_papers_with_the_inferred_transient_ones);
     RUN(a_buffer_of_words_must_hold_a_line);
     return harness_end();

@@ -53,6 +53,7 @@ GPC_METADATA(denovo, message, DENOVO_FIELDS)
 
 #define DENOVO_L1_EVENTS(X)                                                                                            \
     X(L1_LOAD, "load of a warp")                                                                                       \
+    X(L1_LOAD_COMING, "load of a word that the answer to an outstanding read may bring")                               \
     X(L1_LOAD_BUFFERED, "load of a word in the store buffer")                                                          \
     X(L1_STORE, "store of a warp")                                                                                     \
     X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
@@ -134,6 +135,7 @@ GPC_DECLARE_ACTION(dn_act_left);
 /* Rows of all three tables. A held request or drain waits for an answer: data, a grant or an acknowledgement always comes. */
 #define DENOVO_ROW_I                                                                                                   \
     [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
+    [L1_LOAD_COMING] = HOLD_LINE,                                                                                      \
     [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
     [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
     [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \

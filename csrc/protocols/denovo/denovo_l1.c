@@ -24,6 +24,23 @@ has_word(gpc_mask_t mask, const gpc_step_t *x)
     return (mask >> x->word & 1) != 0;
 }
 
+/* Whether a read of other words of the line is outstanding whose answer may bring this one too: MSHRs are of lines, as those of gpu-*,
+ * which merge such loads. */
+static bool
+is_coming(const gpc_step_t *x)
+{
+    if (x->mshr == GPC_NONE || denovo_l1_mshr(x)->poisoned || has_word(denovo_l1_mshr(x)->skip, x)) {
+        return false;
+    }
+    const uint8_t *states = gpc_mshr_word_states(&x->unit->mshrs, x->mshr);
+    for (uint32_t word = 0; word < x->unit->mshrs.line_words; word++) {
+        if (states[word] == L1_RDP + 1) { /* 0: not in the transaction */
+            return true;
+        }
+    }
+    return false;
+}
+
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
@@ -36,7 +53,10 @@ classify_request(const gpc_step_t *x)
     if (x->cause == GPC_MSG_STORE) {
         return L1_STORE;
     }
-    return held && x->state != L1_V ? L1_LOAD_BUFFERED : L1_LOAD; /* a store updates the valid word */
+    if (held && x->state != L1_V) {
+        return L1_LOAD_BUFFERED; /* a store updates the valid word */
+    }
+    return x->state == L1_I && is_coming(x) ? L1_LOAD_COMING : L1_LOAD;
 }
 
 static gpc_event_id_t
