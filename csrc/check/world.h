@@ -143,6 +143,8 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 extern const gpc_ports_t gpc_world_ports;
 /* Tracks accepted stores from now on until they are performed. */
 GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);
+/* Overwrites data that no cell may read: gpc_table_t's data_states. */
+void gpc_world_scrub(const gpc_world_t *self);
 void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* thread of a warming load, whose value is dropped */
 

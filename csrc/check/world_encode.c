@@ -1,5 +1,5 @@
-/* world_encode.c: encodes a state. Two encodings are equal exactly when the states are, up to a time shift and a
- * renaming. */
+/* world_encode.c: encodes a state, and overwrites what distinguishes no states. Two encodings are equal exactly when the
+ * states are, up to a time shift and a renaming. */
 #include <string.h>
 
 #include "check/world.h"
@@ -292,4 +292,43 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
         out->least_logical = first.found_logical;
     }
     encode(self, symmetry, out);
+}
+
+/* ---- data that no cell reads ------------------------------------------------------------------------------------------- */
+
+/* The state of a word is in the transaction, if that has one. Data that the table declares unread are overwritten, with a value that
+ * no program writes: a table that reads them is wrong. */
+static void
+scrub_line(const gpc_controller_t *unit, const gpc_tags_t *tags, gpc_index_t way)
+{
+    enum { SCRUBBED = 0x0BADDA7A };
+    const gpc_table_t *table = unit->type->tables[0];
+    gpc_index_t mshr = tags->tags[way].mshr;
+    const uint8_t *moving = mshr == GPC_NONE ? NULL : gpc_mshr_word_states(&unit->mshrs, mshr);
+
+    for (uint32_t word = 0; word < tags->line_words; word++) {
+        bool moves = moving && moving[word];
+        uint8_t *state = &gpc_tags_word_states(tags, way)[word];
+        if (moves) {
+            *state = table->initial;
+        }
+        if (!(table->data_states >> (moves ? moving[word] - 1u : *state) & 1)) {
+            gpc_tags_words(tags, way)[word] = SCRUBBED;
+        }
+    }
+}
+
+void
+gpc_world_scrub(const gpc_world_t *self)
+{
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        const gpc_controller_t *unit = &self->controllers[node];
+        const gpc_tags_t *tags = &unit->arrays[0];
+        bool scrubs = unit->type->tables[0]->object == GPC_OVER_WORDS && unit->type->tables[0]->data_states;
+        for (gpc_index_t way = 0; scrubs && way < tags->sets * tags->ways; way++) {
+            if (gpc_tags_present(tags, way)) {
+                scrub_line(unit, tags, way);
+            }
+        }
+    }
 }
