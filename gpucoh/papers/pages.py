@@ -134,7 +134,8 @@ def _pair(verdict: Verdict) -> list[str]:
 
 def bars_table(paper: Paper, bench: Bench) -> str:
     """The mean bars of protocols by group of workloads and measure."""
-    return "\n\n".join(_bars(paper, bench, table) for table in study(paper.id).bars)
+    shown = [item for item in study(paper.id).bars if not item.scales or bench.scale in item.scales]
+    return "\n\n".join(_bars(paper, bench, table) for table in shown)
 
 
 def _bars(paper: Paper, bench: Bench, table: BarTable) -> str:

@@ -43,12 +43,15 @@ class BarTable:
     groups, measures, protocols : tuple of str
     figures : dict
         Measure -> the paper's figure whose baselines and means its bars have, where the group does not have them.
+    scales : tuple of str
+        The scales at which it is shown; empty: every scale.
     """
 
     groups: tuple[str, ...]
     measures: tuple[str, ...]
     protocols: tuple[str, ...]
     figures: Mapping[str, str] = field(default_factory=dict)
+    scales: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,11 @@ claims = ["tc-10"]
 groups = ["inter", "intra"]
 measures = ["speedup"]
 protocols = ["no-l1", "no-coh", "tc-weak"]
+[[bars]]
+scales = ["paper"]
+groups = ["intra"]
+measures = ["speedup"]
+protocols = ["mesi"]
 [sizes]
 group = "inter"
 protocols = ["ideal"]
@@ -113,6 +118,7 @@ def test_mean_bars_name_workloads_with_wrong_results(paper, bench):
     assert rows["`no-coh`"][1].startswith("1.00")
     assert bench.run("stn", "no-coh", 0).correct is False
     assert rows["`no-coh`"][0] == "-" or "of 2" in rows["`no-coh`"][0]
+    assert set(rows) == {"`no-l1`", "`no-coh`", "`tc-weak`"}  # no table of another scale
 
 
 def test_sizes_run_with_their_parameters_and_have_a_mean(paper, bench):
