@@ -22,6 +22,7 @@ help:
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make asan-python  the binding's tests with the extension under the same sanitizers"
 	@echo "make package  the sdist, the wheel built from it, and the wheel in an environment of its own"
+	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, catch every planted bug"
 	@echo "make bench    speed of the simulator"
@@ -128,6 +129,15 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/python tools/cells.py
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000
+
+# The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB).
+FULL_STATES ?= 4000000
+.PHONY: proof-full
+proof-full: $(BUILD)/.installed
+	$(BIN)/gpucoh verify -p all --cores 2 --lines 1 --ops 2 --states 20000000
+	$(BIN)/gpucoh verify -p all -c sc --cores 2 --lines 1 --ops 2 --states 20000000
+	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
+	$(BIN)/gpucoh verify -p all -c sc --states $(FULL_STATES)
 
 bench: $(BUILD)/.installed
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
