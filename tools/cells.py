@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gpucoh.gpu import protocols
 from gpucoh.protocols import Protocol

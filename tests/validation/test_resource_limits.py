@@ -98,9 +98,10 @@ TABLE_1 = {
     "tc-weak": ((2, 2, 1), (4, 2, 1)),
     "tc-strong": ((2, 2, 1), (4, 2, 2)),
 }
-# Table 4; mesi-wt as table III of Ren and Lis, HPCA 2017, has MESI.
+# Table 4; mesi-wt and rcc as table III of Ren and Lis, HPCA 2017, has MESI and RCC.
 NETWORKS = {
     "no-coh": 2, "gpu-vi": 4, "gpu-vini": 4, "mesi": 5, "tc-weak": 2, "tc-strong": 2, "mesi-wt": 5,
+    "rcc-sc": 2, "rcc-wo": 2,
 }  # fmt: skip
 
 
