@@ -81,7 +81,7 @@ def order_stall_cycles(run: RunLike) -> tuple[int, int]:
     return core.order_stall_load_cycles, behind_writes
 
 
-def _behind_writes(run: RunLike) -> float | None:
+def _share_behind_writes(run: RunLike) -> float | None:
     behind_loads, behind_writes = order_stall_cycles(run)
     return share(behind_writes, behind_loads + behind_writes)
 
@@ -104,7 +104,7 @@ AMOUNTS: dict[str, Amount] = {
     "energy_without_dram": lambda run: sum(energy_by_place(run).values()),
     "dynamic_energy": _dynamic_energy,
     "sc_stalled": lambda run: _defined(run.stats.core.order_stall_share),
-    "sc_behind_writes": _behind_writes,
+    "sc_behind_writes": _share_behind_writes,
     "sc_stalls": lambda run: run.stats.core.order_blocked_cycles,
     "stall_latency": lambda run: _defined(run.stats.core.order_stall_latency),
     "expired_loads": lambda run: share(expired_loads(run)[1], run.stats.l1["loads"]),

@@ -17,7 +17,7 @@ def _often_stalled(claim: Claim, workloads: list[str], runs: Runs) -> float:
     return float(sum(part is not None and part > _OFTEN for part in shares))
 
 
-def _behind_writes(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
+def _writes_over_loads(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
     pairs = [order_stall_cycles(runs[name, claim.subject]) for name in workloads]
     return share(sum(writes for _, writes in pairs), sum(loads for loads, _ in pairs))
 
@@ -51,7 +51,7 @@ COUNTS: dict[str, Count] = {
     ),
     "rcc-02": Count(
         protocols=(SC_BASELINE,),
-        measure=_behind_writes,
+        measure=_writes_over_loads,
         text="SC stall cycles behind stores and atomics over those behind loads, sums over the workloads",
     ),
     "rcc-11": Count(
