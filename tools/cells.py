@@ -17,7 +17,8 @@ from gpucoh.protocols import Protocol
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import parse
 
-PROTOCOLS = ["gpu-drf", "gpu-hrf", "denovo-drf", "denovo-ro", "denovo-hrf"]
+#: Those for programs without races.
+PROTOCOLS = [name for name, known in protocols().items() if {"drf", "hrf"} & set(known.models)]
 #: A store to an array that the kernel declares read-only: no launch that is accepted has one.
 NEVER = {("VO", "STORE")}
 MOST_STATES = 25_000
@@ -57,9 +58,9 @@ PACKED_READ_ONLY = [(0, "0: ld.ro x; ld x | 0: ld y; F; ld y | 0: F")]
 def programs(name: str) -> list[tuple[bool, int, str]]:
     """Programs for a protocol: whether two variables share a line, evictions, the text."""
     spread, packed = [*SPREAD], [*PACKED]
-    if name.endswith("hrf"):
+    if "hrf" in protocols()[name].models:
         spread += LOCAL
-    if name.endswith("ro"):
+    if name == "denovo-ro":
         spread += READ_ONLY
         packed += PACKED_READ_ONLY
     return [(False, *one) for one in spread] + [(True, *one) for one in packed]

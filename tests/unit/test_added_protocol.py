@@ -150,6 +150,7 @@ def test_it_is_run_explored_and_fuzzed():
 # Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4.
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
+    "gpucoh/papers/denovo_figures.py",
     "gpucoh/papers/rcc_figures.py",
     "gpucoh/papers/tc_figures.py",
     "tests/validation/test_resource_limits.py",

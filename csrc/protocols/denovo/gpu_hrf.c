@@ -73,7 +73,7 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
     .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true, .local_scopes = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
-    .declared = {.figure_slot = 25,
+    .declared = {.figure_slot = 29,
                  .weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},
