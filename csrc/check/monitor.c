@@ -219,10 +219,11 @@ gpc_monitor_launch_began(gpc_monitor_t *self)
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
         gpc_controller_t *l1 = self->about.l1s[core];
         const gpc_tags_t *tags = &l1->arrays[0];
+        gpc_index_t ways = self->watched.copies ? tags->sets * tags->ways : 0;
         gpc_monitor_acquired(self, l1);
-        for (gpc_index_t way = 0; way < tags->sets * tags->ways && status == GPC_OK; way++) {
+        for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
             gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
-            if (line == GPC_NEVER || !self->watched.copies || gpc_monitor_expired(self, l1, way)) {
+            if (line == GPC_NEVER || gpc_monitor_expired(self, l1, way)) {
                 continue;
             }
             gpc_copy_t copy = gpc_monitor_copy(self, l1, line);

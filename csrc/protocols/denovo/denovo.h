@@ -11,30 +11,30 @@
 
 #include "protocols/denovo/store_buffer.h"
 
-#define DENOVO_MESSAGES(X, P)                                                                                 \
-    X(P, READ, REQ, 0, 16, 0, false, "read of the masked words")                                              \
-    X(P, REGISTER, REG, 0, 16, 0, false, "ownership of words for data writes")                                \
-    X(P, REGISTER_SYNC, ATO, 0, 16, 0, false, "ownership of words for synchronisation")                       \
-    X(P, FORWARD_READ, REQ, 1, 16, 0, false, "read, to the words' owner")                                     \
-    X(P, FORWARD_TAKE, REG, 1, 16, 0, false, "registration, to the words' old owner")                         \
-    X(P, FORWARD_TAKE_SYNC, ATO, 1, 16, 0, false, "registration for synchronisation, to the old owner")       \
-    X(P, RECALL, WB, 1, 16, 0, false, "recall of words whose line the L2 evicts")                          \
-    X(P, DATA, LD, 2, 16, 4, false, "demanded words, and others of the line")                                 \
-    X(P, REGISTERED, REG, 2, 16, 0, false, "ownership, from the L2 or the old owner")             \
-    X(P, REGISTERED_SYNC, ATO, 2, 16, 4, false, "ownership, with the words' values")                     \
-    X(P, WRITE_BACK_OK, WB, 2, 16, 0, false, "write-back taken")                                              \
-    X(P, WRITE_BACK_STALE, WB, 2, 16, 0, false, "write-back not taken: the words have another owner")         \
-    X(P, WRITE_BACK, WB, 3, 16, 4, false, "registered words of an evicted line")                              \
-    X(P, RECALLED, WB, 3, 16, 4, false, "recalled words")                                                     \
+#define DENOVO_MESSAGES(X, P)                                                                                          \
+    X(P, READ, REQ, 0, 16, 0, false, "read of the masked words")                                                       \
+    X(P, REGISTER, REG, 0, 16, 0, false, "ownership of words for data writes")                                         \
+    X(P, REGISTER_SYNC, ATO, 0, 16, 0, false, "ownership of words for synchronisation")                                \
+    X(P, FORWARD_READ, REQ, 1, 16, 0, false, "read, to the words' owner")                                              \
+    X(P, FORWARD_TAKE, REG, 1, 16, 0, false, "registration, to the words' old owner")                                  \
+    X(P, FORWARD_TAKE_SYNC, ATO, 1, 16, 0, false, "registration for synchronisation, to the old owner")                \
+    X(P, RECALL, WB, 1, 16, 0, false, "recall of words whose line the L2 evicts")                                      \
+    X(P, DATA, LD, 2, 16, 4, false, "demanded words, and others of the line")                                          \
+    X(P, REGISTERED, REG, 2, 16, 0, false, "ownership, from the L2 or the old owner")                                  \
+    X(P, REGISTERED_SYNC, ATO, 2, 16, 4, false, "ownership, with the words' values")                                   \
+    X(P, WRITE_BACK_OK, WB, 2, 16, 0, false, "write-back taken")                                                       \
+    X(P, WRITE_BACK_STALE, WB, 2, 16, 0, false, "write-back not taken: the words have another owner")                  \
+    X(P, WRITE_BACK, WB, 3, 16, 4, false, "registered words of an evicted line")                                       \
+    X(P, RECALLED, WB, 3, 16, 4, false, "recalled words")                                                              \
     X(P, RECALLED_NONE, WB, 3, 16, 0, false, "recalled words that a write-back carries already")
 GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
 
 #define DENOVO_FIELDS(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
 GPC_METADATA(denovo, message, DENOVO_FIELDS)
 
-#define DENOVO_NETWORKS                                                                                       \
-    {                                                                                                         \
-        {.name = "request", .requests = true}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"}, \
+#define DENOVO_NETWORKS                                                                                                \
+    {                                                                                                                  \
+        {.name = "request", .requests = true}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"},      \
     }
 
 /* ---- L1: a table over words, one over store-buffer entries ------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ GPC_METADATA(denovo, message, DENOVO_FIELDS)
     X(L1_STORE, "store of a warp")                                                                                     \
     X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
     X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
-    X(L1_DRAIN, "registration of the store buffer's entry")                                                                    \
+    X(L1_DRAIN, "registration of the store buffer's entry")                                                            \
     X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
     X(L1_DATA, "answer that this word waits for")                                                                      \
@@ -137,12 +137,12 @@ GPC_DECLARE_ACTION(dn_act_left);
     [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
     [L1_LOAD_COMING] = HOLD_LINE,                                                                                      \
     [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),       \
+    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),     \
     [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \
     [L1_EXTRA_BARRED] = GO(L1_I), [L1_FORWARD_READ] = GO(L1_I, dn_act_bounce)
 #define DENOVO_ROW_V                                                                                                   \
     [L1_LOAD] = GO(L1_V, act_hit), [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                 \
-    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),   \
+    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), \
     [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register), [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I),          \
     [L1_EXTRA] = GO(L1_V), [L1_EXTRA_BARRED] = GO(L1_V), [L1_FORWARD_READ] = GO(L1_V, dn_act_bounce)
 #define DENOVO_ROW_R /* the store buffer has no registered words */                                                    \
@@ -171,12 +171,12 @@ GPC_DECLARE_ACTION(dn_act_left);
     [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_take_buffered, dn_act_serve_queued_reads, dn_act_serve_taking),            \
     [L1_FORWARD_READ] = GO(L1_WRP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_WRP, dn_act_queue_taking),            \
     [L1_RECALL] = GO(L1_WRP, dn_act_queue_taking)
-#define DENOVO_ROW_SYP                                                                                                 \
-    [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE, [L1_SYNC] = GO(L1_SYP, dn_act_join_syncs),                          \
-    [L1_ACQUIRE] = GO(L1_SYP), [L1_EXTRA] = GO(L1_SYP), [L1_EXTRA_BARRED] = GO(L1_SYP),                                \
-    [L1_REGISTERED] = GO(L1_R, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads),                           \
+#define DENOVO_ROW_SYP                                                                                                  \
+    [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE, [L1_SYNC] = GO(L1_SYP, dn_act_join_syncs),                           \
+    [L1_ACQUIRE] = GO(L1_SYP), [L1_EXTRA] = GO(L1_SYP), [L1_EXTRA_BARRED] = GO(L1_SYP),                                 \
+    [L1_REGISTERED] = GO(L1_R, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads),                            \
     [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads, dn_act_serve_taking), \
-    [L1_FORWARD_READ] = GO(L1_SYP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_SYP, dn_act_queue_taking),            \
+    [L1_FORWARD_READ] = GO(L1_SYP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_SYP, dn_act_queue_taking),             \
     [L1_RECALL] = GO(L1_SYP, dn_act_queue_taking)
 #define DENOVO_LEAVING(state)                                                                                          \
     [L1_LOAD] = HOLD_LINE, [L1_LOAD_BUFFERED] = GO(state, sb_act_serve),                                               \
@@ -184,7 +184,7 @@ GPC_DECLARE_ACTION(dn_act_left);
     [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(state)
 #define DENOVO_LEFT(state) [L1_EXTRA] = GO(state), [L1_EXTRA_BARRED] = GO(state) /* another node may have the word */
 #define DENOVO_ROW_WBP                                                                                                 \
-    DENOVO_LEAVING(L1_WBP), DENOVO_LEFT(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                                      \
+    DENOVO_LEAVING(L1_WBP), DENOVO_LEFT(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                 \
         [L1_FORWARD_TAKE] = GO(L1_WBF, dn_act_grant_leaving), [L1_RECALL] = GO(L1_WBP, dn_act_give_back_none),         \
         [L1_WRITTEN_BACK] = GO(L1_I, dn_act_left), [L1_STALE] = GO(L1_WBS)
 #define DENOVO_ROW_WBS                                                                                                 \
