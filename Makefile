@@ -127,6 +127,7 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 	$(BIN)/gpucoh verify -p rcc-sc all
 	$(BIN)/python tools/planted_bugs.py --check
 	$(BIN)/python tools/cells.py
+	$(BIN)/pytest -q -n 2 -m long
 	$(MAKE) litmus
 	$(BIN)/gpucoh fuzz -p all --ops 60000
 

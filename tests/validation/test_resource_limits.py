@@ -41,11 +41,11 @@ def _run(workload: str, protocol: str, changes: dict[str, Any] | None = None) ->
     return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
 
 
-# Options of a protocol meet all limits at once only, in the workloads whose blocks communicate most.
-LIMITED = [
-    *itertools.product([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, LIMITS),
-    *itertools.product(VARIATIONS, ["bh", "stn"], ["all at once"]),
-]
+# Of the options of protocols, all limits at once in two workloads are quick; the rest is long.
+LIMITED = [*itertools.product([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, LIMITS)]
+QUICK = [*itertools.product(VARIATIONS, ["bh", "stn"], ["all at once"])]
+LONG = [one for one in itertools.product(VARIATIONS, WORKLOADS, LIMITS) if one not in QUICK]
+LIMITED += [*QUICK, *(pytest.param(*one, marks=pytest.mark.long) for one in LONG)]
 
 
 @pytest.mark.parametrize(("protocol", "workload", "limit"), LIMITED)

@@ -102,7 +102,7 @@ def test_a_word_that_the_launch_writes_is_not_read_only():
 # ---- tc-weak: a lease may end with the number that a late UPGR carries, after more UPGRs than it has cycles
 
 
-@pytest.mark.parametrize("lifetime", [0, 1])
+@pytest.mark.parametrize("lifetime", [0, 1, pytest.param(2, marks=pytest.mark.long)])
 def test_upgrades_that_outlive_their_lease_pass(lifetime):
     stores = "st x 1; " * (lifetime + 1) + "st x 2"
     program = parse(f"{stores}; F; st y 1 | ld x; ld y; F; ld x")
