@@ -1,8 +1,8 @@
 """Late imports: large packages are imported where a function first needs them, so that ``import gpucoh`` stays quick.
 
 The packages are SciPy, matplotlib, pandas, pyarrow, Pillow and tqdm, the modules of gpucoh that import one of them at
-their top, and cloudpickle and distributed, which are optional. Every late import has this form, which
-``tools/source_rules.py`` checks::
+their top, the workloads of the suite, and cloudpickle and distributed, which are optional. Every late import has this
+form, which ``tools/source_rules.py`` checks::
 
     with LATE_IMPORT:
         import scipy.sparse

@@ -48,6 +48,7 @@ MAY_ALLOCATE = {
 
 # Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow, or are optional.
 LARGE = {"cloudpickle", "distributed", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
+WORKLOADS = "gpucoh.suite.registered"  # imports every workload of the suite
 
 MOST_LINES = 60  # exclusive limit for a C function
 
@@ -171,11 +172,11 @@ def imported_by(statement: ast.stmt) -> set[str]:
 
 
 def late_modules(trees: dict[str, ast.Module]) -> set[str]:
-    """The modules of the package whose top imports a large package, directly or through others."""
+    """The module of all workloads, and those whose top imports a large package, directly or through others."""
     uses = {module: set().union(*map(imported_by, tree.body)) for module, tree in trees.items()}
     late: set[str] = set()
     while True:
-        more = {
+        more = {WORKLOADS} | {
             module
             for module, used in uses.items()
             if used & late or any(name.partition(".")[0] in LARGE for name in used)

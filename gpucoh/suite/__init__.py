@@ -1,4 +1,4 @@
-"""The workloads. Importing this package registers all of them in :data:`gpucoh.suite.base.REGISTRY`."""
+"""The workloads: those of the suite, imported when one is first looked for, and users' own."""
 
 from __future__ import annotations
 
@@ -6,44 +6,15 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
 from gpucoh.errors import short_traceback
-from gpucoh.suite import (  # noqa: F401  # each registers its workloads
-    alignment,
-    barriers,
-    cloth,
-    clustering,
-    copies,
-    diffusion,
-    factorisation,
-    graphs,
-    heat,
-    histograms,
-    images,
-    ledger,
-    matrices,
-    maxflow,
-    mutexes,
-    neighbours,
-    networks,
-    octrees,
-    particles,
-    paths,
-    placement,
-    reductions,
-    semaphores,
-    stealing,
-    stencils,
-    synthetic,
-    treesearch,
-    volumes,
-)
+from gpucoh.late import LATE_IMPORT
 from gpucoh.suite.base import (
     GROUPS,
     PAPERS,
-    REGISTRY,
     SCALES,
     Instance,
     Outcome,
     Parameter,
+    Registry,
     Workload,
 )
 from gpucoh.suite.own import OwnWorkload, Scales, own_workload
@@ -53,9 +24,15 @@ from gpucoh.suite.references import in_file
 Given: TypeAlias = str | Workload | Callable[..., Any]
 
 
+def _registry() -> Registry:
+    with LATE_IMPORT:
+        from gpucoh.suite.registered import REGISTRY
+    return REGISTRY
+
+
 def workloads() -> dict[str, Workload]:
     """Every workload by id."""
-    return REGISTRY.all()
+    return _registry().all()
 
 
 @overload
@@ -135,7 +112,7 @@ def find(given: Given) -> Workload:
         return given
     if not isinstance(given, str) and callable(given):
         return own_workload(given)
-    return REGISTRY.get(given)
+    return _registry().get(given)
 
 
 __all__ = [
