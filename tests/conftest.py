@@ -5,6 +5,7 @@ Helpers of tests are imported by their path below ``tests/`` (pytest's ``pythonp
 the same verdict.
 """
 
+import functools
 import importlib.util
 import os
 from pathlib import Path
@@ -20,12 +21,18 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+@functools.cache
+def mutants():
+    """``tools/mutants.py``. It keeps the copy of the package that it has imported, so tests share one module."""
+    path = Path(__file__).parents[1] / "tools" / "mutants.py"
+    spec = importlib.util.spec_from_file_location("mutants", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def mutant_gpucoh():
     """A copy of the package in which planted bugs are protocols too: ``gpucoh.GPU(protocol="tc-weak!h1")``."""
-    path = Path(__file__).parents[1] / "tools" / "mutants.py"
-    spec = importlib.util.spec_from_file_location("mutants", path)
-    mutants = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(mutants)
-    with mutants.loaded() as package:
+    with mutants().loaded() as package:
         yield package

@@ -41,11 +41,18 @@ def _run(workload: str, protocol: str, changes: dict[str, Any] | None = None) ->
     return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
 
 
-# Of the options of protocols, all limits at once in two workloads are quick; the rest is long.
-LIMITED = [*itertools.product([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, LIMITS)]
-QUICK = [*itertools.product(VARIATIONS, ["bh", "stn"], ["all at once"])]
-LONG = [one for one in itertools.product(VARIATIONS, WORKLOADS, LIMITS) if one not in QUICK]
-LIMITED += [*QUICK, *(pytest.param(*one, marks=pytest.mark.long) for one in LONG)]
+# Quick: every protocol under all limits at once, and under each alone in two workloads; options under all at once, in
+# two workloads. The rest is long.
+ALL = [*COHERENT, SMALLEST_DIRECTORY, *VARIATIONS]
+QUICK = {
+    *itertools.product([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, ["all at once"]),
+    *itertools.product([*COHERENT, SMALLEST_DIRECTORY], ["fg-share", "stn"], LIMITS),
+    *itertools.product(VARIATIONS, ["bh", "stn"], ["all at once"]),
+}
+LIMITED = [
+    one if one in QUICK else pytest.param(*one, marks=pytest.mark.long)
+    for one in itertools.product(ALL, WORKLOADS, LIMITS)
+]
 
 
 @pytest.mark.parametrize(("protocol", "workload", "limit"), LIMITED)
