@@ -67,7 +67,7 @@ gpc_world_may_end(const gpc_world_t *self, uint32_t node)
     const gpc_controller_t *unit = &self->controllers[node];
 
     if (self->state->ended >> node & 1) {
-        return *unit->untold != 0;
+        return *unit->launch_pending != 0;
     }
     return minds_ends(unit) &&
            (are_at_kernel(self, GPC_NONE) || (node < self->machine.cores && are_at_kernel(self, node)));
@@ -89,7 +89,7 @@ gpc_world_may_begin(const gpc_world_t *self)
     }
     for (uint32_t node = 0; node < self->nodes; node++) {
         const gpc_controller_t *unit = &self->controllers[node];
-        if (minds_ends(unit) && (!(self->state->ended >> node & 1) || *unit->untold)) {
+        if (minds_ends(unit) && (!(self->state->ended >> node & 1) || *unit->launch_pending)) {
             return false;
         }
     }

@@ -104,7 +104,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
     self->warp_fields = gpc_arena_take(arena, m->warps_per_core, self->warp_fields_size);
     self->unit_states = gpc_arena_take(arena, GPC_MAX_TABLES, 1);
-    self->untold = gpc_arena_take(arena, 1, 1);
+    self->launch_pending = gpc_arena_take(arena, 1, 1);
     self->replay = GPC_ARENA_TAKE(arena, 1, gpc_list_t);
     self->idle_timer = GPC_ARENA_TAKE(arena, 1, gpc_cycle_t);
     self->statistics = GPC_ARENA_TAKE(counts, 1, gpc_controller_statistics_t);
@@ -141,5 +141,5 @@ gpc_controller_clear(gpc_controller_t *self)
     memset(self->core_fields, 0, described_size(self->type->core));
     memset(self->warp_fields, 0, (size_t) self->machine->warps_per_core * self->warp_fields_size);
     memset(self->unit_states, 0, GPC_MAX_TABLES);
-    *self->untold = 0;
+    *self->launch_pending = 0;
 }

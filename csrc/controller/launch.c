@@ -101,19 +101,19 @@ gpc_controller_launch(gpc_controller_t *self, uint8_t cause)
 {
     const gpc_controller_type_t *type = self->type;
 
-    if (*self->untold == 0) {
-        *self->untold = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
+    if (*self->launch_pending == 0) {
+        *self->launch_pending = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
         if (type->launch) {
             type->launch(self, cause);
         }
     }
-    while (*self->untold) {
-        uint8_t table = (uint8_t) __builtin_ctz(*self->untold);
+    while (*self->launch_pending) {
+        uint8_t table = (uint8_t) __builtin_ctz(*self->launch_pending);
         int status = tell_table(self, table, cause);
         if (status) {
             return status;
         }
-        *self->untold &= (uint8_t) ~(1u << table);
+        *self->launch_pending &= (uint8_t) ~(1u << table);
     }
     return GPC_OK;
 }

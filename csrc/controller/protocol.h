@@ -70,7 +70,7 @@ struct gpc_controller {
     int (*end_idle)(gpc_controller_t *self);
     void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: none */
     uint8_t *unit_states;             /* one per table, for tables over the unit */
-    uint8_t *untold;                  /* bit t: table t has not yet taken the begin or end of the launch */
+    uint8_t *launch_pending;          /* bit t: table t has not yet taken the begin or end of the launch */
     gpc_list_t *replay;               /* held requests whose line has changed; they precede new requests */
     uint32_t *ready;                  /* ready entries of all parts */
     gpc_cycle_t *idle_timer;          /* cycle of the TIMER for idle transactions; 0: none is set */

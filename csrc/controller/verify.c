@@ -129,7 +129,7 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (status) {
         return status;
     }
-    if (*self->untold) {
+    if (*self->launch_pending) {
         return wrong(self, 0, "the end of the launch is held");
     }
     return self->replay->count
@@ -259,7 +259,7 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
         gpc_encode_described(out, self->type->warp(), self->warp_fields + (size_t) warp * self->warp_fields_size);
     }
     gpc_encode_bytes(out, self->unit_states, GPC_MAX_TABLES);
-    gpc_encode_bytes(out, self->untold, 1);
+    gpc_encode_bytes(out, self->launch_pending, 1);
     gpc_encode_list(out, self->replay);
     gpc_encode_u64(out, *self->idle_timer > out->now ? *self->idle_timer - out->now : 0);
 }

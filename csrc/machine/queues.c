@@ -389,7 +389,7 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
     bool served = false;
     int status = serve_one(gpu, node, &served);
-    if (status == GPC_OK && *gpu->controllers[node].untold) {
+    if (status == GPC_OK && *gpu->controllers[node].launch_pending) {
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
         status = status == GPC_HELD_QUEUE ? GPC_OK : status;
     }

@@ -126,7 +126,7 @@ explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         const gpc_controller_t *unit = &gpu->controllers[node];
-        if (*unit->untold) {
+        if (*unit->launch_pending) {
             gpc_text_add(out, "%s %u holds the end of the launch; ", unit->type->name, unit->index);
         }
     }
@@ -235,7 +235,7 @@ note_drained(gpc_gpu_t *gpu)
     gpc_tick_t launched = gpu->state->launched, period = gpu->core_clock.period, ended = gpu->state->blocks_ended;
 
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        if (*gpu->controllers[node].untold) {
+        if (*gpu->controllers[node].launch_pending) {
             return;
         }
     }

@@ -1,5 +1,6 @@
 /* test_boundaries_explorer.c: does the explorer cover a protocol whole, and report the limit that stops it? Are logical times
- * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? */
+ * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? Are messages that
+ * may pass each other sorted? */
 #include "check/states.h"
 #include "check/world.h"
 #include "controller/actions.h"
@@ -48,6 +49,11 @@ send_several(gpc_step_t *x, uint32_t count)
 GPC_ACTION(act_flood, "150 PINGs")
 {
     return send_several(x, 150);
+}
+
+GPC_ACTION(act_few, "4 PINGs")
+{
+    return send_several(x, 4);
 }
 
 GPC_ACTION(act_deluge, "5000 PINGs")
@@ -130,6 +136,7 @@ read_memory(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t
 }
 
 static const gpc_cell_t flood_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_flood)}};
+static const gpc_cell_t few_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_few)}};
 static const gpc_cell_t deluge_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_deluge)}};
 static const gpc_cell_t early_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_name_request)}};
 static const gpc_cell_t clock_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_start_clock)}};
@@ -199,6 +206,7 @@ lazy_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *un
 /* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
 
 static const gpc_table_t flood_table = {GPC_TABLE("L1", OVER_UNIT, L1, flood_cells, l1_classify)};
+static const gpc_table_t few_table = {GPC_TABLE("L1", OVER_UNIT, L1, few_cells, l1_classify)};
 static const gpc_table_t deluge_table = {GPC_TABLE("L1", OVER_UNIT, L1, deluge_cells, l1_classify)};
 static const gpc_table_t early_table = {GPC_TABLE("L1", OVER_UNIT, L1, early_cells, l1_classify)};
 static const gpc_table_t clock_table = {GPC_TABLE("L1", OVER_UNIT, L1, clock_cells, l1_classify)};
@@ -212,6 +220,7 @@ static const gpc_table_t bank_table = {GPC_TABLE("L2", OVER_UNIT, L2, bank_cells
                                                 .unit = (unit_),                                                       \
                                                 .route = answers_to_table_1}
 AT_CORE(flood_l1, prototype_unit_described, &flood_table);
+AT_CORE(few_l1, plain_unit_described, &few_table);
 AT_CORE(deluge_l1, prototype_unit_described, &deluge_table);
 AT_CORE(early_l1, prototype_unit_described, &early_table);
 AT_CORE(clock_l1, prototype_unit_described, &clock_table, &answer_table);
@@ -231,6 +240,7 @@ static const gpc_controller_type_t plain_bank = {
 
 static const gpc_protocol_t prototypes[] = {
     PROTOCOL("flood", flood_l1, bank, prototype_message_described),
+    PROTOCOL("few", few_l1, plain_bank, plain_message_described),
     PROTOCOL("deluge", deluge_l1, bank, prototype_message_described),
     PROTOCOL("early", early_l1, bank, prototype_message_described),
     PROTOCOL("clocks", clock_l1, bank, prototype_message_described),
@@ -439,6 +449,38 @@ logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
     free_world(world);
 }
 
+/* A state whose four PINGs have these times, in the order in which they were sent. */
+static void
+encode_four(gpc_world_t *world, const uint64_t *times, encoded_t *out)
+{
+    gpc_index_t i = gpc_world_channel(world, 0, 1, 0)->head;
+    for (uint32_t n = 0; n < 4; n++, i = gpc_msg_at(&world->messages, i)->next) {
+        gpc_msg_at(&world->messages, i)->fields[0] = times[n];
+    }
+    encode(world, out);
+}
+
+static void
+the_order_of_messages_that_may_pass_each_other_distinguishes_no_states(void)
+{
+    gpc_explore_t what = asked("few");
+    gpc_world_t *world = make_world(&what);
+    REQUIRE(world != NULL);
+    encoded_t one, other;
+    static const uint64_t times[] = {1, 70000, 300, 300};
+
+    CHECK_EQUAL_I64(gpc_world_move(world, &(gpc_move_t){.kind = GPC_MOVE_ISSUE}), GPC_OK);
+    REQUIRE(gpc_world_channel(world, 0, 1, 0)->count == 4);
+    encode_four(world, times, &one);
+    for (uint32_t n = 0; n < 256; n++) { /* every choice of four, all orders of the same four among them */
+        uint32_t at[] = {n & 3, n >> 2 & 3, n >> 4 & 3, n >> 6 & 3};
+        encode_four(world, (uint64_t[]){times[at[0]], times[at[1]], times[at[2]], times[at[3]]}, &other);
+        uint64_t sum = times[at[0]] + times[at[1]] + times[at[2]] + times[at[3]];
+        CHECK_EQUAL_U64(same(&one, &other), sum == 1 + 70000 + 300 + 300);
+    }
+    free_world(world);
+}
+
 /* ---- the end of a thread and of a launch ------------------------------------------------------------------------------------------ */
 
 static void
@@ -481,6 +523,7 @@ main(void)
     RUN(a_message_that_names_a_completed_request_is_encoded_without_it);
     RUN(clocks_that_grow_for_ever_have_few_states);
     RUN(logical_times_are_the_same_up_to_a_shift_and_no_other_change);
+    RUN(the_order_of_messages_that_may_pass_each_other_distinguishes_no_states);
     RUN(a_thread_ends_once_its_stores_are_drained);
     RUN(a_launch_ends_once_what_its_end_causes_is_over);
     return harness_end();
