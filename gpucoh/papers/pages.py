@@ -11,7 +11,7 @@ from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.scorecard import VERDICTS, Verdict, scorecard
-from gpucoh.papers.study import BarTable, Sizes, Variant, reason_of, study
+from gpucoh.papers.study import BarTable, Sizes, Variant, applies, reason_of, study
 
 _NAMES = {"noc_energy": "network energy", "dynamic_energy": "dynamic energy"}
 
@@ -69,7 +69,8 @@ def _changed(bench: Bench, variant: Variant) -> Bench:
 def scorecard_table(paper: Paper, bench: Bench) -> str:
     """Every claim: the paper's value, ours, its range over the seeds, the verdict; the same under variants."""
     verdicts = scorecard(paper, bench)
-    columns = [variant for variant in study(paper.id).variants if variant.column]
+    variants = [item for item in study(paper.id).variants if applies(item, bench.scale)]
+    columns = [variant for variant in variants if variant.column]
     others = [scorecard(paper, _changed(bench, variant)) for variant in columns]
     head = ["claim", "figure", "measure", "of", "paper", "here"]
     head += ["range"] if len(bench.seeds) > 1 else []
@@ -114,7 +115,7 @@ def disagreements_table(paper: Paper, bench: Bench) -> str:
 def variants_table(paper: Paper, bench: Bench) -> str:
     """The claims that variants of protocols change: the paper's value, ours, the variant's."""
     rows = []
-    for variant in study(paper.id).variants:
+    for variant in [item for item in study(paper.id).variants if applies(item, bench.scale)]:
         claims = [claim for claim in paper.claims if claim.id in variant.claims]
         default = scorecard(paper, bench, claims)
         changed = scorecard(paper, _changed(bench, variant), claims)
@@ -134,7 +135,7 @@ def _pair(verdict: Verdict) -> list[str]:
 
 def bars_table(paper: Paper, bench: Bench) -> str:
     """The mean bars of protocols by group of workloads and measure."""
-    shown = [item for item in study(paper.id).bars if not item.scales or bench.scale in item.scales]
+    shown = [item for item in study(paper.id).bars if applies(item, bench.scale)]
     return "\n\n".join(_bars(paper, bench, table) for table in shown)
 
 

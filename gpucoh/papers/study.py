@@ -25,6 +25,8 @@ class Variant:
         The claims' ids; empty for a column of the scorecard.
     column : bool
         Whether every claim is measured again, in a second column of the scorecard.
+    scales : tuple of str
+        The scales at which it is measured; empty: every scale.
     """
 
     title: str
@@ -32,6 +34,7 @@ class Variant:
     machine: Mapping[str, object] = field(default_factory=dict)
     claims: tuple[str, ...] = ()
     column: bool = False
+    scales: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,11 @@ class Study:
     reasons: tuple[Reason, ...]
 
 
+def applies(item: Variant | BarTable | Reason, scale: str) -> bool:
+    """Whether a study has this item at a scale."""
+    return not item.scales or scale in item.scales
+
+
 @functools.cache
 def study(paper: str) -> Study:
     """Read one paper's study; empty if there is none."""
@@ -131,6 +139,6 @@ def _tuples(item: Mapping[str, Any]) -> dict[str, Any]:
 def reason_of(paper: str, claim: str, scale: str) -> str:
     """The measured cause of a claim's disagreement at a scale; empty if none is recorded."""
     for reason in study(paper).reasons:
-        if claim in reason.claims and (not reason.scales or scale in reason.scales):
+        if claim in reason.claims and applies(reason, scale):
             return reason.text
     return ""

@@ -27,6 +27,12 @@ column = true
 title = "bank"
 options = { tc-strong = { stall = "bank" } }
 claims = ["tc-10"]
+[[variant]]
+title = "at another scale"
+options = { no-l1 = { fill = "sector" } }
+column = true
+claims = ["tc-12"]
+scales = ["paper"]
 [[bars]]
 groups = ["inter", "intra"]
 measures = ["speedup"]
