@@ -496,7 +496,7 @@ def stealing_parameters() -> tuple[Parameter, ...]:
             kind="int",
             minimum=100,
             maximum=1 << 30,
-            defaults={"tiny": 400, "small": 1 << 14, "paper": 1 << 16},
+            defaults={"tiny": 400, "small": 1 << 13, "paper": 1 << 16},
             text="failed dequeues after which a block gives up, since copies may stay stale",
         ),
     )
