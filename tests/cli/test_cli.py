@@ -267,7 +267,7 @@ def test_compare_json_is_runs_and_summary(cli, tmp_path):
 
 def test_compare_counts_a_failure_under_a_model_that_promises(cli):
     status, _, _ = cli(
-        "compare", *TINY, "-w", "vec-cpy", "-p", "ideal", "--set", "budget=100", "--json"
+        "compare", *TINY, "-w", "vec-cpy", "-p", "ideal", "--set", "budget=100", "--out", "here"
     )
     assert status == 1
 

@@ -8,11 +8,15 @@ from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
 from gpucoh.suite import workload, workloads
 
 
-# The other workloads are run on memory that is worse, below.
+# Long for workloads that need no coherence: a test below runs them on caches that keep copies.
 @pytest.mark.parametrize(
-    "name", [name for name, known in workloads().items() if known.needs_coherence]
+    "name",
+    [
+        name if known.needs_coherence else pytest.param(name, marks=pytest.mark.long)
+        for name, known in workloads().items()
+    ],
 )
-def test_kernels_that_need_coherence_are_right_on_coherent_memory(name: str) -> None:
+def test_kernels_are_right_on_coherent_memory(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4))
     assert outcome.correct, outcome.where
 
