@@ -1,5 +1,6 @@
 # Every target works on a fresh clone with Python 3.11 (with venv), make and a C compiler; make installs other requirements
-# into .venv. Repeated runs are quick: stamp files in build/ record what is up to date.
+# into .venv. Repeated runs are quick: stamp files in build/ record which requirements are installed, and ninja which
+# sources are compiled. Every target runs this source tree; `package` alone installs a copy, in an environment of its own.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,14 +10,13 @@ RUN := PATH="$(BIN):$$PATH"
 
 BUILD := build
 RELEASE := $(BUILD)/release
-SOURCES := $(shell find csrc gpucoh -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.litmus' -o -name '*.expected' \) 2>/dev/null)
 
 .PHONY: demo test test-c test-python check format asan asan-python package proof bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help:
-	@echo "make demo     install into .venv and compare six protocols on real algorithms: a table, three figures"
+	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures"
 	@echo "make test     C tests and Python tests"
 	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -30,7 +30,7 @@ help:
 	@echo "make notebooks  execute every notebook with small inputs"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
-	@echo "make develop  build the extension beside its sources, for work on gpucoh"
+	@echo "make develop  build the C core beside its sources; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources"
 	@echo "make clean    remove all build products and .venv"
 
@@ -62,24 +62,23 @@ $(BUILD)/.notebooks: $(BUILD)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/notebooks.txt
 	@touch $@
 
-# The package itself, built incrementally by meson in $(RELEASE).
-$(BUILD)/.installed: $(BUILD)/.run meson.build meson.options tools/package_files.py $(SOURCES)
-	$(RUN) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall \
-	    --config-settings=build-dir=$(RELEASE) .
-	@touch $@
+# The extension beside its sources, and .venv/bin/gpucoh, which runs this tree.
+develop: $(BUILD)/.run
+	$(RUN) sh tools/build.sh $(RELEASE)
+	$(BIN)/python tools/develop.py $(RELEASE)
 
 # ---- targets for users --------------------------------------------------------------------------------------------------
 
 # Exit status 1: a wrong answer under a protocol that promises a memory model (no-coh promises none).
-demo: $(BUILD)/.installed
+demo: develop
 	$(BIN)/gpucoh compare --out figures
 
 test: test-c test-python
 
-test-c: $(BUILD)/.installed
+test-c: develop
 	$(RUN) meson test -C $(RELEASE) --print-errorlogs --no-suite determinism
 
-test-python: $(BUILD)/.installed $(BUILD)/.test
+test-python: develop $(BUILD)/.test
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
 asan: $(BUILD)/.run
@@ -119,7 +118,7 @@ format: $(BUILD)/.dev
 
 # The part of the proofs that CI runs, in under 15 minutes on two processors. A new checker adds its part here.
 PROOF_STATES ?= 1000000
-proof: $(BUILD)/.installed $(BUILD)/.test
+proof: develop $(BUILD)/.test
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(PROOF_STATES)
 	$(BIN)/gpucoh verify -p 'tc-weak[lifetime=0]'
@@ -134,40 +133,35 @@ proof: $(BUILD)/.installed $(BUILD)/.test
 # The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB).
 FULL_STATES ?= 4000000
 .PHONY: proof-full
-proof-full: $(BUILD)/.installed
+proof-full: develop
 	$(BIN)/gpucoh verify -p all --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all -c sc --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(FULL_STATES)
 
-bench: $(BUILD)/.installed
+bench: develop
 	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
 	$(BIN)/python benchmarks/instructions.py
 
 # Every built-in litmus test under every protocol, and the weak outcomes that protocols should show. Part of proof.
 LITMUS_RUNS ?= 200
 .PHONY: litmus
-litmus: $(BUILD)/.installed
+litmus: develop
 	$(BIN)/gpucoh litmus -p all --runs $(LITMUS_RUNS)
 	$(BIN)/gpucoh litmus -p 'mesi[consistency=sc],tc-strong[consistency=sc],mesi-wt[exclusive=on]' --runs $(LITMUS_RUNS)
 	$(BIN)/python tools/weak_outcomes.py
 
 MINUTES ?= 10
 
-monitors: $(BUILD)/.installed
+monitors: develop
 	$(BIN)/python tools/monitors.py --minutes $(MINUTES)
 
 # Every protocol under every rule; each failure is written to disk before the next run.
 SECONDS ?= 3600
 SEED ?= $(shell date +%s)
-fuzz: $(BUILD)/.installed
+fuzz: develop
 	@echo "seed $(SEED)"
 	$(BIN)/gpucoh fuzz -p all --seconds $(SECONDS) --seed $(SEED) --save $(BUILD)/fuzz-failures.jsonl
-
-develop: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(RELEASE)
-	cp $(RELEASE)/_core*.so gpucoh/
-	$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gpucoh-tree.pth").write_text("$(CURDIR)\n")'
 
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
@@ -175,7 +169,7 @@ clean:
 
 # Every notebook of notebooks/ with inputs of the scale tiny; nothing is written.
 .PHONY: notebooks
-notebooks: $(BUILD)/.installed $(BUILD)/.notebooks
+notebooks: develop $(BUILD)/.notebooks
 	$(RUN) $(BIN)/python tools/notebooks.py
 
 # ---- the measured tables of docs/fidelity.md ------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
-        done = subprocess.run(  # in this folder: the sources would hide an installed package
+        done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=environment, cwd=HERE
         )
         if done.returncode != 0:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# build.sh DIRECTORY [meson option ...]: configure DIRECTORY, or change its options, and build. Silent unless it fails.
+# build.sh DIRECTORY [meson option ...]: configure DIRECTORY, or change its options, and build. It prints what compilers and
+# linkers print, such as warnings; on a failure of meson, meson's output.
 set -eu
 directory=$1
 shift
@@ -16,4 +17,5 @@ if [ -f "$directory/build.ninja" ]; then
 else
     quietly meson setup "$directory" "$@"
 fi
-quietly ninja -C "$directory" all meson-test-prereq
+quietly ninja -C "$directory" build.ninja # configures again after a change of meson.build
+ninja --quiet -C "$directory" all meson-test-prereq

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import matplotlib.image
 import pytest
@@ -377,10 +378,22 @@ def test_the_version_is_printed(cli):
 # ---- as a process
 
 
+def test_the_command_and_imports_are_those_of_this_tree(tmp_path):
+    """`make develop` removes an installed copy, which would hide the tree."""
+    root = Path(__file__).parents[2]
+    program = "import gpucoh, gpucoh._core as core; print(gpucoh.__file__, core.__file__)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert {Path(name).parent for name in done.stdout.split()} == {root / "gpucoh"}
+    program = Path(sys.executable).with_name("gpucoh")
+    done = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.startswith(b"gpucoh ")
+
+
 def test_python_m_gpucoh_is_the_program(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "gpucoh", "run", "nothing", "-p", "ideal"],
-        cwd=tmp_path,  # not in the source tree, which would hide the installed package
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
