@@ -454,7 +454,7 @@ const gpc_protocol_t prototype_quickrelease = {
     .id = "qr",
     .name = "QuickRelease",
     .family = "quickrelease",
-    .model = {[GPC_RULE_RC] = "RCpc"},
+    .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&qr_l1},
     .messages = QR_info,

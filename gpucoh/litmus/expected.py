@@ -4,10 +4,10 @@ The file has a line for the test's condition, for runs that hang and for races, 
 colon are the models that allow it. ``race`` names the models that promise nothing, because the program has a race; the
 other lines omit them::
 
-    exists (P0:r0 == 0 /\\\\ P1:r0 == 0): RC-MCA RCsc RCpc
+    exists (P0:r0 == 0 /\\\\ P1:r0 == 0): RC-MCA RCsc RCc RCpc
     hang:
     race: DRF-SC HRF-indirect
-    P0:r0=0; P1:r0=0; x=1; y=1: RC-MCA RCsc RCpc
+    P0:r0=0; P1:r0=0; x=1; y=1: RC-MCA RCsc RCc RCpc
 """
 
 from __future__ import annotations

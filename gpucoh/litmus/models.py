@@ -4,8 +4,8 @@ A candidate is a path for every thread, a source for every read, an order of the
 instances in which barrier events met. A model builds a graph over it, and allows the candidate if the graph is acyclic.
 
 There are two kinds of graph. *Single copy* (SC, RC-MCA, RCsc): an access is one node, since a write reaches all threads
-at once. *Many copies* (RCpc): a write has a node for each thread that may see it, and one for the copy on which atomics
-operate.
+at once. *Many copies* (RCc, RCpc): a write has a node for each thread that may see it, and one for the copy on which
+atomics operate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from gpucoh.litmus.paths import Event
 
 #: The models that a protocol may promise.
-MODELS = ("SC", "RC-MCA", "RCsc", "RCpc", "DRF-SC", "HRF-indirect", "none")
+MODELS = ("SC", "RC-MCA", "RCsc", "RCc", "RCpc", "DRF-SC", "HRF-indirect", "none")
+#: Models in which a write reaches the threads one by one.
+MANY_COPIES = ("RCc", "RCpc")
 #: Models that promise something to race-free programs only.
 RACE_FREE = ("DRF-SC", "HRF-indirect")
 
@@ -108,7 +110,7 @@ class Drawing:
     ----------
     candidate : Candidate
     model : str
-        SC, RC-MCA, RCsc or RCpc.
+        SC, RC-MCA, RCsc, RCc or RCpc.
     """
 
     def __init__(self, candidate: Candidate, model: str) -> None:
@@ -116,7 +118,7 @@ class Drawing:
         self.graph = Graph()
         # The copies that a write reaches one by one: each thread's, and memory's. None: all at once.
         self.memory = len(candidate.threads)
-        self.views = range(self.memory + 1) if model == "RCpc" else range(1)
+        self.views = range(self.memory + 1) if model in MANY_COPIES else range(1)
         self.read_nodes: dict[Name, int] = {}
         self.write_nodes: dict[Name, list[int]] = {}
 
@@ -264,9 +266,15 @@ class Drawing:
                     self._after(self._done(name)[0], [self.read_nodes[other]])
 
     def _wait_for_older(self, name: Name, gate: int) -> None:
-        """Release: every older access of the thread, and what its barriers ordered before, is visible everywhere."""
+        """Release: every older access of the thread, and what its barriers ordered before, is visible everywhere.
+
+        RCc: so is every write that the thread has read.
+        """
         for other in self._covered(name, set()):
             self._before(self._done(other), gate)
+            source = self.candidate.sources.get(other)
+            if self.model == "RCc" and source is not None:
+                self._before(self.write_nodes[source], gate)
 
     def _covered(self, name: Name, seen: set[Name]) -> set[Name]:
         thread, end = name

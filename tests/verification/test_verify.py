@@ -53,24 +53,34 @@ def test_the_oracle_of_sc_is_what_interleavings_give(program):
 def test_fences_everywhere_make_programs_sequentially_consistent():
     for program in every_program(2, 2, 2):
         sc = set(allowed_outcomes(program, "SC"))
-        for model in ("RC-MCA", "RCpc"):
+        for model in ("RC-MCA", "RCc", "RCpc"):
             assert set(allowed_outcomes(fenced(program), model)) == sc
 
 
 @pytest.mark.parametrize(
     ("name", "outcome", "models"),
     [
-        ("MP", (1, 0, 1, 1), {"RC-MCA", "RCpc"}),
+        ("MP", (1, 0, 1, 1), {"RC-MCA", "RCc", "RCpc"}),
         ("MP+F", (1, 0, 1, 1), set()),
-        ("SB", (0, 0, 1, 1), {"RC-MCA", "RCpc"}),
+        ("SB", (0, 0, 1, 1), {"RC-MCA", "RCc", "RCpc"}),
         ("WRC+F", (1, 1, 0, 1, 1), {"RCpc"}),
         ("IRIW+F", (1, 0, 1, 0, 1, 1), {"RCpc"}),
+        (
+            "st x 1 | ld.acquire x; ld.acquire y | st y 1 | ld.acquire y; ld.acquire x",
+            (1, 0, 1, 0, 1, 1),
+            {"RCc", "RCpc"},
+        ),
+        ("st x 1 | ld x; F; ld y | st y 1; F; ld x", (1, 0, 0, 1, 1), {"RCpc"}),
         ("CoRR", (1, 0, 1), set()),
     ],
 )
 def test_models_are_distinguished(name, outcome, models):
-    program = next(shape for shape in shapes() if shape.name == name)
-    allowing = {m for m in ("SC", "RC-MCA", "RCpc") if outcome in allowed_outcomes(program, m)}
+    """By the name of a shape, or as a program."""
+    named = (shape for shape in shapes() if shape.name == name)
+    program = next(named, None) or parse(name)
+    allowing = {
+        m for m in ("SC", "RC-MCA", "RCc", "RCpc") if outcome in allowed_outcomes(program, m)
+    }
     assert allowing == models
 
 

@@ -84,7 +84,7 @@ def test_threads_of_a_block_with_different_barriers_are_named():
 @pytest.mark.parametrize("protocol", ["no-l1", "mesi", "tc-weak[lifetime=2]"])
 def test_barriers_and_the_ends_of_threads_and_kernels_are_explored(protocol, line, rows):
     program = parse_line(line)
-    for model in ("SC", "RC-MCA", "RCpc"):
+    for model in ("SC", "RC-MCA", "RCc", "RCpc"):
         assert set(allowed_outcomes(program, model)) == rows
     found = explore(protocol, program, allowed=tuple(rows))
     assert found["complete"]
