@@ -51,6 +51,17 @@ number_at(const gpc_field_t *field, const void *object)
     return value;
 }
 
+void
+gpc_join_described(const gpc_described_t *described, void *into, const void *from)
+{
+    for (uint16_t i = 0; i < described->count; i++) {
+        const gpc_field_t *field = &described->fields[i];
+        if (gpc_is_time(field) && number_at(field, into) < number_at(field, from)) {
+            memcpy((uint8_t *) into + field->offset, (const uint8_t *) from + field->offset, field->size);
+        }
+    }
+}
+
 static void
 encode_nodeset(gpc_encoder_t *self, const gpc_nodeset_t *set)
 {

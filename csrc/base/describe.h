@@ -92,6 +92,14 @@ void gpc_encode_node(gpc_encoder_t *self, gpc_node_t node);
 void gpc_encode_list(gpc_encoder_t *self, const gpc_list_t *list);
 void gpc_encode_described(gpc_encoder_t *self, const gpc_described_t *described, const void *object);
 
+/* Each TIME and LOGICAL field of `into` becomes at least that of `from`. */
+void gpc_join_described(const gpc_described_t *described, void *into, const void *from);
+static inline bool
+gpc_is_time(const gpc_field_t *field)
+{
+    return field->kind == GPC_FIELD_TIME || field->kind == GPC_FIELD_LOGICAL;
+}
+
 /* Readable form, e.g. "outstanding=2 lease=17". */
 void gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const void *object);
 /* JSON: [{"name", "type", "kind"}, ...] */

@@ -237,6 +237,7 @@ choose_protocol(gpc_world_t *self)
         self->num_networks++;
     }
     int status = what->timestamp_bits ? gpc_protocol_check_time(self->protocol, &self->failure) : GPC_OK;
+    status = status ? status : gpc_protocol_check_join(self->protocol, &self->failure);
     if (status == GPC_OK) {
         status = gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
                                       &self->failure);

@@ -202,8 +202,11 @@ typedef struct {
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A fence's addition to both parts (rcc-wo joins its views). */
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
-    /* At a barrier: joins warp metadata of `from` into `into` (maximum of GWCTs). */
+    /* At a barrier: joins the warp fields `from` into `into`; called once for each warp that arrives, with the join of those before it, or
+     * with its own fields: a barrier of one warp joins too. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
+     * there are no others (gpc_protocol_check_join), or they are kept. */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
+    bool keeps_own;        /* warp fields of other kinds are the warp's own, which no barrier joins */
     bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
     bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
     bool barrier_releases; /* the last warp to arrive at a barrier performs the release part, before any warp leaves */
@@ -373,6 +376,8 @@ struct gpc_protocol {
 
 /* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
 GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
+/* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say what they do. */
+GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
 GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
                                                 gpc_failure_t *failure);

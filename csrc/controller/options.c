@@ -61,7 +61,7 @@ find_time(gpc_describe_t describe)
     const gpc_described_t *described = describe ? describe() : NULL;
     for (uint16_t i = 0; described && i < described->count; i++) {
         const gpc_field_t *field = &described->fields[i];
-        if (field->kind == GPC_FIELD_TIME || field->kind == GPC_FIELD_LOGICAL) {
+        if (gpc_is_time(field)) {
             return field;
         }
     }
@@ -97,6 +97,39 @@ gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure)
                         "protocol %s has the timestamp %s and does not declare how it handles their wrap-around "
                         "(keeps_time)",
                         self->id, found->name);
+    }
+    return GPC_OK;
+}
+
+/* The first field of a warp that no rule joins at a barrier, or NULL. */
+static const gpc_field_t *
+find_unjoined(const gpc_protocol_t *self, const gpc_controller_type_t *type)
+{
+    if (!type->warp || self->order.join || self->order.keeps_own) {
+        return NULL;
+    }
+    const gpc_described_t *described = type->warp();
+    for (uint16_t i = 0; i < described->count; i++) {
+        const gpc_field_t *field = &described->fields[i];
+        if (!gpc_is_time(field) && field->kind != GPC_FIELD_STATISTIC) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+int
+gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure)
+{
+    const gpc_field_t *found = NULL;
+    for (uint32_t i = 0; self->controllers[i] && !found; i++) {
+        found = find_unjoined(self, self->controllers[i]);
+    }
+    if (found) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL,
+                        "protocol %s: a barrier joins TIME and LOGICAL fields, and %s of its warps is %s: declare "
+                        "order.join, or order.keeps_own",
+                        self->id, found->name, gpc_field_kind_name(found->kind));
     }
     return GPC_OK;
 }

@@ -290,6 +290,7 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
     int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
+    status = status ? status : gpc_protocol_check_join(gpu->protocol, &gpu->failure);
     return status ? status
                   : gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
                                          &gpu->failure);

@@ -243,7 +243,7 @@ const gpc_protocol_t prototype_denovo = {
                  {.name = "forward"},
                  {.name = "response"},
                  {.name = "write-back"}},
-    .order = {.release = release_drains, .acquire = acquire_drops_valid_words, .same_word = true},
+    .order = {.release = release_drains, .acquire = acquire_drops_valid_words, .same_word = true, .keeps_own = true},
     .options = {{.name = "sb_drain",
                  .largest = 1,
                  .choices = "lazy eager",

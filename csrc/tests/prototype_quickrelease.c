@@ -461,7 +461,7 @@ const gpc_protocol_t prototype_quickrelease = {
     .num_messages = GPC_COUNT_OF(QR_info),
     .message = qr_message_described,
     .networks = {{.name = "up", .ordered = true, .requests = true}, {.name = "down", .ordered = true}},
-    .order = {.release = release_waits_for_marker},
+    .order = {.release = release_waits_for_marker, .keeps_own = true},
     .options =
         {{.name = "sync_sc", .largest = 1, .choices = "off on", .text = "loads of acquires read at the L2"},
          {.name = "inv", .largest = 1, .choices = "fifo ack", .text = "how a release knows that its Invs are done"}},

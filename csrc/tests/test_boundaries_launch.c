@@ -245,6 +245,7 @@ forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
         self->protocol.controllers[i] = &self->types[i];
     }
     self->types[0].warp = l1_warp_described;
+    self->protocol.order.keeps_own = true;
     self->types[0].launch = count_launches;
     register_own(&self->protocol);
 }

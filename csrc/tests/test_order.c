@@ -310,6 +310,59 @@ a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
     gpc_arena_free(&rig.arena);
 }
 
+#define TIMED_WARP(FIELD) FIELD(TIME, uint32_t, visible) FIELD(PLAIN, uint32_t, own)
+GPC_DESCRIBE(timed, warp, TIMED_WARP)
+
+static void
+a_barrier_joins_times_by_their_kind_and_leaves_other_fields(void)
+{
+    static const gpc_controller_type_t timed = {.name = "L1", .warp = timed_warp_described};
+    timed_warp_t warps[WARPS] = {{.visible = 5, .own = 50}, {0}, {.visible = 9, .own = 40}};
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    _Static_assert(sizeof(timed_warp_t) > sizeof(uint64_t), "the rig's own metadata are smaller");
+    rig = (rig_t){.l1 = {.type = &timed,
+                         .failure = &rig.failure,
+                         .warp_fields = (uint8_t *) warps,
+                         .warp_fields_size = sizeof(timed_warp_t)}};
+    gpc_arena_init(&rig.arena, 4096);
+    rig.l1s[0] = &rig.l1;
+    gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
+    CHECK_EQUAL_I64(gpc_order_init(&rig.order, GPC_RULE_RC, &rig.traits, rig.l1s, &sizes, &rig.arena), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 5);
+    CHECK_EQUAL_U64(warps[0].visible, 9);
+    CHECK_EQUAL_U64(warps[2].visible, 9);
+    CHECK_EQUAL_U64(warps[1].visible, 0);
+    CHECK_EQUAL_U64(warps[0].own, 50);
+    CHECK_EQUAL_U64(warps[2].own, 40);
+    gpc_arena_free(&rig.arena);
+}
+
+/* As a protocol whose barrier adds something to each warp's fields. */
+static void
+take_larger_with_a_mark(gpc_controller_t *l1, void *into, const void *from)
+{
+    take_larger(l1, into, from);
+    *(uint64_t *) into |= 1;
+}
+
+static void
+a_barrier_of_one_warp_joins_too(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger_with_a_mark});
+    rig.metadata[1] = 6;
+    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 32, true, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 2);
+    CHECK_EQUAL_U64(rig.metadata[1], 7);
+    gpc_arena_free(&rig.arena);
+}
+
 static void
 an_arrival_that_does_not_wait_counts(void)
 {
@@ -393,6 +446,8 @@ main(void)
     RUN(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes);
     RUN(a_release_part_that_waits_for_a_time_reports_it);
     RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
+    RUN(a_barrier_joins_times_by_their_kind_and_leaves_other_fields);
+    RUN(a_barrier_of_one_warp_joins_too);
     RUN(an_arrival_that_does_not_wait_counts);
     RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
     RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);

@@ -153,9 +153,9 @@ make_markers(uint32_t number, const char *id, gpc_order_traits_t traits)
 static void
 make_prototypes(void)
 {
-    make_markers(MARKERS, "markers", (gpc_order_traits_t){.release = release_marker});
+    make_markers(MARKERS, "markers", (gpc_order_traits_t){.release = release_marker, .keeps_own = true});
     make_markers(LATE_MARKERS, "late-markers",
-                 (gpc_order_traits_t){.release = release_late_marker, .before = before_marker});
+                 (gpc_order_traits_t){.release = release_late_marker, .before = before_marker, .keeps_own = true});
     make_prototype(RC, "rc", GPC_RULE_RC, (gpc_order_traits_t){0});
     make_prototype(SAME_LINE, "same-line", GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
     make_prototype(SAME_WORD, "same-word", GPC_RULE_RC, (gpc_order_traits_t){.same_word = true});

@@ -51,10 +51,42 @@ every_struct_of_a_controller_is_looked_at(void)
     CHECK_EQUAL_I64(check_time(&protocol), GPC_ERROR_PROTOCOL);
 }
 
+static int
+check_join(const gpc_controller_type_t *type, gpc_order_traits_t order)
+{
+    gpc_protocol_t protocol = {.id = "own", .controllers = {type}, .order = order};
+    gpc_failure_clear(&failure);
+    return gpc_protocol_check_join(&protocol, &failure);
+}
+
+static void
+join_own(gpc_controller_t *l1, void *into, const void *from)
+{
+    (void) l1, (void) into, (void) from;
+}
+
+#define TIMES(FIELD) FIELD(TIME, uint64_t, visible) FIELD(LOGICAL, uint64_t, now) FIELD(STATISTIC, uint64_t, waits)
+GPC_DESCRIBE(times, warp, TIMES)
+
+static void
+a_warp_field_that_no_barrier_joins_is_an_error(void)
+{
+    const gpc_controller_type_t mixed = {.warp = lease_entry_described}, times = {.warp = times_warp_described};
+    CHECK_EQUAL_I64(check_join(&mixed, (gpc_order_traits_t){0}), GPC_ERROR_PROTOCOL);
+    CHECK(strstr(failure.text, "uses of its warps is PLAIN") != NULL);
+    CHECK_EQUAL_I64(check_join(&mixed, (gpc_order_traits_t){.join = join_own}), 0);
+    CHECK_EQUAL_I64(check_join(&mixed, (gpc_order_traits_t){.keeps_own = true}), 0);
+    CHECK_EQUAL_I64(check_join(&times, (gpc_order_traits_t){0}), 0);
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        CHECK_EQUAL_I64(gpc_protocol_check_join(gpc_protocol_find(gpc_protocol_id(i)), &failure), 0);
+    }
+}
+
 int
 main(void)
 {
     RUN(all_protocols_with_timestamps_keep_time);
     RUN(every_struct_of_a_controller_is_looked_at);
+    RUN(a_warp_field_that_no_barrier_joins_is_an_error);
     return harness_end();
 }

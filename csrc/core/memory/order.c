@@ -23,6 +23,20 @@ init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *are
     return gpc_pool_init(&self->touches, arena, sizes->cores * sizes->requests, sizeof(gpc_order_touch_t));
 }
 
+/* Whether warps have fields that a barrier joins. */
+static bool
+has_joined_fields(const gpc_order_t *self)
+{
+    const gpc_described_t *described = self->l1s[0]->type->warp ? self->l1s[0]->type->warp() : NULL;
+
+    for (uint16_t i = 0; described && i < described->count; i++) {
+        if (gpc_is_time(&described->fields[i])) {
+            return true;
+        }
+    }
+    return self->traits->join != NULL;
+}
+
 int
 gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
                const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
@@ -37,7 +51,7 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
                           .blocks = sizes->blocks};
     self->warp = GPC_ARENA_TAKE(arena, warps, gpc_order_warp_t);
     self->barrier = GPC_ARENA_TAKE(arena, barriers, gpc_order_barrier_t);
-    if (traits->join) {
+    if (has_joined_fields(self)) {
         self->joined_size = l1s[0]->warp_fields_size;
         self->joined = gpc_arena_take(arena, barriers, self->joined_size);
     }
@@ -294,7 +308,17 @@ barrier_at(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id)
     return &self->barrier[((size_t) core * self->blocks + block) * GPC_NAMED_BARRIERS + id];
 }
 
-/* Joins the warp's metadata into that of the warps that have arrived before. */
+static void
+join(const gpc_order_t *self, gpc_controller_t *l1, void *into, const void *from)
+{
+    if (self->traits->join) {
+        self->traits->join(l1, into, from);
+    } else {
+        gpc_join_described(l1->type->warp(), into, from);
+    }
+}
+
+/* Joins the warp's metadata into that of the warps that have arrived before; the first one's into its own. */
 static void
 bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint32_t warp)
 {
@@ -302,22 +326,28 @@ bring(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint
     uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
     const uint8_t *fields = l1->warp_fields + (size_t) warp * self->joined_size;
 
-    if (barrier->arrived) {
-        self->traits->join(l1, joined, fields);
-    } else {
+    if (!barrier->arrived) {
         memcpy(joined, fields, self->joined_size);
+    }
+    if (barrier->arrived || self->traits->join) {
+        join(self, l1, joined, fields);
     }
 }
 
-/* Every warp leaves with the join of all metadata. */
+/* Every warp leaves with the join of all metadata, and with its own fields that are not joined. */
 static void
 leave_with_join(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier)
 {
     const uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
-    uint8_t *fields = self->l1s[core]->warp_fields;
+    gpc_controller_t *l1 = self->l1s[core];
 
     for (uint64_t left = barrier->waiting; left; left &= left - 1) {
-        memcpy(fields + (size_t) __builtin_ctzll(left) * self->joined_size, joined, self->joined_size);
+        uint8_t *fields = l1->warp_fields + (size_t) __builtin_ctzll(left) * self->joined_size;
+        if (self->traits->join) {
+            memcpy(fields, joined, self->joined_size);
+        } else {
+            gpc_join_described(l1->type->warp(), fields, joined);
+        }
     }
 }
 

@@ -138,7 +138,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     .num_messages = GPC_COUNT_OF(DENOVO_info),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true},
+    .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .keeps_own = true},
     .options = {SB_OPTIONS(SB_EAGER),
                 [OPTION_RO_SCOPE] = {.name = "ro_scope",
                                      .standard = RO_KERNEL,

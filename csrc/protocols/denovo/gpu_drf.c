@@ -31,7 +31,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .messages = GPU_info,
     .num_messages = GPC_COUNT_OF(GPU_info),
     .networks = GPU_NETWORKS,
-    .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true},
+    .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
     .declared = {.figure_slot = 24,

@@ -324,13 +324,6 @@ exit_waits_for_gwct(gpc_controller_t *unit, uint16_t warp, gpc_cycle_t *until)
     return waits_at_exit(unit) ? release_waits_for_gwct(unit, warp, GPC_SCOPE_SYS, until) : GPC_OK;
 }
 
-static void
-join_gwct(gpc_controller_t *unit, void *into, const void *from)
-{
-    (void) unit;
-    gpc_raise_time(&((tcw_l1_warp_t *) into)->gwct, ((const tcw_l1_warp_t *) from)->gwct);
-}
-
 static int
 check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
 {
@@ -359,7 +352,7 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .num_messages = GPC_COUNT_OF(TCW_info),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
-    .order = {.release = release_waits_for_gwct, .exit = exit_waits_for_gwct, .join = join_gwct},
+    .order = {.release = release_waits_for_gwct, .exit = exit_waits_for_gwct},
     .options =
         {[TCW_OPTION_LIFETIME] = {.name = "lifetime",
                                   .standard = TCW_LIFETIME_PREDICTED,
