@@ -13,17 +13,16 @@
 >>> float(y[10])
 20.0
 
-This module defines all public names. ``gpucoh.machines()`` and ``gpucoh.protocols()`` are functions that hide the
-modules of the same names; import from those with ``from gpucoh.machines import Machine``.
+This module defines all public names. ``gpucoh.machines()`` and ``@gpucoh.device`` are functions that hide the packages
+of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from gpucoh import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
+from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
-from gpucoh.arrays import Array
-from gpucoh.errors import (
+from gpucoh.base.errors import (
     BudgetError,
     ConfigError,
     DeadlockError,
@@ -33,17 +32,18 @@ from gpucoh.errors import (
     SimulationError,
     WorkloadError,
 )
+from gpucoh.device.arrays import Array
+from gpucoh.device.gpu import GPU, Snapshot, protocols
+from gpucoh.device.gpu import VERSION as __version__
+from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
 from gpucoh.experiments.runner import RunResult, run
 from gpucoh.experiments.sweeps import sweep
-from gpucoh.gpu import GPU, Snapshot, protocols
-from gpucoh.gpu import VERSION as __version__
 from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
-from gpucoh.protocols import Protocol
-from gpucoh.stats import Stats
+from gpucoh.results.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
 
 __all__ = [
@@ -84,4 +84,4 @@ __all__ = [
 __all__ += _intrinsics
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute
-    from gpucoh.hints import missing as __getattr__  # noqa: F401
+    from gpucoh.lang.hints import missing as __getattr__  # noqa: F401

@@ -1,7 +1,7 @@
-"""The binding: the C core as Python sees it. Only ``binding.py`` imports it.
+"""The binding: the C core as Python sees it. Only ``device/binding.py`` imports it.
 
 Everything here takes and gives plain numbers, bytes, strings and NumPy arrays; names, units and friendliness are the
-package's business. Errors: the exceptions of :mod:`gpucoh.errors`, made from ``csrc/base/errors.def``.
+package's business. Errors: the exceptions of :mod:`gpucoh.base.errors`, made from ``csrc/base/errors.def``.
 """
 
 from collections.abc import Sequence

@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from gpucoh.gpu import protocols
-from gpucoh.protocols import Protocol
+from gpucoh.device.gpu import protocols
+from gpucoh.device.protocols import Protocol
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import parse
 

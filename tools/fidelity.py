@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import seeds
-from gpucoh.errors import ConfigError
 from gpucoh.papers import load, scorecard
 from gpucoh.papers.pages import TABLES
 from gpucoh.papers.runs import Bench

@@ -40,7 +40,7 @@ def read_notes() -> dict[str, dict[str, Any]]:
 
 def planted() -> dict[str, Any]:
     """Every planted bug: id -> Protocol."""
-    from gpucoh.gpu import protocols
+    from gpucoh.device.gpu import protocols
 
     return {name: protocol for name, protocol in protocols().items() if "!" in name}
 
@@ -229,7 +229,7 @@ def drawings() -> str:
 
 def figures() -> str:
     """The extent of `gpucoh verify` for the product's protocols: states, and cells of their tables."""
-    from gpucoh.gpu import protocols
+    from gpucoh.device.gpu import protocols
     from gpucoh.verify.explorer import verify
 
     lines = [

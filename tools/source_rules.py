@@ -46,7 +46,7 @@ MAY_ALLOCATE = {
     "check/view.c", "check/world_moves.c",
 }  # fmt: skip
 
-# Packages that functions import (gpucoh/late.py), since they make `import gpucoh` slow, or are optional.
+# Packages that functions import (gpucoh/base/late.py), since they make `import gpucoh` slow, or are optional.
 LARGE = {"cloudpickle", "distributed", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
 WORKLOADS = "gpucoh.suite.registered"  # imports every workload of the suite
 
@@ -151,12 +151,12 @@ def check_listed(root: Path) -> Iterator[str]:
 
 
 def check_imports(root: Path) -> Iterator[str]:
-    """Check that only binding.py imports the extension, which import-linter does not see (it is not Python)."""
+    """Check that only device/binding.py imports the extension, which import-linter does not see (it is not Python)."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
         name = path.relative_to(root / "gpucoh").as_posix()
         for number, line in lines_of(path):
-            if name != "binding.py" and re.match(r"\s*(from|import)\b.*\b_core\b", line):
-                yield f"gpucoh/{name}:{number}: only binding.py may import _core"
+            if name != "device/binding.py" and re.match(r"\s*(from|import)\b.*\b_core\b", line):
+                yield f"gpucoh/{name}:{number}: only device/binding.py may import _core"
 
 
 def imported_by(statement: ast.stmt) -> set[str]:
@@ -219,7 +219,7 @@ def check_late_imports(root: Path) -> Iterator[str]:
             if not any(one in late or one.partition(".")[0] in LARGE for one in modules):
                 yield f"{where}: an import in a function, of nothing large: import it at the top of the module"
             elif node not in locked:
-                yield f"{where}: a late import without its lock: with LATE_IMPORT: (gpucoh/late.py)"
+                yield f"{where}: a late import without its lock: with LATE_IMPORT: (gpucoh/base/late.py)"
 
 
 def run(*command: str) -> list[str]:

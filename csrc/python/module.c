@@ -204,11 +204,11 @@ python_describe_protocol(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
-/* Looks up the exception of every row of errors.def: one of gpucoh.errors, or a built-in one. */
+/* Looks up the exception of every row of errors.def: one of gpucoh.base.errors, or a built-in one. */
 static int
 find_exceptions(gpc_module_state_t *state)
 {
-    PyObject *errors = PyImport_ImportModule("gpucoh.errors");
+    PyObject *errors = PyImport_ImportModule("gpucoh.base.errors");
     int result = -1;
 
     if (errors == NULL) {

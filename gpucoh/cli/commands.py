@@ -9,6 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
+from gpucoh.base.files import results_folder, whole_file
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli import fuzz, litmus, papers, verify
 from gpucoh.cli.options import (
     OK,
@@ -30,15 +33,12 @@ from gpucoh.cli.options import (
     seeds,
     stdout_console,
 )
-from gpucoh.errors import ConfigError, KernelError, WorkloadError
+from gpucoh.device.gpu import VERSION, protocols, resolve
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import read_sweep, sweep
-from gpucoh.files import results_folder, whole_file
-from gpucoh.gpu import VERSION, protocols, resolve
-from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
-from gpucoh.choices import split_list
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import WRONG, JsonOption, SeedOption, print_json, stdout_console
-from gpucoh.errors import ConfigError
+from gpucoh.device.choices import split_list
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
 from gpucoh.report import tables
 

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gpucoh.choices import split_list
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,
@@ -25,8 +25,8 @@ from gpucoh.cli.options import (
     print_json,
     stdout_console,
 )
-from gpucoh.errors import ConfigError
-from gpucoh.gpu import protocols, resolve
+from gpucoh.device.choices import split_list
+from gpucoh.device.gpu import protocols, resolve
 from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, run_test
 from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported

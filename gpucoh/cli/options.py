@@ -17,8 +17,8 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand
 
-from gpucoh.choices import split_list
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
+from gpucoh.device.choices import split_list
 
 OK, WRONG, BAD_INPUT = 0, 1, 2  # exit statuses
 

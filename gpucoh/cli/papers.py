@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
 
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.files import results_folder
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli.options import (
     WRONG,
     JobsOption,
@@ -23,9 +26,6 @@ from gpucoh.cli.options import (
 from gpucoh.cli.options import (
     seeds as parse_seeds,
 )
-from gpucoh.errors import ConfigError
-from gpucoh.files import results_folder
-from gpucoh.late import LATE_IMPORT
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
 

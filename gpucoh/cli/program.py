@@ -15,11 +15,11 @@ from typing import NoReturn
 
 import typer
 
+from gpucoh.base.errors import Error
+from gpucoh.base.starting import INTERRUPTED, TERMINATED, ready
 from gpucoh.cli.commands import app
 from gpucoh.cli.options import BAD_INPUT, OK
-from gpucoh.errors import Error
 from gpucoh.experiments.interrupts import Terminated, terminable
-from gpucoh.starting import INTERRUPTED, TERMINATED, ready
 
 
 def _fail(message: str) -> int:

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
-from gpucoh.choices import split_list
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import BAD_INPUT, WRONG, JsonOption, print_json, stdout_console
-from gpucoh.errors import ConfigError
+from gpucoh.device.choices import split_list
+from gpucoh.device.gpu import protocols
+from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.gpu import protocols
-from gpucoh.protocols import rule_name
 from gpucoh.verify.explorer import verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Explored, Verification

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 
-from gpucoh.errors import ConfigError
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.late import LATE_IMPORT
 
 _PATIENCE_S = 10.0
 

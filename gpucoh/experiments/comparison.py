@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh import markup
-from gpucoh.choices import split_options
-from gpucoh.errors import ConfigError, short_traceback
+from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.units import name_of
+from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, RunResult
-from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import Machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.suite import Given, Workload, find
-from gpucoh.units import name_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-from gpucoh.starting import TERMINATED
+from gpucoh.base.starting import TERMINATED
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")

@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpucoh.errors import ConfigError
-from gpucoh.files import written_place
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.files import written_place
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
 _TEXTS = (

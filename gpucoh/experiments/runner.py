@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpucoh import markup
-from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError, short_traceback
-from gpucoh.experiments.interrupts import interruptible
-from gpucoh.gpu import (
+from gpucoh.base import markup
+from gpucoh.base.errors import (
+    ConfigError,
+    KernelError,
+    SimulationError,
+    WorkloadError,
+    short_traceback,
+)
+from gpucoh.base.units import name_of, natural, parse_whole
+from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
     DEFAULT_DEADLOCK_AFTER,
     GPU,
@@ -21,9 +27,10 @@ from gpucoh.gpu import (
     VERSION,
     resolve,
 )
+from gpucoh.experiments.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
-from gpucoh.stats import (
+from gpucoh.results.stats import (
     Cache,
     Check,
     Core,
@@ -38,7 +45,6 @@ from gpucoh.stats import (
     Traffic,
 )
 from gpucoh.suite import Given, Workload, find
-from gpucoh.units import name_of, natural, parse_whole
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")

@@ -17,15 +17,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.errors import ConfigError, Error, short_traceback
+from gpucoh.base.errors import ConfigError, Error, short_traceback
+from gpucoh.base.files import path_of, read_toml
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.units import nearest
+from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, RunResult
-from gpucoh.files import path_of, read_toml
-from gpucoh.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
-from gpucoh.late import LATE_IMPORT
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
-from gpucoh.units import nearest
 
 if TYPE_CHECKING:
     import pandas as pd

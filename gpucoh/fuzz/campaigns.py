@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpucoh.choices import Choice
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
+from gpucoh.device.choices import Choice
+from gpucoh.device.gpu import protocols, resolve
+from gpucoh.device.protocols import Protocol, rule_name
 from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
 from gpucoh.fuzz.coverage import coverage_of
 from gpucoh.fuzz.generation import (
@@ -25,9 +27,7 @@ from gpucoh.fuzz.generation import (
 )
 from gpucoh.fuzz.reports import Report, describe_failure
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
-from gpucoh.gpu import protocols, resolve
 from gpucoh.machines import Machine
-from gpucoh.protocols import Protocol, rule_name
 
 #: Machines per round, launches on each, operations per launch.
 MACHINES, LAUNCHES = 3, 2

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.protocols import Protocol, Table
+from gpucoh.device.protocols import Protocol, Table
 
 Cell = tuple[str, str]
 

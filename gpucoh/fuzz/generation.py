@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
+from gpucoh.device.gpu import GPU as Simulated
 from gpucoh.fuzz.cases import (
     CTA,
     CU,
@@ -30,7 +31,6 @@ from gpucoh.fuzz.cases import (
     Words,
 )
 from gpucoh.fuzz.programs import ACQUIRES, RELEASES, VECTORS
-from gpucoh.gpu import GPU as Simulated
 from gpucoh.machines import Machine, machine
 
 #: Orders of data accesses: mostly weak ones.

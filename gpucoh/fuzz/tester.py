@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.errors import ConfigError, Error
+from gpucoh.base.errors import ConfigError, Error
+from gpucoh.device.gpu import GPU
 from gpucoh.fuzz import programs
 from gpucoh.fuzz.cases import Case, Episode, Layout, Meeting, Shape, Weaver, Woven
-from gpucoh.gpu import GPU
 from gpucoh.machines import Machine
 
 #: Budget of a launch in core cycles: per memory instruction, and the constant part.

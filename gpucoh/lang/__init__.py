@@ -26,7 +26,7 @@ Arrays
     several dimensions are checked as a whole, by ``row * width + column``, which wraps. Local arrays are initialised to
     zero; scratchpad arrays are not initialised.
 
-This package imports nothing else of gpucoh but :mod:`gpucoh.errors`.
+This package imports nothing else of gpucoh but :mod:`gpucoh.base.errors`.
 """
 
 from gpucoh.lang import intrinsics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpucoh.errors import KernelError
+from gpucoh.base.errors import KernelError
 from gpucoh.lang import allocate, flow, isa, uniform
 from gpucoh.lang.ir import (
     Argument,

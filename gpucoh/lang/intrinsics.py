@@ -1,7 +1,7 @@
 """The intrinsics of the kernel language, as Python functions.
 
 So kernels can be written, documented, completed by editors and type-checked as plain Python. The compiler recognises
-them by identity; outside a kernel, each raises :class:`~gpucoh.errors.KernelError`.
+them by identity; outside a kernel, each raises :class:`~gpucoh.KernelError`.
 
 Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak relaxed release sc``; of atomics:
 ``relaxed acquire release acq_rel sc``; of :func:`fence`: ``acquire release acq_rel sc``. Scopes: ``cta`` (the block),
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from gpucoh.errors import KernelError
+from gpucoh.base.errors import KernelError
 
 if TYPE_CHECKING:
     from gpucoh.lang.types import Buffer

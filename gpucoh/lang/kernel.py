@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar, cast
 
-from gpucoh.errors import ConfigError, KernelError, short_traceback
+from gpucoh.base.errors import ConfigError, KernelError, short_traceback
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer

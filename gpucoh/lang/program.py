@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.lang.types import F32, I32, Scalar
 
 __all__ = ["Parameter", "Program"]

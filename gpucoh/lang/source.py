@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gpucoh.errors import KernelError
+from gpucoh.base.errors import KernelError
 from gpucoh.lang.types import wide
 
 

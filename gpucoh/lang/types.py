@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, ge
 
 import numpy as np
 
-from gpucoh.errors import KernelError
+from gpucoh.base.errors import KernelError
 
 __all__ = ["Buffer", "BufferType", "Scalar", "f32", "i32", "u32"]
 

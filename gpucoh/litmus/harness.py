@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpucoh.arrays import Array
-from gpucoh.errors import BudgetError, DeadlockError, KernelError, SimulationError
-from gpucoh.gpu import GPU
+from gpucoh.base.errors import BudgetError, DeadlockError, KernelError, SimulationError
+from gpucoh.device.arrays import Array
+from gpucoh.device.gpu import GPU
 from gpucoh.lang.program import Program
 from gpucoh.litmus import program as p
 from gpucoh.litmus.syntax import Test

@@ -8,16 +8,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from gpucoh.errors import ConfigError
-from gpucoh.gpu import protocols, resolve
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.units import nearest
+from gpucoh.device.gpu import protocols, resolve
+from gpucoh.device.protocols import rule_name
 from gpucoh.litmus.harness import Key, Observations, names, observe
 from gpucoh.litmus.parser import load, parse
 from gpucoh.litmus.results import HANG, Outcome, Result
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import Verdicts
 from gpucoh.machines import Machine, machine
-from gpucoh.protocols import rule_name
-from gpucoh.units import nearest
 
 RUNS = 1000
 MOST_RUNS = 10**9

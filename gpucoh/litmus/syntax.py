@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 
 #: A number, or the name of a register.
 Value: TypeAlias = int | str

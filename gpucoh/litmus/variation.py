@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.litmus import program as p
 from gpucoh.litmus.code import MOST_REGISTERS
 from gpucoh.litmus.program import Shape

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from gpucoh.units import parse_bytes, parse_mhz, parse_name, parse_whole
+from gpucoh.base.units import parse_bytes, parse_mhz, parse_name, parse_whole
 
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")

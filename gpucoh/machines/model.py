@@ -14,9 +14,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gpucoh import markup
-from gpucoh.errors import ConfigError, short_traceback
-from gpucoh.files import path_of, read_toml, whole_file
+from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.files import path_of, read_toml, whole_file
+from gpucoh.base.units import (
+    LONGEST_NAME,
+    format_kib,
+    nearest,
+)
 from gpucoh.machines.fields import (
     DRAM_MODELS,
     SCHEDULERS,
@@ -36,11 +41,6 @@ from gpucoh.machines.fields import (
     unit_of,
 )
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
-from gpucoh.units import (
-    LONGEST_NAME,
-    format_kib,
-    nearest,
-)
 
 # The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
 LARGEST_CLOCK_LCM_HZ = 2**40

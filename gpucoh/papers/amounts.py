@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gpucoh.energy import COEFFICIENTS, estimate
-from gpucoh.gpu import resolve
+from gpucoh.device.gpu import resolve
 from gpucoh.report.subjects import RunLike
+from gpucoh.results.energy import COEFFICIENTS, estimate
 
 Amount = Callable[[RunLike], float | None]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from gpucoh.errors import ConfigError
-from gpucoh.units import nearest
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.units import nearest
 
 _PAPERS = ("tc", "rcc", "denovo")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gpucoh.gpu import resolve
+from gpucoh.device.gpu import resolve
+from gpucoh.device.protocols import Protocol
 from gpucoh.machines import machine
 from gpucoh.papers.claims import Claim, Paper, StateCount
 from gpucoh.papers.runs import missing_protocol
-from gpucoh.protocols import Protocol
 
 # Kinds of metadata that are timestamps.
 _TIMESTAMPS = ("TIME", "LOGICAL")

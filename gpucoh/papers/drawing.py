@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from gpucoh.choices import split_options
+from gpucoh.device.choices import split_options
+from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
-from gpucoh.gpu import resolve
 from gpucoh.papers.panels import Draw, Panel
 from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw

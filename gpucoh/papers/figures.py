@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from gpucoh.errors import ConfigError
-from gpucoh.files import whole_file
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.files import whole_file
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.units import nearest
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -22,7 +23,6 @@ from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
 from gpucoh.papers.runs import Bench, Runs, missing_protocol, present
 from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
-from gpucoh.units import nearest
 
 if TYPE_CHECKING:
     import pandas as pd

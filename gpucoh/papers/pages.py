@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
+from gpucoh.device.gpu import VERSION
 from gpucoh.experiments.stored import code_digest
-from gpucoh.gpu import VERSION
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.runs import Bench, missing_protocol, present

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from gpucoh.choices import split_options
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.device.choices import split_options
+from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run, RunResult
-from gpucoh.gpu import resolve
-from gpucoh.late import LATE_IMPORT
 from gpucoh.suite import workloads as all_workloads
 
 Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.late import LATE_IMPORT
 
 
 def _visible() -> bool:

@@ -16,10 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.units import nearest
 from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.looks import Look, proper_name
-from gpucoh.units import nearest
 
 WIDTHS = {"column": 3.3, "page": 7.0}
 WRONG = "#c00000"

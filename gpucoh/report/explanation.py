@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucoh.choices import Choice
+from gpucoh.device.choices import Choice
 from gpucoh.machines import DERIVED, Machine
 
 

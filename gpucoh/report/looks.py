@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpucoh.choices import split_options
-from gpucoh.gpu import resolve
+from gpucoh.device.choices import split_options
+from gpucoh.device.gpu import resolve
 
 Look = dict[str, object]
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gpucoh.energy import PARTS
-from gpucoh.errors import ConfigError
-from gpucoh.files import whole_file
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.files import whole_file
 from gpucoh.report.charts import Bar, Chart, Options, draw
 from gpucoh.report.looks import (
     CLASS_NAMES,
@@ -20,6 +19,7 @@ from gpucoh.report.looks import (
     protocol_looks,
 )
 from gpucoh.report.subjects import ComparisonLike, RunLike
+from gpucoh.results.energy import PARTS
 
 ON_CHIP = ("noc_dynamic", "noc_static", "l1", "l2", "arrays")
 WHOLE = ("on_chip", "dram", "core")

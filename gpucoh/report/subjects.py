@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from gpucoh.stats import Stats
+from gpucoh.results.stats import Stats
 
 
 class RunLike(Protocol):

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gpucoh.base.units import format_kib
+from gpucoh.device.protocols import Option, Protocol, Uncovered
+from gpucoh.device.protocols import Table as ProtocolTable
 from gpucoh.machines import Machine, description
-from gpucoh.protocols import Option, Protocol, Uncovered
-from gpucoh.protocols import Table as ProtocolTable
 from gpucoh.report.explanation import derived_numbers
 from gpucoh.report.subjects import ComparisonLike, RunLike
 from gpucoh.suite import GROUPS, PAPERS, Workload
-from gpucoh.units import format_kib
 
 
 def plain_table(

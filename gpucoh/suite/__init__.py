@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
-from gpucoh.errors import short_traceback
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.errors import short_traceback
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite.base import (
     GROUPS,
     PAPERS,

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from gpucoh.errors import ConfigError, short_traceback
-from gpucoh.units import name_of, parse_whole
+from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.units import name_of, parse_whole
 
 Value: TypeAlias = int | float | bool | str | None
 Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file", "text"]

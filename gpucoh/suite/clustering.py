@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,

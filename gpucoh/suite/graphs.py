@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,

@@ -1,7 +1,7 @@
 """Inputs of the workloads: readers of user files, the bundled real input, and
 generators.
 
-Every reader checks its input and raises :class:`gpucoh.errors.ConfigError` with one line that names
+Every reader checks its input and raises :class:`gpucoh.ConfigError` with one line that names
 the file, the place in it and what is allowed. Randomness comes only from the generator that is
 passed in.
 """
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpucoh.errors import ConfigError
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.late import LATE_IMPORT
 
 if TYPE_CHECKING:
     import scipy.sparse

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpucoh.errors import ConfigError, KernelError, SimulationError, WorkloadError
+from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError
 from gpucoh.suite import references
 from gpucoh.suite.base import (
     GROUPS,

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.errors import ConfigError, Error, WorkloadError
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.errors import ConfigError, Error, WorkloadError
+from gpucoh.base.late import LATE_IMPORT
 
 _PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 

@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpucoh import binding
-from gpucoh.choices import Choice
-from gpucoh.errors import ConfigError, SimulationError
-from gpucoh.gpu import resolve
+from gpucoh.base.errors import ConfigError, SimulationError
+from gpucoh.device import binding
+from gpucoh.device.choices import Choice
+from gpucoh.device.gpu import resolve
+from gpucoh.device.protocols import Protocol
 from gpucoh.litmus.models import RACE_FREE
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
-from gpucoh.protocols import Protocol
 from gpucoh.verify.diagrams import draw
 from gpucoh.verify.library import Exploration, race_free, shapes, translate
 from gpucoh.verify.oracle import allowed_outcomes

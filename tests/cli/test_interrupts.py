@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
+from gpucoh.base.files import results_folder, whole_file
 from gpucoh.experiments.interrupts import interruptible, terminable
-from gpucoh.files import results_folder, whole_file
 
 # CPU seconds from a signal to the end: measured are 0.01 to 0.04, up to 0.05 are the rest of a chunk. Time of the
 # clock would depend on what else the machine does. Without the interrupt, the runs compute for minutes.
@@ -43,7 +43,8 @@ def end(process, by=signal.SIGINT):
 # Ctrl-C, and so would its tests.
 PROGRAM = """
 import signal, sys
-from gpucoh import cli, gpu
+from gpucoh import cli
+from gpucoh.device import gpu
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -5,7 +5,7 @@ import pytest
 
 from core_api.programs import ISA, Assembler, endless, finish, increment, make_gpu, small_machine
 from gpucoh import _core
-from gpucoh.errors import BudgetError, ConfigError, KernelError, SimulationError
+from gpucoh.base.errors import BudgetError, ConfigError, KernelError, SimulationError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from core_api.programs import endless, finish, increment, make_gpu, small_machine
 from gpucoh import _core
-from gpucoh.errors import ConfigError, Error
+from gpucoh.base.errors import ConfigError, Error
 
 
 def words(gpu, address, count):

@@ -9,7 +9,7 @@ import pytest
 
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
-from gpucoh.errors import SimulationError
+from gpucoh.base.errors import SimulationError
 from registered import ALL, COHERENT
 
 

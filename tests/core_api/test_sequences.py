@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
-from gpucoh.errors import Error
+from gpucoh.base.errors import Error
 from registered import COHERENT
 
 WORDS = 256

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core_api.programs import finish, increment, make_gpu
-from gpucoh.errors import Error, SimulationError
+from gpucoh.base.errors import Error, SimulationError
 from registered import ALL
 
 THREADS, CALLS = 4, 150

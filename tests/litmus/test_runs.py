@@ -3,7 +3,7 @@
 import pytest
 
 import gpucoh
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.litmus import builtin, parse, run_test
 from gpucoh.litmus.runner import _judge, observe
 from gpucoh.litmus.variation import Planner, machines

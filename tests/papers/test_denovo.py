@@ -14,7 +14,7 @@ from gpucoh.papers.denovo_figures import CONFIGURATIONS
 from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.runs import Bench, missing_protocol
 from gpucoh.papers.scorecard import wanted_runs
-from gpucoh.stats import Stats
+from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
 
 DENOVO = load("denovo")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import gpucoh
+from gpucoh.base.units import parse_bytes
+from gpucoh.device.gpu import GPU
 from gpucoh.experiments.runner import Run
-from gpucoh.gpu import GPU
 from gpucoh.papers import load, pages, papers, scorecard, study
 from gpucoh.papers.bars import shown_group
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.suite import workloads
-from gpucoh.units import parse_bytes
 
 ROOT = Path(__file__).parents[2]
 STUDY = """

@@ -21,7 +21,7 @@ from gpucoh.papers.rcc_counts import SC_BASELINE
 from gpucoh.papers.rcc_figures import _causes, _expired
 from gpucoh.papers.runs import Bench
 from gpucoh.papers.scorecard import scorecard
-from gpucoh.stats import Stats
+from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
 
 RCC = load("rcc")

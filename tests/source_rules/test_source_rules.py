@@ -107,9 +107,9 @@ def draw():
 
 
 def test_a_deferred_import_of_what_is_not_large_is_found(tree):
-    (tree / "gpucoh/units.py").write_text("import re\n")
+    (tree / "gpucoh/base/units.py").write_text("import re\n")
     (tree / "gpucoh/lang/ir.py").write_text(
-        "def f():\n    with LATE_IMPORT:\n        from gpucoh.units import x\n"
+        "def f():\n    with LATE_IMPORT:\n        from gpucoh.base.units import x\n"
     )
     (found,) = rules.check_late_imports(tree)
     assert "at the top of the module" in found

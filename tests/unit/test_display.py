@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh import stats as statistics
-from gpucoh.stats import Stats
+from gpucoh.results import stats as statistics
+from gpucoh.results.stats import Stats
 
 
 class Checker(HTMLParser):

@@ -27,7 +27,12 @@ def modules():
 def test_examples_in_docstrings_are_right():
     report = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
     assert {name: found for name, found in report.items() if found.failed} == {}
-    for name in ("gpucoh", "gpucoh.gpu", "gpucoh.machines.model", "gpucoh.experiments.runner"):
+    for name in (
+        "gpucoh",
+        "gpucoh.device.gpu",
+        "gpucoh.machines.model",
+        "gpucoh.experiments.runner",
+    ):
         assert report[name].attempted > 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.energy import COEFFICIENTS, LINK_MM, PARTS, estimate, terms
+from gpucoh.results.energy import COEFFICIENTS, LINK_MM, PARTS, estimate, terms
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "energy.md"
 FERMI = gpucoh.machine("fermi").numbers() | {"dram_model": "fixed"}

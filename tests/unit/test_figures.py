@@ -192,7 +192,7 @@ def test_a_wrong_result_has_one_mark_also_in_the_legend(matrix, name):
 def test_a_wrong_run_far_above_the_others_is_broken_and_keeps_its_shares(matrix):
     wrong = matrix.run("fg-share", "no-coh")
     energy = {name: 50 * joules for name, joules in wrong.stats.energy.items()}
-    stats = gpucoh.stats.Stats(dict(wrong.stats) | {"energy": energy})
+    stats = gpucoh.Stats(dict(wrong.stats) | {"energy": energy})
     runs = [replace(wrong, stats=stats) if run is wrong else run for run in matrix.runs]
     above = replace(matrix, runs=tuple(runs)).plot_energy().axes[0]
     assert len(marks(above, "break")) == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.gpu import occupancy
+from gpucoh.device.gpu import occupancy
 from gpucoh.lang import isa
 from registered import ALL, WITH_L1
 
@@ -512,7 +512,7 @@ def test_arguments_that_are_no_sequence_are_refused(gpu):
 
 
 def test_the_core_has_the_machine_fields_that_python_sends():
-    from gpucoh.gpu import machine_fields
+    from gpucoh.device.gpu import machine_fields
 
     assert set(machine_fields()) == set(gpucoh.machine("fermi").to_core())
 

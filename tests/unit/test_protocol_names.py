@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpucoh.choices import choose, split_list, split_options
-from gpucoh.errors import ConfigError
-from gpucoh.gpu import resolve
-from gpucoh.protocols import Protocol
+from gpucoh.base.errors import ConfigError
+from gpucoh.device.choices import choose, split_list, split_options
+from gpucoh.device.gpu import resolve
+from gpucoh.device.protocols import Protocol
 
 DESCRIPTION = {
     "id": "tc-weak",

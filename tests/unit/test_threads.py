@@ -8,7 +8,7 @@ PROGRAM = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
-from gpucoh.late import LATE_IMPORT
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
 
 def figures():

@@ -74,7 +74,7 @@ def test_an_error_takes_few_lines_in_plain_python(printed, fault):
     lines = printed[fault].splitlines()
     assert len(lines) <= MOST_LINES, printed[fault]
     assert 'File "user.py", line 1' in lines[1]
-    assert lines[-1].startswith("gpucoh.errors.")
+    assert lines[-1].startswith("gpucoh.")
 
 
 def test_the_uncaught_error_of_a_script_shows_the_users_line(tmp_path):
@@ -85,7 +85,7 @@ def test_the_uncaught_error_of_a_script_shows_the_users_line(tmp_path):
     lines = done.stderr.splitlines()
     assert len(lines) <= MOST_LINES
     assert FAULTS[0] in done.stderr
-    assert lines[-1].startswith("gpucoh.errors.KernelError: ")
+    assert lines[-1].startswith("gpucoh.KernelError: ")
     assert "mine.py:5: kernel 'bad'" in lines[-1]
 
 
@@ -104,7 +104,7 @@ def test_all_frames_are_shown_if_asked_for(tmp_path):
 
 def test_users_frames_between_ours_stay():
     import gpucoh
-    from gpucoh.errors import ConfigError, short_traceback
+    from gpucoh.base.errors import ConfigError, short_traceback
 
     def mine():
         gpucoh.GPU("fermj")
@@ -129,7 +129,7 @@ def test_an_error_takes_few_lines_in_jupyter():
         lines = out.getvalue().rstrip().splitlines()
         assert 1 < len(lines) <= MOST_LINES, out.getvalue()
         assert fault in out.getvalue()
-        assert lines[-1].startswith("gpucoh.errors."), out.getvalue()
+        assert lines[-1].startswith("gpucoh."), out.getvalue()
 
 
 STUDIES = """
@@ -172,7 +172,7 @@ def test_an_error_takes_few_lines_in_a_kernel_of_jupyter(tmp_path):
         lines = "\n".join(output.traceback).splitlines()
         assert 1 < len(lines) <= MOST_LINES, "\n".join(lines)
         assert cell.source in "\n".join(lines)
-        assert lines[-1].startswith("gpucoh.errors."), "\n".join(lines)
+        assert lines[-1].startswith("gpucoh."), "\n".join(lines)
     shown = ["\n".join(cell.outputs[0].traceback) for cell in notebook.cells[-len(STUDY_FAULTS) :]]
     assert "np.stack([np.zeros(n)" in shown[0]  # the line of the cause
     assert 'return json.loads("{")' in shown[1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucoh.units import format_kib, nearest, parse_bool, parse_bytes, parse_mhz
+from gpucoh.base.units import format_kib, nearest, parse_bool, parse_bytes, parse_mhz
 
 
 @pytest.mark.parametrize(

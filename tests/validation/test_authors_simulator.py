@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.choices import choose
+from gpucoh.device.choices import choose
 from gpucoh.fuzz.campaigns import fuzz
 from gpucoh.litmus import run_test
 

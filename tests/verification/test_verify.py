@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.errors import ConfigError, KernelError
+from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.suite import SCALES, workload, workloads
 from gpucoh.suite.base import GROUPS, PAPERS, Parameter, combine, compare
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
 
 TRIANGLE = """%%MatrixMarket matrix coordinate pattern symmetric

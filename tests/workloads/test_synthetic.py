@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plain_gpu import PlainGPU
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 from gpucoh.suite import workload
 from gpucoh.suite.synthetic import COUNT, LANES, READ, Traffic
 

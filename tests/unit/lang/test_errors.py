@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.errors import ConfigError, KernelError
+from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.lang import Buffer, device, f32, i32, intrinsics, kernel, u32
 from gpucoh.lang.intrinsics import atomic_add, atomic_cas, fence, shared
 from unit.lang.plain import kernel_from_source

@@ -141,3 +141,7 @@ class DeadlockError(SimulationError):
 
 class BudgetError(SimulationError):
     """A launch exceeded its budget of core cycles."""
+
+
+for _name in __all__:
+    globals()[_name].__module__ = "gpucoh"  # the name by which users know it, in tracebacks

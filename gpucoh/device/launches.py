@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from gpucoh.arrays import Array
-from gpucoh.errors import ConfigError, Error, KernelError
+from gpucoh.base.errors import ConfigError, Error, KernelError
+from gpucoh.base.units import natural
+from gpucoh.device.arrays import Array
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import Machine
-from gpucoh.units import natural
 
 _LARGEST_EXTENT = 2**31 - 1
 

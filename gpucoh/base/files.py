@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 
 
 def path_of(what: str, given: object) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, ClassVar, Generic, TypeVar
 
-from gpucoh import markup
+from gpucoh.base import markup
 
 Value = TypeVar("Value", covariant=True)
 

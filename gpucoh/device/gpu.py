@@ -16,18 +16,19 @@ from typing import Any, Never, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpucoh import binding, energy
-from gpucoh.arrays import Array, converted, dtype_of, shape_of, values_of
-from gpucoh.choices import Choice, choose
-from gpucoh.errors import ConfigError, KernelError, SimulationError, short_traceback
+from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
+from gpucoh.base.units import natural
+from gpucoh.device import binding
+from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of
+from gpucoh.device.choices import Choice, choose
+from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
+from gpucoh.device.protocols import Protocol
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
-from gpucoh.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
-from gpucoh.protocols import Protocol
-from gpucoh.stats import Stats
-from gpucoh.units import natural
+from gpucoh.results import energy
+from gpucoh.results.stats import Stats
 
 DEFAULT_BUDGET = 10**9
 DEFAULT_DEADLOCK_AFTER = 10**7
@@ -46,7 +47,7 @@ VERSION: str = binding.VERSION
 
 @functools.cache
 def protocols() -> dict[str, Protocol]:
-    """Every protocol: id -> :class:`gpucoh.protocols.Protocol`."""
+    """Every protocol: id -> :class:`gpucoh.Protocol`."""
     return {
         name: Protocol.from_json(json.loads(binding.describe_protocol(name)))
         for name in binding.protocol_ids()

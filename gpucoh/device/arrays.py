@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpucoh.errors import ConfigError, short_traceback
+from gpucoh.base.errors import ConfigError, short_traceback
 
 # The word is the unit of coherence: elements are words.
 DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))

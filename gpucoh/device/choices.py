@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpucoh.errors import ConfigError
-from gpucoh.protocols import Protocol, rule_name
-from gpucoh.units import name_of, nearest
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.units import name_of, nearest
+from gpucoh.device.protocols import Protocol, rule_name
 
 
 @dataclass(frozen=True, kw_only=True)

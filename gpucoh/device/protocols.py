@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpucoh import markup
-from gpucoh.errors import ConfigError
-from gpucoh.units import name_of, nearest, parse_bool
+from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.units import name_of, nearest, parse_bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Table:
 
     def __repr__(self) -> str:
         return (
-            f"<gpucoh.protocols.Table {self.name}: {len(self.states)} states, {len(self.events)} events, "
+            f"<Table {self.name}: {len(self.states)} states, {len(self.events)} events, "
             f"{self.transitions} transitions>"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gpucoh.errors import Error
+from gpucoh.base.errors import Error
 
 try:
     from gpucoh._core import (
@@ -23,7 +23,7 @@ except ImportError as error:
     _reason = error
 
     def __getattr__(name: str) -> Any:
-        place = Path(__file__).parent
+        place = Path(__file__).parents[1]
         if any(place.glob("_core*.so")) or any(place.glob("_core*.pyd")):
             raise Error(f"cannot load the simulator core in {place}: {_reason}") from None
         raise Error(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.errors import ConfigError
+from gpucoh.base.errors import ConfigError
 
 LONGEST_NAME = 64
 

@@ -1,0 +1,1 @@
+"""What a run leaves: counters, energy, and the run's result."""
