@@ -27,7 +27,7 @@ def test_the_sources_keep_the_rules():
 @pytest.fixture
 def tree(tmp_path):
     """An empty project, to plant a violation in."""
-    for folder in ("csrc/base", "csrc/core", "csrc/tests", "gpucoh/lang"):
+    for folder in ("csrc/base", "csrc/core", "csrc/tests", "gpucoh/lang", "gpucoh/base"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "csrc/core/warp.h").write_text("")
     (tmp_path / "meson.build").write_text("files('csrc/base/a.c')")
