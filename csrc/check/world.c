@@ -57,6 +57,7 @@ make_controllers(gpc_world_t *self)
         bool is_core = node < self->machine.cores;
         *unit = (gpc_controller_t){.protocol = self->protocol,
                                    .options = self->options,
+                                   .rule = self->rule,
                                    .machine = &self->machine,
                                    .ports = &gpc_world_ports,
                                    .world = self,

@@ -47,6 +47,7 @@ struct gpc_controller {
     const gpc_controller_type_t *type;
     const gpc_protocol_t *protocol;
     const int64_t *options;
+    gpc_rule_t rule; /* of the run: one of those with a model */
     const gpc_machine_t *machine;
     const gpc_ports_t *ports;
     void *world;

@@ -202,6 +202,7 @@ make_controllers(gpc_gpu_t *gpu)
         gpc_controller_t *unit = &gpu->controllers[node];
         *unit = (gpc_controller_t){.protocol = gpu->protocol,
                                    .options = gpu->options,
+                                   .rule = gpu->rule,
                                    .machine = &gpu->machine,
                                    .ports = &gpc_gpu_ports,
                                    .world = gpu,

@@ -127,8 +127,10 @@ rcc_later(uint64_t a, uint64_t b)
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Every field is a clock of the core. RCC-WO adds the clock of its writes. */
-#define RCC_CORE(FIELD) FIELD(LOGICAL, uint64_t, now) /* of its reads; in RCC-SC of all its accesses */
+/* RCC-SC has one clock. */
+#define RCC_CORE(FIELD)                                                                        \
+    FIELD(LOGICAL, uint64_t, now) /* of its reads; under sc of all its accesses */             \
+    FIELD(LOGICAL, uint64_t, writes) /* of its writes; under sc unused */
 GPC_METADATA(rcc_l1, unit, RCC_CORE)
 #define RCC_COPY(FIELD)                                                                               \
     FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */ \
@@ -136,73 +138,13 @@ GPC_METADATA(rcc_l1, unit, RCC_CORE)
     FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, in the same way */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
-#define RCC_L1_STATES(X)                                                                                    \
-    X(L1_I, STABLE, "not present, or expired: the data and their lease may remain, for a renewal")          \
-    X(L1_V, STABLE, "present, readable until its lease ends")                                               \
-    X(L1_IV, TRANSIENT_CACHE, "read request outstanding; later loads merge")                                \
-    X(L1_II, TRANSIENT_CACHE, "stores or atomics outstanding, and perhaps reads; no copy is readable")      \
-    X(L1_VI, TRANSIENT_COHERENCE, "stores or atomics outstanding; other warps may read the old copy")
-#define RCC_L1_EVENTS(X)                                                                      \
-    X(L1_LOAD, "coalesced load of a warp")                                                    \
-    X(L1_STORE, "coalesced store of a warp, with its word mask")                              \
-    X(L1_ATOMIC, "atomic read-modify-writes with their lane list, performed at the L2")       \
-    X(L1_EVICT, "way chosen for replacement")                                                 \
-    X(L1_EXPIRE, "the lease ended: now > exp (precedes any other event)")                     \
-    X(L1_DATA, "data of a load; other requests outstanding")                                  \
-    X(L1_LAST_DATA, "data of a load; last request outstanding")                               \
-    X(L1_DATA_EXPIRED, "data that expired in flight; other requests outstanding")             \
-    X(L1_LAST_DATA_EXPIRED, "data that expired in flight; last request outstanding")          \
-    X(L1_DATA_AGAIN, "data that expired in flight, for merged loads issued after their lease too") \
-    X(L1_RENEW, "a new lease for the copy; other requests outstanding")                       \
-    X(L1_LAST_RENEW, "a new lease for the copy; last request outstanding")                    \
-    X(L1_RENEW_EXPIRED, "a lease that expired in flight; other requests outstanding")         \
-    X(L1_LAST_RENEW_EXPIRED, "a lease that expired in flight; last request outstanding")      \
-    X(L1_RENEW_AGAIN, "a lease that expired in flight, for merged loads issued after it too") \
-    X(L1_OLD, "an atomic's old values; other requests outstanding")                           \
-    X(L1_LAST_OLD, "an atomic's old values; last request outstanding")                        \
-    X(L1_ACK, "a store's version; other requests outstanding")                                \
-    X(L1_LAST_ACK, "a store's version; last request outstanding")
-
-#define RCC_NUMBER_(name, ...) rcc_##name,
-#define RCC_SAME(name, ...) GPC_SAME_NUMBER(name, rcc_##name);
-enum { RCC_L1_STATES(RCC_NUMBER_) };
-enum { RCC_L1_EVENTS(RCC_NUMBER_) };
-
-gpc_event_id_t rcc_l1_classify(const gpc_step_t *x);
-uint8_t rcc_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
-uint32_t rcc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+/* The tables of the L1: over lines, and over the unit: launches, the increment against livelock, and the flush of a rollover. */
+enum { RCC_TABLE_LINES, RCC_TABLE_CLOCK };
+extern const gpc_controller_type_t rcc_l1;
 /* The clock of the core is at least this late. */
 void rcc_raise(const gpc_controller_t *l1, uint64_t *clock, uint64_t least);
-/* Sends the core's store or atomic with the time; it becomes pending. */
-GPC_MUST_CHECK int rcc_send_write(gpc_step_t *x, uint64_t now);
-
-GPC_DECLARE_ACTION(rcc_act_request_line);
-GPC_DECLARE_ACTION(rcc_act_merge_timed);
-GPC_DECLARE_ACTION(rcc_act_hit);
-GPC_DECLARE_ACTION(rcc_act_raise_now);
-GPC_DECLARE_ACTION(rcc_act_fill_copy);
-GPC_DECLARE_ACTION(rcc_act_renew_copy);
-GPC_DECLARE_ACTION(rcc_act_request_again);
-GPC_DECLARE_ACTION(rcc_act_complete_from_copy);
-
-/* Over the unit: launches, the increment against livelock, and the flush of a rollover. */
-enum { RCC_TABLE_LINES, RCC_TABLE_CLOCK };
-extern const gpc_table_t rcc_l1_clock;
-
-#define RCC_L1_COUNTERS(X, P)                                                              \
-    X(P, expired_loads, "loads sent to the L2 although the L1 has the copy, expired")      \
-    X(P, now_advances, "advances of a core's clock")                                       \
-    X(P, logical_time, "logical time by which the cores' clocks advanced, summed")         \
-    X(P, ticks, "advances by 1 after `tick` core cycles, which end spins on a leased copy")
-GPC_COUNTS(RCC_L1_COUNT, RCC_L1_COUNTERS)
-
-#define RCC_L1(table, clocks)                                                                                           \
-    {                                                                                                                   \
-        .name = "L1", .position = GPC_AT_CORE, .tables = {&(table), &rcc_l1_clock},                                     \
-        .arrays = {{.name = "tags", .line = rcc_l1_line_described, .has_data = true}},                                  \
-        .mshr = gpc_requests_mshr_described, .unit = (clocks), .counters = RCC_L1_COUNT_info, .route = rcc_l1_route,                      \
-        .victim_rank = rcc_l1_victim_rank, .begins = 1u << RCC_TABLE_CLOCK,                                             \
-    }
+/* RCC-WO: a core's reads and writes have a clock each. */
+extern const gpc_watched_t rcc_sc_watched, rcc_wo_watched;
 
 /* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
 
@@ -227,7 +169,16 @@ extern const gpc_controller_type_t rcc_l2;
 /* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */
 uint64_t rcc_leased(const gpc_controller_t *bank, gpc_address_t line);
 uint64_t rcc_lease(const gpc_controller_t *l1, gpc_index_t way);
-uint64_t rcc_clock(const gpc_controller_t *l1);
 GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
+
+/* ---- what both protocols declare: the run's consistency rule chooses one clock or two --------------------------------------------- */
+
+#define RCC_PROTOCOL                                                                                                   \
+    .paper = "Ren and Lis, HPCA 2017", .family = "relativistic coherence", .controllers = {&rcc_l1, &rcc_l2},          \
+    .messages = RCC_info, .num_messages = GPC_COUNT_OF(RCC_info), .message = rcc_message_described,                    \
+    .networks = RCC_NETWORKS, .options = RCC_OPTIONS,                                                                  \
+    .public_sizes = {.given = true, .option = RCC_OPTION_BYTES}, .derive = rcc_derive, .check = rcc_check,             \
+    .keeps_time = true, .logical_time = true, .host_read = gpc_host_read, .host_write = gpc_host_write_alone,          \
+    .monitor = rcc_monitor
 
 #endif

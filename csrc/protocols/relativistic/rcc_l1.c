@@ -1,4 +1,5 @@
-/* rcc_l1.c: the L1 of RCC-SC and RCC-WO: classification, shared actions, clocks.
+/* rcc_l1.c: the L1 of RCC-SC and RCC-WO: the tables of lines and of the core's clocks. The run's rule, sc or rc, chooses one clock or
+ * two.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.C to III.E, figure 5.
  * Hardened H2: a load that merged with an older read request compares the time of its own issue with the lease that arrives. If it
@@ -13,8 +14,41 @@
  */
 #include "protocols/relativistic/rcc.h"
 
-enum { RCC_L1_STATES(GPC_FSM_STATE_ENUM_) };
-enum { RCC_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
+#define L1_STATES(X)                                                                                    \
+    X(L1_I, STABLE, "not present, or expired: the data and their lease may remain, for a renewal")          \
+    X(L1_V, STABLE, "present, readable until its lease ends")                                               \
+    X(L1_IV, TRANSIENT_CACHE, "read request outstanding; later loads merge")                                \
+    X(L1_II, TRANSIENT_CACHE, "stores or atomics outstanding, and perhaps reads; no copy is readable")      \
+    X(L1_VI, TRANSIENT_COHERENCE, "stores or atomics outstanding; other warps may read the old copy")
+#define L1_EVENTS(X)                                                                      \
+    X(L1_LOAD, "coalesced load of a warp")                                                    \
+    X(L1_STORE, "coalesced store of a warp, with its word mask")                              \
+    X(L1_ATOMIC, "atomic read-modify-writes with their lane list, performed at the L2")       \
+    X(L1_EVICT, "way chosen for replacement")                                                 \
+    X(L1_EXPIRE, "the lease ended: now > exp (precedes any other event)")                     \
+    X(L1_DATA, "data of a load; other requests outstanding")                                  \
+    X(L1_LAST_DATA, "data of a load; last request outstanding")                               \
+    X(L1_DATA_EXPIRED, "data that expired in flight; other requests outstanding")             \
+    X(L1_LAST_DATA_EXPIRED, "data that expired in flight; last request outstanding")          \
+    X(L1_DATA_AGAIN, "data that expired in flight, for merged loads issued after their lease too") \
+    X(L1_RENEW, "a new lease for the copy; other requests outstanding")                       \
+    X(L1_LAST_RENEW, "a new lease for the copy; last request outstanding")                    \
+    X(L1_RENEW_EXPIRED, "a lease that expired in flight; other requests outstanding")         \
+    X(L1_LAST_RENEW_EXPIRED, "a lease that expired in flight; last request outstanding")      \
+    X(L1_RENEW_AGAIN, "a lease that expired in flight, for merged loads issued after it too") \
+    X(L1_OLD, "an atomic's old values; other requests outstanding")                           \
+    X(L1_LAST_OLD, "an atomic's old values; last request outstanding")                        \
+    X(L1_ACK, "a store's version; other requests outstanding")                                \
+    X(L1_LAST_ACK, "a store's version; last request outstanding")
+
+GPC_FSM(L1, L1_STATES, L1_EVENTS)
+
+#define COUNTERS(X, P)                                                              \
+    X(P, expired_loads, "loads sent to the L2 although the L1 has the copy, expired")      \
+    X(P, now_advances, "advances of a core's clock")                                       \
+    X(P, logical_time, "logical time by which the cores' clocks advanced, summed")         \
+    X(P, ticks, "advances by 1 after `tick` core cycles, which end spins on a leased copy")
+GPC_COUNTS(COUNT, COUNTERS)
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------------------ */
 
@@ -22,18 +56,25 @@ void
 rcc_raise(const gpc_controller_t *l1, uint64_t *clock, uint64_t least)
 {
     if (least > *clock) {
-        l1->own_counters[RCC_L1_COUNT_now_advances]++;
-        l1->own_counters[RCC_L1_COUNT_logical_time] += least - *clock;
+        l1->own_counters[COUNT_now_advances]++;
+        l1->own_counters[COUNT_logical_time] += least - *clock;
         *clock = least;
     }
 }
 
-/* All clocks of the core: every field of the unit is one. */
+/* All clocks of the core: every field of the unit is one; under sc the first. */
 static uint64_t *
 clocks_of(const gpc_controller_t *unit, uint32_t *count)
 {
-    *count = unit->type->unit()->count;
+    *count = unit->rule == GPC_RULE_SC ? 1 : unit->type->unit()->count;
     return unit->unit_fields;
+}
+
+static uint64_t *
+clock_of_writes(const gpc_controller_t *unit)
+{
+    rcc_l1_unit_t *core = rcc_l1_unit(unit);
+    return unit->rule == GPC_RULE_SC ? &core->now : &core->writes;
 }
 
 static uint64_t
@@ -58,8 +99,8 @@ raise_all(const gpc_controller_t *l1, uint64_t least)
     }
 }
 
-uint64_t
-rcc_clock(const gpc_controller_t *l1)
+static uint64_t
+clock_of(const gpc_controller_t *l1)
 {
     return rcc_l1_unit(l1)->now;
 }
@@ -112,8 +153,8 @@ has_polled_enough(const gpc_step_t *x)
                                            : rcc_l1_line(x)->polls >= polls;
 }
 
-gpc_event_id_t
-rcc_l1_classify(const gpc_step_t *x)
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
 {
     bool last = gpc_is_last_answer(x), has_copy = x->state == L1_V || x->state == L1_VI;
 
@@ -141,8 +182,8 @@ rcc_l1_classify(const gpc_step_t *x)
     }
 }
 
-uint32_t
-rcc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
+static uint32_t
+victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 {
     return rcc_l1_line_at(unit, array, way)->exp < rcc_l1_unit(unit)->now ? 0 : 1;
 }
@@ -158,7 +199,7 @@ stamp_read(const gpc_step_t *x, gpc_msg_t *msg)
     return msg;
 }
 
-GPC_SHARED_ACTION(rcc_act_hit, "complete the load from the copy; count it")
+GPC_ACTION(act_hit_counted, "complete the load from the copy; count it")
 {
     uint8_t *polls = &rcc_l1_line(x)->polls;
     bool counts = x->msg->order != GPC_ORDER_WEAK && x->unit->options[RCC_OPTION_POLLS] != RCC_POLLS_OFF;
@@ -169,38 +210,60 @@ GPC_SHARED_ACTION(rcc_act_hit, "complete the load from the copy; count it")
     return gpc_act(act_hit, x);
 }
 
-GPC_SHARED_ACTION(rcc_act_request_line,
-                  "send GETS with now and the lease of the copy, if its data remain; the load becomes pending")
+GPC_ACTION(act_request_line,
+           "send GETS with now and the lease of the copy, if its data remain; the load becomes pending")
 {
     rcc_message(x->msg)->now = rcc_l1_unit(x->unit)->now;
     if (x->state == L1_I && rcc_l1_line(x)->exp && rcc_l1_line(x)->exp < rcc_l1_unit(x->unit)->now) {
-        gpc_count_own(x, RCC_L1_COUNT_expired_loads);
+        gpc_count_own(x, COUNT_expired_loads);
         gpc_count(x, expired);
     }
     return gpc_send_and_wait(x, stamp_read(x, gpc_new_request(x, RCC_GETS)));
 }
 
-GPC_SHARED_ACTION(rcc_act_merge_timed, "merge the load into the outstanding read, with the time of its issue")
+GPC_ACTION(act_merge_timed, "merge the load into the outstanding read, with the time of its issue")
 {
     rcc_message(x->msg)->now = rcc_l1_unit(x->unit)->now;
     return gpc_act(act_merge_load, x);
 }
 
-int
-rcc_send_write(gpc_step_t *x, uint64_t now)
+static int
+send_write(gpc_step_t *x, uint64_t now)
 {
     gpc_msg_t *msg = gpc_new_request(x, x->cause == GPC_MSG_STORE ? RCC_WRITE : RCC_ATOMIC);
     rcc_message(msg)->now = now;
     return gpc_send_and_wait(x, msg);
 }
 
-GPC_SHARED_ACTION(rcc_act_raise_now, "now = max(now, ver)")
+GPC_ACTION(act_write_through, "send WRITE with the clock of writes; the store becomes pending")
+{
+    return send_write(x, *clock_of_writes(x->unit));
+}
+
+GPC_ACTION(act_send_atomic, "send ATOMIC with the later clock; the atomic becomes pending")
+{
+    return send_write(x, rcc_later(rcc_l1_unit(x->unit)->now, *clock_of_writes(x->unit)));
+}
+
+GPC_ACTION(act_raise_now, "now = max(now, ver)")
 {
     rcc_raise(x->unit, &rcc_l1_unit(x->unit)->now, rcc_message(x->msg)->ver);
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(rcc_act_fill_copy, "fill the reserved way and its lease from the answer")
+GPC_ACTION(act_raise_writes, "clock of writes = max(itself, ver)")
+{
+    rcc_raise(x->unit, clock_of_writes(x->unit), rcc_message(x->msg)->ver);
+    return GPC_OK;
+}
+
+GPC_ACTION(act_raise_both, "now and the clock of writes = max(themselves, ver)")
+{
+    (void) gpc_act(act_raise_now, x);
+    return gpc_act(act_raise_writes, x);
+}
+
+GPC_ACTION(act_fill_copy, "fill the reserved way and its lease from the answer")
 {
     rcc_l1_line(x)->exp = rcc_message(x->msg)->exp;
     rcc_l1_line(x)->polls = 0;
@@ -208,7 +271,7 @@ GPC_SHARED_ACTION(rcc_act_fill_copy, "fill the reserved way and its lease from t
     return gpc_act(act_fill, x);
 }
 
-GPC_SHARED_ACTION(rcc_act_renew_copy, "the copy has the answer's lease")
+GPC_ACTION(act_renew_copy, "the copy has the answer's lease")
 {
     rcc_l1_line(x)->exp = rcc_message(x->msg)->exp;
     rcc_l1_line(x)->polls = 0;
@@ -216,7 +279,7 @@ GPC_SHARED_ACTION(rcc_act_renew_copy, "the copy has the answer's lease")
     return GPC_OK;
 }
 
-GPC_SHARED_ACTION(rcc_act_request_again, "send GETS again, for the loads issued after the answer's lease together")
+GPC_ACTION(act_request_again, "send GETS again, for the loads issued after the answer's lease together")
 {
     const gpc_msg_t *first = NULL;
     GPC_FOR_PENDING(x, waiting)
@@ -233,11 +296,78 @@ GPC_SHARED_ACTION(rcc_act_request_again, "send GETS again, for the loads issued 
     return gpc_send_outstanding(x, stamp_read(x, again));
 }
 
-GPC_SHARED_ACTION(rcc_act_complete_from_copy, "complete the loads that this answer serves, from the copy")
+GPC_ACTION(act_complete_from_copy, "complete the loads that this answer serves, from the copy")
 {
     gpc_merge_words(x->msg->data, gpc_line_words(x), gpc_all_words(x->unit));
     return gpc_act(act_complete, x);
 }
+
+/* ---- the table of lines --------------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_EVICT] = GO_HARDENED(L1_I, act_release_way), /* an expired copy */
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit_counted),
+        [L1_STORE] = GO(L1_VI, act_write_through),
+        [L1_ATOMIC] = GO(L1_VI, act_send_atomic),
+        [L1_EVICT] = GO(L1_I, act_release_way),
+        [L1_EXPIRE] = GO(L1_I),
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_timed),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_LAST_DATA] = GO(L1_V, act_raise_now, act_fill_copy, act_complete),
+        [L1_LAST_DATA_EXPIRED] = GO_HARDENED(L1_I, act_raise_now, act_fill_copy, act_complete),
+        [L1_DATA_AGAIN] = GO_HARDENED(L1_IV, act_raise_now, act_fill_copy, act_request_again, act_complete),
+        [L1_LAST_RENEW] = GO(L1_V, act_renew_copy, act_complete_from_copy),
+        [L1_LAST_RENEW_EXPIRED] = GO_HARDENED(L1_I, act_renew_copy, act_complete_from_copy),
+        [L1_RENEW_AGAIN] = GO_HARDENED(L1_IV, act_renew_copy, act_request_again, act_complete_from_copy),
+    },
+    [L1_II] = {
+        [L1_LOAD] = GO(L1_II, act_reserve_way, act_request_line), /* no merging: an outstanding read may precede this core's store */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_DATA] = GO(L1_VI, act_raise_now, act_fill_copy, act_complete),
+        [L1_LAST_DATA] = GO(L1_V, act_raise_now, act_fill_copy, act_complete),
+        [L1_DATA_EXPIRED] = GO_HARDENED(L1_II, act_raise_now, act_fill_copy, act_complete),
+        [L1_LAST_DATA_EXPIRED] = GO_HARDENED(L1_I, act_raise_now, act_fill_copy, act_complete),
+        [L1_DATA_AGAIN] = GO_HARDENED(L1_II, act_raise_now, act_fill_copy, act_request_again, act_complete),
+        [L1_RENEW] = GO(L1_VI, act_renew_copy, act_complete_from_copy),
+        [L1_LAST_RENEW] = GO_HARDENED(L1_V, act_renew_copy, act_complete_from_copy), /* of a read that followed the last ACK */
+        [L1_RENEW_EXPIRED] = GO_HARDENED(L1_II, act_renew_copy, act_complete_from_copy),
+        [L1_LAST_RENEW_EXPIRED] = GO_HARDENED(L1_I, act_renew_copy, act_complete_from_copy),
+        [L1_RENEW_AGAIN] = GO_HARDENED(L1_II, act_renew_copy, act_request_again, act_complete_from_copy),
+        [L1_OLD] = GO(L1_II, act_raise_both, act_complete),
+        [L1_LAST_OLD] = GO(L1_I, act_raise_both, act_complete, act_release_way),
+        [L1_ACK] = GO(L1_II, act_raise_writes, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_raise_writes, act_complete, act_release_way),
+    },
+    [L1_VI] = { /* leases of one line arrive in order: none that arrives here has expired */
+        [L1_LOAD] = GO(L1_VI, act_hit_counted), /* the old value: the store's version exceeds the lease */
+        [L1_STORE] = GO(L1_VI, act_write_through),
+        [L1_ATOMIC] = GO(L1_VI, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_EXPIRE] = GO(L1_II),
+        [L1_DATA] = GO(L1_VI, act_raise_now, act_fill_copy, act_complete),
+        [L1_LAST_DATA] = GO(L1_V, act_raise_now, act_fill_copy, act_complete),
+        [L1_RENEW] = GO_HARDENED(L1_VI, act_renew_copy, act_complete_from_copy), /* as in II */
+        [L1_LAST_RENEW] = GO_HARDENED(L1_V, act_renew_copy, act_complete_from_copy),
+        [L1_OLD] = GO(L1_II, act_raise_both, act_complete),
+        [L1_LAST_OLD] = GO(L1_I, act_raise_both, act_complete, act_release_way),
+        [L1_ACK] = GO(L1_II, act_raise_writes, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_raise_writes, act_complete, act_release_way),
+    },
+};
+/* clang-format on */
 
 /* ---- over the unit --------------------------------------------------------------------------------------------------------------- */
 
@@ -297,7 +427,7 @@ GPC_ACTION(act_tick, "now = now + 1")
     for (uint32_t i = 0; i < count; i++) {
         rcc_raise(x->unit, &clock[i], gpc_later(x->unit, clock[i], 1));
     }
-    gpc_count_own(x, RCC_L1_COUNT_ticks);
+    gpc_count_own(x, COUNT_ticks);
     return GPC_OK;
 }
 
@@ -317,11 +447,32 @@ static const gpc_cell_t clock_table[CLOCK_NUM_STATES][CLOCK_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-const gpc_table_t rcc_l1_clock = {GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, clock_classify)};
+static const gpc_table_t clock = {GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, clock_classify)};
 
-uint8_t
-rcc_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     (void) unit;
     return msg->type == GPC_MSG_TIMER ? RCC_TABLE_CLOCK : RCC_TABLE_LINES;
 }
+
+static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .keeps_initial = true};
+
+const gpc_controller_type_t rcc_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&lines, &clock},
+    .arrays = {{.name = "tags", .line = rcc_l1_line_described, .has_data = true}},
+    .mshr = gpc_requests_mshr_described,
+    .unit = rcc_l1_unit_described,
+    .counters = COUNT_info,
+    .route = route,
+    .victim_rank = victim_rank,
+    .begins = 1u << RCC_TABLE_CLOCK,
+};
+
+#define WATCHED                                                                                                        \
+    .promise = GPC_PROMISE_LOGICAL, .readable = 1u << L1_V | 1u << L1_VI, .copies = 1u << L1_V | 1u << L1_VI,          \
+    .bank_is_whole = true, .lease = rcc_lease, .leased = rcc_leased, .clock = clock_of
+const gpc_watched_t rcc_sc_watched = {WATCHED};
+const gpc_watched_t rcc_wo_watched = {WATCHED, .two_views = true};
