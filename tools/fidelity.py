@@ -8,9 +8,10 @@ interruption the next call continues. Disagreements without a recorded reason ar
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
+
+import generated
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import seeds
@@ -21,7 +22,6 @@ from gpucoh.papers.study import reason_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
-BLOCK = re.compile(r"(<!-- (\w+) (\w+) (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> None:
@@ -49,15 +49,14 @@ def main() -> None:
         parameters=paper.parameters,
     )
 
-    def measured(match: re.Match[str]) -> str:
-        head, table, name, scale, end = match.groups()
-        if (name, scale) != (given.paper, given.scale):
-            return match.group(0)
-        print(f"{table} {name} {scale}", file=sys.stderr)
-        return f"{head}{TABLES[table](paper, bench)}\n{end}"
+    def measured(part: str) -> str | None:
+        table, *which = part.split()
+        if which != [given.paper, given.scale]:
+            return None
+        print(part, file=sys.stderr)
+        return TABLES[table](paper, bench)
 
-    text = given.page.read_text(encoding="utf-8")
-    given.page.write_text(BLOCK.sub(measured, text), encoding="utf-8")
+    generated.rewrite(given.page, measured)
     for verdict in scorecard(paper, bench):
         if verdict.agrees == "no" and not reason_of(paper.id, verdict.id, given.scale):
             print(f"{verdict.id} does not agree, and no reason is recorded", file=sys.stderr)

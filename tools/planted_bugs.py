@@ -1,15 +1,16 @@
 """Which checkers catch which planted bug: ``tests/verification/planted.toml`` and the table in the docs.
 
-    python tools/planted_bugs.py --find [ID ...]    run `gpucoh verify` on all planted bugs or these; note the results
+    python tools/planted_bugs.py --find [ID ...]    try the checkers on all planted bugs or these; note what catches
     python tools/planted_bugs.py --check            repeat every noted catch (make proof)
     python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification.md
     python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule and
 options, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors``
-(workload, options), ``litmus`` (test, largest number of runs, options), ``fuzz``. A new checker needs a member and a
-function in CHECKERS. ``--find`` explores a planted bug with the options of its row, and keeps a program that catches it
-when no program of `gpucoh verify` does.
+(workload, options), ``litmus`` (test, largest number of runs, options). A new checker needs a member and a function in
+CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options of its row, tries every built-in litmus
+test, and runs some workloads with monitors. It keeps a note that still catches the bug, and names the bugs that nothing
+catches.
 """
 
 from __future__ import annotations
@@ -25,13 +26,22 @@ from typing import Any
 import tomli_w
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import generated
 import mutants
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTES = ROOT / "tests" / "verification" / "planted.toml"
 PAGE = ROOT / "docs" / "verification.md"
-BEGIN, END = "<!-- begin: {} (tools/planted_bugs.py --docs) -->", "<!-- end: {} -->"
 ORDINARY = "an ordinary mistake"
+LITMUS_RUNS = 500  # of each test, in a search
+WORKLOADS = (
+    "bfs",
+    "stn",
+    "bh",
+    "cl",
+    "cc",
+    "dlb",
+)  # they caught most of the bugs that monitors catch
 
 
 def read_notes() -> dict[str, dict[str, Any]]:
@@ -118,9 +128,15 @@ CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
 # ---- commands
 
 
+def noted_options(row: dict[str, Any]) -> str:
+    """The options that the explorer needs for a planted bug, in brackets; empty: the defaults."""
+    return str(row.get("verify", {}).get("options", ""))
+
+
 def first_violation(
     name: str, protocol: Any, invariants: bool, options: str
 ) -> dict[str, Any] | None:
+    """The explorer's first violation."""
     from gpucoh.verify.explorer import verify
 
     for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
@@ -139,26 +155,72 @@ def first_violation(
     return None
 
 
+def find_verify(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    return first_violation(name, protocol, True, noted_options(row))
+
+
+def find_consequence(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    """Of literal readings, the wrong value that a violated invariant causes."""
+    if protocol.paper == ORDINARY or row.get("verify", {}).get("kind") != "invariant":
+        return None
+    return first_violation(name, protocol, False, noted_options(row))
+
+
+def find_litmus(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    """The first built-in litmus test that catches it."""
+    from gpucoh.litmus import builtins
+
+    notes = ({"test": test, "runs": LITMUS_RUNS} for test in builtins())
+    return next((note for note in notes if check_litmus(name, note)), None)
+
+
+def find_monitors(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    """The first of some workloads in which a monitor or the race detector catches it."""
+    notes = ({"workload": workload} for workload in WORKLOADS)
+    return next((note for note in notes if check_monitors(name, note)), None)
+
+
+SEARCHES: dict[str, Callable[[str, Any, dict[str, Any]], dict[str, Any] | None]] = {
+    "verify": find_verify,
+    "consequence": find_consequence,
+    "litmus": find_litmus,
+    "monitors": find_monitors,
+}
+# The explorer's shortest execution depends on the tables, so a search replaces what is noted.
+REPLACED = ("verify", "consequence")
+
+
+def found_by(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """What catches a planted bug: checker -> note. ``row`` is what was noted of it."""
+    made: dict[str, Any] = {}
+    for checker, search in SEARCHES.items():
+        kept = row.get(checker)
+        if kept and checker not in REPLACED and CHECKERS[checker](name, kept):
+            made[checker] = kept
+        elif note := search(name, protocol, row | made):
+            made[checker] = note
+        elif kept and checker in REPLACED and CHECKERS[checker](name, kept):
+            made[checker] = kept
+    return made
+
+
 def find(names: list[str]) -> int:
-    """The explorer's first finding; for literal readings also the wrong value that a violated invariant causes."""
-    for name, protocol in planted().items():
-        if names and name not in names:
-            continue
-        notes = read_notes()
-        row = notes.setdefault(name, {})
-        options = row.get("verify", {}).get("options", "")
-        made = {"verify": first_violation(name, protocol, True, options), "consequence": None}
-        if protocol.paper != ORDINARY and made["verify"] and made["verify"]["kind"] == "invariant":
-            made["consequence"] = first_violation(name, protocol, False, options)
-        for checker, note in made.items():
-            kept = row.pop(checker, None)
-            if note:
-                row[checker] = note
-            elif kept and CHECKERS[checker](name, kept):
-                row[checker] = kept
-        print(f"{name:<45} {made}", flush=True)
-        NOTES.write_text(tomli_w.dumps(dict(sorted(notes.items()))), encoding="utf-8")
-    return 0
+    """Search and note what catches each planted bug; status 1: nothing catches one."""
+    known = planted()
+    for unknown in set(names) - set(known):
+        print(f"unknown planted bug {unknown!r} (`python tools/mutants.py` lists them)")
+        return 2
+    nothing, missed = f"nothing catches it (tried: {', '.join(SEARCHES)})", []
+    for name in names or known:
+        made = found_by(name, known[name], read_notes().get(name, {}))
+        caught = "; ".join(f"{checker}: {note}" for checker, note in made.items())
+        print(f"{name:<45} {caught or nothing}", flush=True)
+        if not made:
+            missed.append(name)
+        notes = read_notes() | {name: made}
+        text = tomli_w.dumps({name: row for name, row in sorted(notes.items()) if row})
+        NOTES.write_text(text, encoding="utf-8")
+    return 1 if missed else 0
 
 
 def check() -> int:
@@ -195,7 +257,6 @@ def table() -> str:
             )
         if "litmus" in row:
             caught.append(f"litmus: {row['litmus']['test']}{row['litmus'].get('options', '')}")
-        caught += [checker for checker in row if checker not in (*CHECKERS, "consequence")]
         reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
         text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
         lines.append(f"| `{name}` | {text} | {'; '.join(caught) or 'nothing'} |")
@@ -271,21 +332,6 @@ def moving(protocol: Any, controller: str) -> set[int]:
     }
 
 
-def docs(parts: dict[str, Callable[[], str]]) -> int:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, make in parts.items():
-        made = make()
-        begin, end = BEGIN.format(name), END.format(name)
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            print(f"{PAGE}: no place for the {name}: {begin} .. {end}", file=sys.stderr)
-            return 2
-        text = f"{before}{begin}\n\n{made}\n\n{end}{after}"
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--find", nargs="*", metavar="ID")
@@ -300,9 +346,9 @@ def main() -> int:
     if arguments.check:
         status |= check()
     if arguments.docs:
-        status |= docs({"table": table, "drawings": drawings})
+        generated.rewrite_named(PAGE, {"planted bugs": table, "drawings": drawings})
     if arguments.figures:
-        status |= docs({"figures": figures})
+        generated.rewrite_named(PAGE, {"explored states": figures})
     return status
 
 

@@ -195,6 +195,7 @@ def test_the_declared_sizes_are_near_those_of_the_arrays(which, chosen, monkeypa
 
 
 def test_the_tool_writes_the_blocks_of_one_paper_and_scale(paper, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
     spec = importlib.util.spec_from_file_location("fidelity", ROOT / "tools" / "fidelity.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)

@@ -68,6 +68,16 @@ def test_every_file_that_a_page_links_to_is_there(page):
         assert (page.parent / target).exists(), target
 
 
+def test_tables_of_protocols_are_those_of_the_registry(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    generated, pages = importlib.import_module("generated"), importlib.import_module("pages")
+    for name, make in pages.PAGES.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        made = make()
+        assert made in text, f"{name}: run `python tools/pages.py`"
+        assert text == generated.rewritten(text, {"protocols": made}.get)
+
+
 def test_the_page_on_statistics_names_every_key():
     named = set(
         re.findall(r"`(\w+)`", (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8"))

@@ -1,0 +1,46 @@
+"""Generated parts of documentation pages: the text between ``<!-- NAME -->`` and ``<!-- end -->``.
+
+The text around such a part is written by hand. `tools/pages.py`, `tools/planted_bugs.py` and `tools/fidelity.py` write
+the parts whose names they know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+PART = re.compile(r"(<!-- ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rewritten(text: str, make: Callable[[str], str | None]) -> str:
+    """A page with new parts: ``make(name)`` returns the text of a part, or None to leave it."""
+
+    def part(match: re.Match[str]) -> str:
+        begin, name, end = match.groups()
+        made = make(name)
+        return match.group(0) if made is None else f"{begin}{made}\n{end}"
+
+    return PART.sub(part, text)
+
+
+def rewrite(page: Path, make: Callable[[str], str | None]) -> None:
+    """Write a page with new parts."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(rewritten(text, make), encoding="utf-8")
+
+
+def rewrite_named(page: Path, parts: dict[str, Callable[[], str]]) -> None:
+    """Write the named parts of a page.
+
+    Raises
+    ------
+    SystemExit
+        If the page lacks one of them.
+    """
+    missing = set(parts) - {match[2] for match in PART.finditer(page.read_text(encoding="utf-8"))}
+    if missing:
+        raise SystemExit(
+            f"{page}: no part named {min(missing)!r} (expected: <!-- {min(missing)} -->)"
+        )
+    rewrite(page, lambda name: parts[name]() if name in parts else None)
