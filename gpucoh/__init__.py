@@ -37,12 +37,13 @@ from gpucoh.device.gpu import GPU, Snapshot, protocols
 from gpucoh.device.gpu import VERSION as __version__
 from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
-from gpucoh.experiments.runner import RunResult, run
+from gpucoh.experiments.runner import run
 from gpucoh.experiments.sweeps import sweep
 from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
+from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import WHOLE_RUN, Results
-from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import add_rows, key_of, row_of
+from gpucoh.results.runs import RunResult
 
 _PACKAGE = Path(__file__).parents[1]
 # Parts of the package that do not change a run.

@@ -23,9 +23,10 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.units import nearest
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
-from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
+from gpucoh.results.runs import RunResult
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gpucoh.device.gpu import resolve
-from gpucoh.report.subjects import RunLike
 from gpucoh.results.energy import COEFFICIENTS, estimate
+from gpucoh.results.runs import RunResult
 
-Amount = Callable[[RunLike], float | None]
+Amount = Callable[[RunResult], float | None]
 
 
 def share(part: float, whole: float) -> float | None:
@@ -23,7 +23,7 @@ def _defined(rate: float) -> float | None:
     return None if math.isnan(rate) else rate
 
 
-def _network_energy(run: RunLike) -> float:
+def _network_energy(run: RunResult) -> float:
     return float(run.stats.energy["noc_dynamic"] + run.stats.energy["noc_static"])
 
 
@@ -42,7 +42,7 @@ _DYNAMIC = {
 }
 
 
-def flit_crossings(run: RunLike) -> dict[str, int]:
+def flit_crossings(run: RunResult) -> dict[str, int]:
     """Flit crossings (flits times hops) by use: read, registration, write, atomic."""
     by_class = run.stats.flit_hops_by_class()
     return {use: sum(by_class.get(name, 0) for name in names) for use, names in _USES.items()}
@@ -56,12 +56,12 @@ def _by_place(joules: Mapping[str, float]) -> dict[str, float]:
     return places
 
 
-def energy_by_place(run: RunLike) -> dict[str, float]:
+def energy_by_place(run: RunResult) -> dict[str, float]:
     """Joules without DRAM by place: core, scratchpad, network, l1, l2."""
     return _by_place(run.stats.energy)
 
 
-def _dynamic_energy(run: RunLike) -> float:
+def _dynamic_energy(run: RunResult) -> float:
     """Joules of events alone, without static powers and DRAM, as in DeNovo's figures."""
     protocol = resolve(run.protocol).protocol
     joules = estimate(
@@ -74,19 +74,19 @@ def _dynamic_energy(run: RunLike) -> float:
     return sum(_by_place(joules).values())
 
 
-def order_stall_cycles(run: RunLike) -> tuple[int, int]:
+def order_stall_cycles(run: RunResult) -> tuple[int, int]:
     """Warp cycles of SC stalls behind loads, and behind stores and atomics."""
     core = run.stats.core
     behind_writes = core.order_stall_store_cycles + core.order_stall_atomic_cycles
     return core.order_stall_load_cycles, behind_writes
 
 
-def _share_behind_writes(run: RunLike) -> float | None:
+def _share_behind_writes(run: RunResult) -> float | None:
     behind_loads, behind_writes = order_stall_cycles(run)
     return share(behind_writes, behind_loads + behind_writes)
 
 
-def expired_loads(run: RunLike) -> tuple[int, int]:
+def expired_loads(run: RunResult) -> tuple[int, int]:
     """Loads that found an expired copy: those whose line was unchanged at the L2, and all."""
     counters = run.stats.counters
     return counters["L2"]["expired_unchanged"], counters["L1"]["expired_loads"]

@@ -10,11 +10,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
-from gpucoh.experiments.runner import RunResult
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.runs import Runs
+from gpucoh.results.matrix import geometric_mean, harmonic_mean
+from gpucoh.results.runs import RunResult
 
 MEANS: dict[str, Callable[[Sequence[float]], float | None]] = {
     "harmonic": harmonic_mean,

@@ -9,10 +9,10 @@ from gpucoh.papers.bars import Group
 from gpucoh.papers.claims import Claim
 from gpucoh.papers.counts import Count, Measure
 from gpucoh.papers.runs import Runs
-from gpucoh.report.subjects import RunLike
+from gpucoh.results.runs import RunResult
 
 
-def _parts(amounts: Callable[[RunLike], Mapping[str, float]], *names: str) -> Measure:
+def _parts(amounts: Callable[[RunResult], Mapping[str, float]], *names: str) -> Measure:
     """The mean heights of parts of a figure's bars: the subject's over the baseline's."""
 
     def measured(claim: Claim, workloads: list[str], runs: Runs) -> float | None:

@@ -15,7 +15,7 @@ from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
 from gpucoh.report.looks import kind_look, protocol_looks
 from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart
-from gpucoh.report.subjects import RunLike
+from gpucoh.results.runs import RunResult
 
 GROUPS = {
     "inter": "inter-workgroup communication",
@@ -129,7 +129,7 @@ def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart
 
 
 def stacked(
-    parts: Callable[[RunLike], Mapping[str, float]],
+    parts: Callable[[RunResult], Mapping[str, float]],
     kinds: Mapping[str, tuple[str, str]],
     label: str,
 ) -> Draw:
@@ -182,7 +182,7 @@ def stacked(
 
 
 def stacked_over_baseline(
-    parts: Callable[[RunLike], Mapping[str, float]],
+    parts: Callable[[RunResult], Mapping[str, float]],
     kinds: Mapping[str, tuple[str, str]],
     label: str,
 ) -> Draw:

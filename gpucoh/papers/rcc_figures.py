@@ -10,7 +10,7 @@ from gpucoh.papers.descriptions import state_rows, storage_rows
 from gpucoh.papers.drawing import by_workload, stacked
 from gpucoh.papers.panels import Draw, FigureSpec, Spec, TableSpec
 from gpucoh.papers.rcc_counts import SC_BASELINE as MESI
-from gpucoh.report.subjects import RunLike
+from gpucoh.results.runs import RunResult
 
 TCS = "tc-strong[consistency=sc]"
 SEQUENTIAL = (MESI, TCS, "rcc-sc")
@@ -18,7 +18,7 @@ SEQUENTIAL = (MESI, TCS, "rcc-sc")
 _BLOCK_BITS = 8 * (128 + 3)
 
 
-def _causes(run: RunLike) -> dict[str, float]:
+def _causes(run: RunResult) -> dict[str, float]:
     """Shares of the SC stall cycles, by the kind of the older access."""
     cycles = {
         kind: run.stats.core[f"order_stall_{kind}_cycles"] for kind in ("load", "store", "atomic")
@@ -27,7 +27,7 @@ def _causes(run: RunLike) -> dict[str, float]:
     return {kind: part / every for kind, part in cycles.items()} if every else {}
 
 
-def _expired(run: RunLike) -> dict[str, float]:
+def _expired(run: RunResult) -> dict[str, float]:
     """Shares of the loads that found an expired copy: unchanged at the L2, and changed."""
     unchanged, every = expired_loads(run)
     loads = run.stats.l1.loads

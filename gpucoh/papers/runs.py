@@ -13,7 +13,8 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
-from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.experiments.runner import Run
+from gpucoh.results.runs import RunResult
 from gpucoh.suite import workloads as all_workloads
 
 Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters

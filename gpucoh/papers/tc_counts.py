@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpucoh.experiments.comparison import geometric_mean
 from gpucoh.papers.claims import Claim
 from gpucoh.papers.counts import Count, Measure
 from gpucoh.papers.runs import Runs
 from gpucoh.papers.tc_figures import LIFETIMES
+from gpucoh.results.matrix import geometric_mean
 
 INVALIDATION_PROTOCOLS = ("mesi", "gpu-vi", "gpu-vini")
 FIXED = tuple(f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES)

@@ -18,13 +18,14 @@ from gpucoh.report.looks import (
     kind_look,
     protocol_looks,
 )
-from gpucoh.report.subjects import ComparisonLike, RunLike
 from gpucoh.results.energy import PARTS
+from gpucoh.results.matrix import Matrix
+from gpucoh.results.runs import RunResult
 
 ON_CHIP = ("noc_dynamic", "noc_static", "l1", "l2", "arrays")
 WHOLE = ("on_chip", "dram", "core")
 FORMATS = ("png", "svg", "pdf")
-Amounts = Callable[[RunLike], Mapping[str, float]]
+Amounts = Callable[[RunResult], Mapping[str, float]]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
@@ -54,19 +55,19 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
     return paths
 
 
-def subtitle(comparison: ComparisonLike) -> str:
+def subtitle(comparison: Matrix) -> str:
     """Machine, scale and seeds of the runs."""
     first, seeds = comparison.runs[0], comparison.seeds
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of {len(seeds)} seeds"
     return f"{first.machine}, scale {first.scale}, {which}"
 
 
-def speedup_figure(comparison: ComparisonLike, title: str = "Speedup", **options: Any) -> Figure:
+def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -> Figure:
     """Speedup over the baseline: a group of bars per workload and one of the harmonic means.
 
     Parameters
     ----------
-    comparison : ComparisonLike
+    comparison : Matrix
     title : str
         The automatic title, to which machine, scale and seed are added.
     **options
@@ -83,7 +84,7 @@ def speedup_figure(comparison: ComparisonLike, title: str = "Speedup", **options
 
 
 def traffic_figure(
-    comparison: ComparisonLike, title: str = "Traffic by message class", **options: Any
+    comparison: Matrix, title: str = "Traffic by message class", **options: Any
 ) -> Figure:
     """Flits by message class, stacked, relative to the baseline's flits; arguments as for the speedup."""
     chosen = Options(**options)
@@ -103,9 +104,7 @@ def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str, title: str
     )
 
 
-def energy_figure(
-    comparison: ComparisonLike, title: str = "Energy by part", **options: Any
-) -> Figure:
+def energy_figure(comparison: Matrix, title: str = "Energy by part", **options: Any) -> Figure:
     """Energy by part, stacked, relative to the baseline's; arguments as for the speedup.
 
     The upper chart has the total. The lower one splits network and caches, relative to the same parts of the
@@ -122,7 +121,7 @@ def energy_figure(
 
 
 def energy_chart(
-    comparison: ComparisonLike,
+    comparison: Matrix,
     protocols: Sequence[str],
     parts: Sequence[str],
     label: str,
@@ -140,7 +139,7 @@ def energy_chart(
     )
 
 
-def speedup_bars(comparison: ComparisonLike, protocols: Sequence[str]) -> dict[str, list[Bar]]:
+def speedup_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
     """Speedups over the baseline: workload -> bars, and the harmonic means over workloads without wrong results."""
     out: dict[str, list[Bar]] = {}
     ratios = {
@@ -173,7 +172,7 @@ def _harmonic(values: Sequence[float]) -> float:
     return statistics.harmonic_mean(values) if values else 0.0
 
 
-def _right(comparison: ComparisonLike, protocol: str) -> list[str]:
+def _right(comparison: Matrix, protocol: str) -> list[str]:
     """The workloads that enter the means: those without wrong results, also of the baseline."""
     return [
         name
@@ -182,7 +181,7 @@ def _right(comparison: ComparisonLike, protocol: str) -> list[str]:
     ]
 
 
-def _counted(comparison: ComparisonLike, names: Sequence[str]) -> tuple[int, int] | None:
+def _counted(comparison: Matrix, names: Sequence[str]) -> tuple[int, int] | None:
     every = len(comparison.workloads)
     return None if len(names) == every else (len(names), every)
 
@@ -205,13 +204,13 @@ def _bar(
     )
 
 
-def traffic_bars(comparison: ComparisonLike, protocols: Sequence[str]) -> dict[str, list[Bar]]:
+def traffic_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
     """Flits by class over the baseline's flits: workload -> bars, and their arithmetic means."""
     return relative_stacks(comparison, protocols, lambda run: run.stats.flits_by_class())
 
 
 def energy_bars(
-    comparison: ComparisonLike,
+    comparison: Matrix,
     protocols: Sequence[str],
     parts: Sequence[str],
     *,
@@ -223,7 +222,7 @@ def energy_bars(
     these, ``core`` that of cores and scratchpads.
     """
 
-    def amounts(run: RunLike) -> dict[str, float]:
+    def amounts(run: RunResult) -> dict[str, float]:
         # A run that ended before its first cycle took no time and no energy: no bar.
         time = (run.cycles or 1) if power else 1
         joules: dict[str, float] = dict(run.stats.energy)
@@ -236,7 +235,7 @@ def energy_bars(
 
 
 def relative_stacks(
-    comparison: ComparisonLike, protocols: Sequence[str], amounts: Amounts
+    comparison: Matrix, protocols: Sequence[str], amounts: Amounts
 ) -> dict[str, list[Bar]]:
     """Parts of each run over the total of the baseline's run with the same seed, and arithmetic means of them."""
     parts: dict[tuple[str, str, int], dict[str, float]] = {}

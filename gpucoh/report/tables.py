@@ -14,7 +14,8 @@ from gpucoh.device.protocols import Option, Protocol, Uncovered
 from gpucoh.device.protocols import Table as ProtocolTable
 from gpucoh.machines import Machine, description
 from gpucoh.report.explanation import derived_numbers
-from gpucoh.report.subjects import ComparisonLike, RunLike
+from gpucoh.results.matrix import Matrix
+from gpucoh.results.runs import RunResult
 from gpucoh.suite import GROUPS, PAPERS, Workload
 
 
@@ -30,7 +31,7 @@ def plain_table(
     return table
 
 
-def verdict(run: RunLike) -> Text:
+def verdict(run: RunResult) -> Text:
     """The verdict of a run, coloured if the terminal has colours."""
     word = run.verdict
     if run.correct is False and not run.error:
@@ -82,7 +83,7 @@ def checked(counts: Mapping[str, int], model: str) -> str:
     return ", ".join(counted) + "; races: " + races
 
 
-def print_run(console: Console, run: RunLike, check: bool = False) -> None:
+def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     """Print one run; with ``check`` also what was checked."""
     stats = run.stats
     loads, hits = stats.l1["loads"], stats.l1["load_hits"]
@@ -123,7 +124,7 @@ def print_run(console: Console, run: RunLike, check: bool = False) -> None:
     console.print(grid)
 
 
-def print_comparison(console: Console, comparison: ComparisonLike) -> None:
+def print_comparison(console: Console, comparison: Matrix) -> None:
     """Print the matrix, the means, and where answers are wrong."""
     rows: list[list[object]] = []
     last = ""

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import gpucoh
-from gpucoh.experiments.comparison import geometric_mean, harmonic_mean
 from gpucoh.report.charts import Bar
 from gpucoh.report.plots import energy_bars
+from gpucoh.results.matrix import geometric_mean, harmonic_mean
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}

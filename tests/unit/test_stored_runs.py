@@ -5,8 +5,9 @@ import pytest
 import gpucoh
 from gpucoh.experiments import stored
 from gpucoh.experiments.results import Results
-from gpucoh.experiments.runner import Run, RunResult
+from gpucoh.experiments.runner import Run
 from gpucoh.experiments.stored import stored_key, stored_runs
+from gpucoh.results.runs import RunResult
 
 RUNS = [
     Run(workload="vec-cpy", protocol=protocol, scale="tiny", seed=seed)

@@ -1,0 +1,212 @@
+"""A matrix of runs: ratios to a baseline, and their means."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.results.runs import RunResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class Matrix:
+    """The runs of a matrix: every workload under every protocol, with every seed; and their ratios and means.
+
+    Attributes
+    ----------
+    runs : tuple of RunResult
+        In order of workload, protocol and seed.
+    baseline : str
+        The protocol to which speedup, traffic and energy are relative.
+    """
+
+    runs: tuple[RunResult, ...]
+    baseline: str
+
+    @property
+    def workloads(self) -> list[str]:
+        """The workloads, in order."""
+        return list(dict.fromkeys(run.workload for run in self.runs))
+
+    @property
+    def protocols(self) -> list[str]:
+        """The protocols with their options, in order."""
+        return list(dict.fromkeys(run.protocol for run in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return list(dict.fromkeys(run.seed for run in self.runs))
+
+    @property
+    def failures(self) -> list[RunResult]:
+        """Runs with a wrong result although a memory model is promised."""
+        return [run for run in self.runs if run.counts_as_failure]
+
+    @short_traceback
+    def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
+        """One run of the matrix, by default with the first seed.
+
+        Raises
+        ------
+        ConfigError
+            If the matrix has no such run.
+        """
+        for item in self.runs:
+            if (item.workload, item.protocol) == (workload, protocol) and seed in (None, item.seed):
+                return item
+        which = "" if seed is None else f" with seed {seed}"
+        raise ConfigError(f"no run of {workload!r} under {protocol!r}{which} in this comparison")
+
+    def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
+        base = self.run(run.workload, self.baseline, run.seed)
+        energy, base_energy = _total_energy(run), _total_energy(base)
+        return {
+            "speedup": _ratio(base.cycles, run.cycles),
+            "traffic": _ratio(run.stats.flits(), base.stats.flits()),
+            "energy": _ratio(energy, base_energy),
+        }
+
+    @property
+    def summary(self) -> list[dict[str, Any]]:
+        """One entry per run: what ran, and speedup, traffic (flits) and energy relative to the baseline."""
+        return [
+            {"workload": run.workload, "protocol": run.protocol, "seed": run.seed}
+            | self._against_baseline(run)
+            for run in self.runs
+        ]
+
+    def right(self, workload: str, *protocols: str) -> bool:
+        """Whether no run of a workload under these protocols, with any seed, is wrong."""
+        return all(
+            run.correct is not False
+            for run in self.runs
+            if run.workload == workload and run.protocol in protocols
+        )
+
+    def means(self) -> pd.DataFrame:
+        """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
+        with LATE_IMPORT:
+            import pandas as pd
+
+        rows = self.mean_rows()
+        return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
+
+    def mean_rows(self) -> list[dict[str, Any]]:
+        """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
+
+        The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
+        several seeds a mean is the arithmetic mean of the seeds' means, and ``speedup_spread`` .. are the smallest and
+        the largest of them.
+        """
+        return [self._means_of(protocol) for protocol in self.protocols]
+
+    def _means_of(self, protocol: str) -> dict[str, Any]:
+        names = [name for name in self.workloads if self.right(name, protocol, self.baseline)]
+        by_seed: dict[str, list[float | None]] = {name: [] for name in _MEANS}
+        for seed in self.seeds:
+            rows = [self._against_baseline(self.run(name, protocol, seed)) for name in names]
+            for name, (measure, mean) in _MEANS.items():
+                by_seed[name].append(mean([row[measure] for row in rows]))
+        out: dict[str, Any] = {"protocol": protocol, "workloads": len(names)}
+        spreads: dict[str, Any] = {}
+        for name, means in by_seed.items():
+            values = [value for value in means if value is not None]
+            out[name] = statistics.fmean(values) if values else None
+            spreads[f"{name}_spread"] = [min(values), max(values)] if values else None
+        return out | spreads if len(self.seeds) > 1 else out
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A tidy table with one row per run: what ran, the verdict, counters (``l1_load_hits`` ..), and ratios."""
+        rows = []
+        for run, relative in zip(self.runs, self.summary, strict=True):
+            ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
+            rows.append(run.row() | ratios)
+        with LATE_IMPORT:
+            import pandas as pd
+
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as ``gpucoh compare --json`` prints it."""
+        return {
+            "runs": [run.to_dict() for run in self.runs],
+            "summary": self.summary,
+            "means": self.mean_rows(),
+            "baseline": self.baseline,
+        }
+
+    def __repr__(self) -> str:
+        verdicts = Counter(run.verdict for run in self.runs)
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        return markup.shortened(
+            f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols"
+            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}, "
+            f"baseline {self.baseline}: {counts}>"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = (
+            "workload",
+            "protocol",
+            "seed",
+            "cycles",
+            "speedup",
+            "traffic",
+            "energy",
+            "L1 hits",
+        )
+        rows = [
+            (
+                run.workload,
+                run.protocol,
+                run.seed,
+                run.cycles,
+                *(ratios[name] for name in ("speedup", "traffic", "energy")),
+                f"{run.l1.hit_rate:.0%}" if run.l1.loads else "-",
+                run.verdict,
+            )
+            for run, ratios in zip(self.runs, self.summary, strict=True)
+        ]
+        caption = f"speedup, traffic and energy relative to {self.baseline}"
+        return markup.table((*columns, "answer"), rows, caption)
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
+def _total_energy(run: RunResult) -> float:
+    return float(run.stats["energy"]["total"])
+
+
+def harmonic_mean(values: Iterable[float | None]) -> float | None:
+    """Harmonic mean of the values; None if there are none."""
+    numbers = [value for value in values if value]
+    return len(numbers) / sum(1 / value for value in numbers) if numbers else None
+
+
+def geometric_mean(values: Iterable[float | None]) -> float | None:
+    """Geometric mean of the values; None if there are none."""
+    numbers = [value for value in values if value]
+    return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
+
+
+# mean -> the ratio whose mean it is, and its kind
+_MEANS: dict[str, tuple[str, Callable[[Iterable[float | None]], float | None]]] = {
+    "speedup_harmonic": ("speedup", harmonic_mean),
+    "speedup": ("speedup", geometric_mean),
+    "traffic": ("traffic", geometric_mean),
+    "energy": ("energy", geometric_mean),
+}
