@@ -243,7 +243,14 @@ choose_protocol(gpc_world_t *self)
         status = gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
                                       &self->failure);
     }
-    return status ? status : gpc_protocol_refuse_analysis(self->protocol, self->options, &self->failure);
+    if (status == GPC_OK) {
+        status = gpc_protocol_refuse_analysis(self->protocol, self->options, &self->failure);
+    }
+    if (status) {
+        return status;
+    }
+    self->protocol = gpc_protocol_resolve(self->protocol, self->options, &self->apart);
+    return self->protocol ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 /* ---- kinds of the protocol's fields ------------------------------------------------------------------------------ */

@@ -87,7 +87,7 @@ typedef struct {
     uint32_t num_symmetries;
     gpc_failure_t failure;
     gpc_arena_t arena; /* the state */
-    gpc_arena_t apart; /* counters, which are not part of a state */
+    gpc_arena_t apart; /* counters and the resolved protocol, which are not part of a state */
     gpc_world_state_t *state;
     gpc_list_t *channels; /* [nodes][nodes][num_networks] */
     gpc_pool_t messages, lane_lists;

@@ -75,10 +75,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     const gpc_machine_t *m = self->machine;
     gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
-    type = self->type = gpc_chosen_type(type, self->options, counts);
-    if (!type) {
-        return GPC_ERROR_MEMORY;
-    }
+    self->type = type;
     self->end_idle = gpc_end_idle;
     self->request_networks = 0;
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {

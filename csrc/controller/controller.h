@@ -7,9 +7,6 @@
 /* fields[0] of the controller's own TIMER for the unit: an idle transaction may end. */
 #define GPC_TIMER_IDLE UINT32_MAX
 
-/* The type with the tables that the options select: itself, or a copy in the arena. NULL: no memory. */
-const gpc_controller_type_t *gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options,
-                                             gpc_arena_t *arena);
 /* Begins a step of the table about the line: looks up its way in the table's array and its transaction. */
 void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
                          gpc_index_t message);

@@ -136,7 +136,7 @@ typedef struct {
     uint16_t offset; /* within the metadata beside its tags */
 } gpc_sharers_info_t;
 
-/* When the option has that value, `by` replaces the table: equal states and events, other cells. */
+/* When the option has that value, `by` replaces the table: equal states and events, other cells (GPC_PATCHED_TABLE). */
 typedef struct {
     uint8_t table;  /* index */
     uint8_t option; /* index */
@@ -381,6 +381,9 @@ GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failu
 /* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
 GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
                                                 gpc_failure_t *failure);
+/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole. NULL: no
+ * memory. */
+const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

@@ -17,6 +17,12 @@
  * The first action of a cell may refuse by returning GPC_HOLD before any effect on the line (no way, no room); the cell then acts
  * as HOLD_QUEUE. A later action that refuses is a protocol error.
  *
+ * A table that differs from another one in some cells names it as its base and lists them, each with its reason:
+ *
+ *     static const gpc_patch_t literal_patches[] = {
+ *         {L2_P, L2_GETX, GO(L2_P, act_write), "table 2 prints no other next state"},
+ *     };
+ *
  * Over entries, HOLD_LINE of an entry's REPLAY makes the entry wait for the line's transaction in the controller's first table that
  * has one.
  */
@@ -93,7 +99,14 @@ typedef struct {
     const char *text;
 } gpc_event_info_t;
 
+/* A cell in which a table differs from its base, and why. */
 typedef struct {
+    uint8_t state, event;
+    gpc_cell_t cell;
+    const char *reason; /* NULL: that of the patch before it */
+} gpc_patch_t;
+
+typedef struct gpc_table {
     const char *name; /* "L1", "L1.store_buffer" */
     gpc_table_object_t object;
     uint8_t num_states, num_events, initial;
@@ -106,7 +119,11 @@ typedef struct {
     /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words, which no cell
      * reads, so that they distinguish no states. 0: all states. */
     uint32_t data_states;
-    const gpc_cell_t *cells; /* [num_states][num_events] */
+    const gpc_cell_t *cells;      /* [num_states][num_events]; NULL: those of `base`, but for the patches */
+    const struct gpc_table *base; /* its states and events are the first ones of this table */
+    const char *base_protocol;    /* the id of a protocol that has the base */
+    const gpc_patch_t *patches;
+    uint16_t num_patches;
     gpc_event_id_t (*classify)(const gpc_step_t *x);
 } gpc_table_t;
 
@@ -130,6 +147,13 @@ typedef struct {
     .name = (table_name), .object = GPC_##over, .num_states = prefix##_NUM_STATES,                 \
     .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
     .cells = &(table_cells)[0][0], .classify = (table_classify)
+
+/* The cells are those of `base_table`, a table of the protocol `protocol_id`, but for the patches. */
+#define GPC_PATCHED_TABLE(table_name, over, prefix, protocol_id, base_table, table_patches, table_classify) \
+    .name = (table_name), .object = GPC_##over, .num_states = prefix##_NUM_STATES,                 \
+    .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
+    .base = &(base_table), .base_protocol = (protocol_id), .patches = (table_patches),             \
+    .num_patches = GPC_COUNT_OF(table_patches), .classify = (table_classify)
 
 #define GPC_FSM_FIRST_(first, ...) first
 #define GPC_FSM_REST_(first, ...) __VA_ARGS__
@@ -186,21 +210,28 @@ gpc_fsm_step(gpc_step_t *x)
     return x->table->object == GPC_OVER_WORDS ? gpc_fsm_step_over_words(x) : gpc_fsm_look_up(x);
 }
 
+/* A cell of a table that is whole, as those of a built controller are. */
 static inline const gpc_cell_t *
 gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 {
     return &table->cells[(size_t) state * table->num_events + event];
 }
 
+/* ---- tables as they are declared: with or without a base ----------------------------------------------------------------- */
+
+/* A cell of any table: that of the last patch for it, else the base's. */
+const gpc_cell_t *gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event);
+/* The reason of a patch, its own or that of an earlier one. */
+const char *gpc_fsm_reason(const gpc_table_t *table, uint16_t patch);
 /* Number of transitions as the papers count them; `hardened`: those that this project added. */
 uint32_t gpc_fsm_transitions(const gpc_table_t *table, bool hardened);
 /* "act_a, act_b": the cell's actions, as text; empty for none. */
 void gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell);
 /* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]],
- * actions: [{name, text}]}. */
+ * hardened_cells, base: the base's protocol or "", patches: [[state, event, reason]], actions: [{name, text}]}. */
 void gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table);
-/* Checks that every cell's next state exists, names are unique, and some cell leaves each transient state that one enters. 0, or a
- * description of the error in `out`. */
+/* Checks that every cell's next state exists, names are unique, some cell leaves each transient state that one enters, and each patch
+ * changes a cell, no two the same one. 0, or a description of the errors in `out`. */
 GPC_MUST_CHECK int gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out);
 
 #endif

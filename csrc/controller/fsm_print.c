@@ -1,10 +1,7 @@
-/* fsm_print.c: prints tables as JSON, counts their transitions and checks them. */
+/* fsm_print.c: prints tables as JSON, and counts their transitions. */
 #include <string.h>
 
-#include "base/errors.h"
 #include "controller/fsm.h"
-
-/* ---- printing and checking -------------------------------------------------------------------------------------------------- */
 
 /* "L1_V" prints as "V": without the table's prefix, which ends with the first underscore. */
 static const char *
@@ -14,12 +11,24 @@ short_name(const char *name)
     return underscore && underscore[1] ? underscore + 1 : name;
 }
 
+static uint32_t
+num_cells(const gpc_table_t *table)
+{
+    return (uint32_t) table->num_states * table->num_events;
+}
+
+static const gpc_cell_t *
+cell_at(const gpc_table_t *table, uint32_t number)
+{
+    return gpc_fsm_declared_cell(table, (uint8_t) (number / table->num_events), (uint8_t) (number % table->num_events));
+}
+
 uint32_t
 gpc_fsm_transitions(const gpc_table_t *table, bool hardened)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
-        const gpc_cell_t *cell = &table->cells[i];
+    for (uint32_t i = 0; i < num_cells(table); i++) {
+        const gpc_cell_t *cell = cell_at(table, i);
         bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
         count += moves && cell->hardened == hardened;
     }
@@ -30,8 +39,8 @@ gpc_fsm_transitions(const gpc_table_t *table, bool hardened)
 static uint8_t
 states_with_cells(const gpc_table_t *table)
 {
-    uint32_t cell = (uint32_t) table->num_states * table->num_events;
-    while (cell && table->cells[cell - 1].kind == GPC_CELL_IMPOSSIBLE) {
+    uint32_t cell = num_cells(table);
+    while (cell && cell_at(table, cell - 1)->kind == GPC_CELL_IMPOSSIBLE) {
         cell--;
     }
     return (uint8_t) ((cell + table->num_events - 1) / table->num_events);
@@ -110,7 +119,7 @@ gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell)
 static void
 print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t event)
 {
-    const gpc_cell_t *cell = gpc_fsm_cell(table, state, event);
+    const gpc_cell_t *cell = gpc_fsm_declared_cell(table, state, event);
 
     gpc_text_add_comma(out);
     gpc_text_add(out, "[");
@@ -145,10 +154,10 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
 
 /* Whether the action occurs earlier in the cell or in an earlier cell of the table. */
 static bool
-is_printed(const gpc_table_t *table, size_t number, const gpc_action_t *const *which)
+is_printed(const gpc_table_t *table, uint32_t number, const gpc_action_t *const *which)
 {
-    for (size_t i = 0; i <= number; i++) {
-        for (const gpc_action_t *const *action = table->cells[i].actions; *action && action != which; action++) {
+    for (uint32_t i = 0; i <= number; i++) {
+        for (const gpc_action_t *const *action = cell_at(table, i)->actions; *action && action != which; action++) {
             if (*action == *which) {
                 return true;
             }
@@ -162,8 +171,8 @@ print_actions(gpc_text_t *out, const gpc_table_t *table)
 {
     gpc_text_add_key(out, "actions");
     gpc_text_add(out, "[");
-    for (size_t i = 0; i < (size_t) table->num_states * table->num_events; i++) {
-        for (const gpc_action_t *const *action = table->cells[i].actions; *action; action++) {
+    for (uint32_t i = 0; i < num_cells(table); i++) {
+        for (const gpc_action_t *const *action = cell_at(table, i)->actions; *action; action++) {
             if (!is_printed(table, i, action)) {
                 gpc_text_add_comma(out);
                 gpc_text_add(out, "{");
@@ -185,12 +194,31 @@ print_hardened_cells(gpc_text_t *out, const gpc_table_t *table)
     gpc_text_add(out, "[");
     for (uint8_t s = 0; s < table->num_states; s++) {
         for (uint8_t e = 0; e < table->num_events; e++) {
-            if (gpc_fsm_cell(table, s, e)->hardened) {
+            if (gpc_fsm_declared_cell(table, s, e)->hardened) {
                 gpc_text_add_comma(out);
                 gpc_text_add(out, "[\"%s\", \"%s\"]", short_name(table->states[s].name),
                              short_name(table->events[e].name));
             }
         }
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+print_patches(gpc_text_t *out, const gpc_table_t *table)
+{
+    gpc_text_add_key(out, "base");
+    gpc_text_add_string(out, table->base ? table->base_protocol : "");
+    gpc_text_add_key(out, "patches");
+    gpc_text_add(out, "[");
+    for (uint16_t i = 0; i < table->num_patches; i++) {
+        const gpc_patch_t *patch = &table->patches[i];
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "[\"%s\", \"%s\"", short_name(table->states[patch->state].name),
+                     short_name(table->events[patch->event].name));
+        gpc_text_add_comma(out);
+        gpc_text_add_string(out, gpc_fsm_reason(table, i));
+        gpc_text_add(out, "]");
     }
     gpc_text_add(out, "]");
 }
@@ -215,70 +243,14 @@ gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table)
     gpc_text_add(out, "[");
     for (uint8_t s = 0; s < table->num_states; s++) {
         for (uint8_t e = 0; e < table->num_events; e++) {
-            if (gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE) {
+            if (gpc_fsm_declared_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE) {
                 print_cell(out, table, s, e);
             }
         }
     }
     gpc_text_add(out, "]");
     print_hardened_cells(out, table);
+    print_patches(out, table);
     print_actions(out, table);
     gpc_text_add(out, "}");
-}
-
-static bool
-leaves(const gpc_table_t *table, uint8_t state)
-{
-    for (uint8_t e = 0; e < table->num_events; e++) {
-        const gpc_cell_t *cell = gpc_fsm_cell(table, state, e);
-        if ((cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO) && cell->next != state) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* States at the end of the list may be those of another table of the controller only. */
-static bool
-is_entered(const gpc_table_t *table, uint8_t state)
-{
-    for (uint32_t i = 0; i < (uint32_t) table->num_states * table->num_events; i++) {
-        const gpc_cell_t *cell = &table->cells[i];
-        if ((cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO) && cell->next == state) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int
-gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
-{
-    bool whole = true;
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        for (uint8_t e = 0; e < table->num_events; e++) {
-            const gpc_cell_t *cell = gpc_fsm_cell(table, s, e);
-            bool moves = cell->kind == GPC_CELL_GO || cell->kind == GPC_CELL_REDO;
-            if (moves && cell->next >= table->num_states) {
-                gpc_text_add(out, "%s: cell [%s][%s] has no valid next state\n", table->name, table->states[s].name,
-                             table->events[e].name);
-                whole = false;
-            }
-        }
-        if (table->states[s].kind != GPC_STABLE && is_entered(table, s) && !leaves(table, s)) {
-            gpc_text_add(out, "%s: no transition leaves state %s\n", table->name, table->states[s].name);
-            whole = false;
-        }
-        for (uint8_t other = 0; other < s; other++) {
-            if (strcmp(table->states[s].name, table->states[other].name) == 0) {
-                gpc_text_add(out, "%s: state %s is named twice\n", table->name, table->states[s].name);
-                whole = false;
-            }
-        }
-    }
-    if (!table->classify) {
-        gpc_text_add(out, "%s: no classify\n", table->name);
-        whole = false;
-    }
-    return whole ? 0 : GPC_ERROR_ARGUMENT;
 }

@@ -1,5 +1,4 @@
-/* options.c: checks a protocol against a machine; options: defaults, values derived from the machine, given values; the tables
- * that options select. */
+/* options.c: checks a protocol against a machine; options: defaults, values derived from the machine, given values. */
 #include <string.h>
 
 #include "controller/controller.h"
@@ -132,26 +131,4 @@ gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure)
                         self->id, found->name, gpc_field_kind_name(found->kind));
     }
     return GPC_OK;
-}
-
-const gpc_controller_type_t *
-gpc_chosen_type(const gpc_controller_type_t *type, const int64_t *options, gpc_arena_t *arena)
-{
-    gpc_controller_type_t *chosen = NULL;
-
-    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
-        const gpc_variant_t *variant = &type->variants[i];
-        if (options[variant->option] != variant->value) {
-            continue;
-        }
-        if (!chosen) {
-            chosen = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
-            if (!chosen) {
-                return NULL;
-            }
-            *chosen = *type;
-        }
-        chosen->tables[variant->table] = variant->by;
-    }
-    return chosen ? chosen : type;
 }

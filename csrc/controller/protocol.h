@@ -98,13 +98,14 @@ gpc_num_counts(const gpc_count_info_t *infos)
     }
     return count;
 }
-/* Whether the controller has this type; options may have replaced its tables. */
+/* Whether the controller has this type; its tables are whole. */
 static inline bool
 gpc_is_of_type(const gpc_controller_t *unit, const gpc_controller_type_t *type)
 {
     return unit->type->position == type->position;
 }
 
+/* type: of a protocol that gpc_protocol_resolve has made whole. */
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; the world owns messages */
 

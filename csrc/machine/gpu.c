@@ -292,9 +292,15 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     }
     int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
     status = status ? status : gpc_protocol_check_join(gpu->protocol, &gpu->failure);
-    return status ? status
-                  : gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
-                                         &gpu->failure);
+    if (status == 0) {
+        status = gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                      &gpu->failure);
+    }
+    if (status) {
+        return status;
+    }
+    gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, &gpu->constants);
+    return gpu->protocol ? 0 : GPC_ERROR_MEMORY;
 }
 
 static int
@@ -334,6 +340,7 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     }
     gpc_failure_clear(&gpu->failure);
     gpc_arena_init(&gpu->arena, 1u << 20);
+    gpc_arena_init(&gpu->constants, 64u << 10);
     gpu->machine = *setup->machine;
     gpu->seed = setup->seed;
     gpu->budget = setup->budget;
@@ -356,6 +363,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_network_free(&gpu->network);
     gpc_memory_free(gpu->memory);
     gpc_arena_free(&gpu->arena);
+    gpc_arena_free(&gpu->constants);
     free(gpu->controllers);
     free(gpu->l1s);
     free(gpu);

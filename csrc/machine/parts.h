@@ -108,6 +108,7 @@ struct gpc_gpu {
 
     gpc_failure_t failure;
     gpc_arena_t arena;
+    gpc_arena_t constants; /* the resolved protocol, which no snapshot contains */
     gpc_gpu_state_t *state;
     gpc_pool_t messages, lane_lists;
     gpc_wheel_t wheel;

@@ -7,14 +7,15 @@
 
 #include "protocols/registry.h"
 
-enum { MOST_CONTROLLERS = 5 };
+enum { MOST_CONTROLLERS = 5, MOST_PATCHES = 32 };
 
 struct mutant {
-    gpc_protocol_t protocol; /* first member: controllers point to it */
+    gpc_protocol_t protocol;
     const gpc_protocol_t *base;
     const mutant_info_t *info;
     gpc_controller_type_t types[MOST_CONTROLLERS];
     gpc_table_t tables[MOST_CONTROLLERS][GPC_MAX_TABLES];
+    gpc_patch_t patches[MOST_CONTROLLERS][GPC_MAX_TABLES][MOST_PATCHES];
 };
 
 static const gpc_protocol_t *const products[] = {
@@ -64,14 +65,17 @@ mutants_register(mutant_list_t *list)
 
 /* ---- copies ---------------------------------------------------------------------------------------------------------------- */
 
+/* The mutant's table, with no patches yet. */
 static void
-copy_table(gpc_table_t *to, const gpc_table_t *from)
+derive_table(mutant_t *self, uint32_t controller, uint32_t table, const gpc_table_t *base)
 {
-    size_t cells = (size_t) from->num_states * from->num_events;
-    gpc_cell_t *own = take(cells, sizeof(*own));
-    memcpy(own, from->cells, cells * sizeof(*own));
-    *to = *from;
-    to->cells = own;
+    gpc_table_t *own = &self->tables[controller][table];
+    *own = *base;
+    own->cells = NULL;
+    own->base = base;
+    own->base_protocol = self->base->id;
+    own->patches = self->patches[controller][table];
+    own->num_patches = 0;
 }
 
 /* A copy of the product protocol whose id is the first `length` letters of `id`; its controllers and tables are its own. */
@@ -93,7 +97,7 @@ copy_product(const char *id, size_t length)
         self->types[i] = *self->base->controllers[i];
         self->protocol.controllers[i] = &self->types[i];
         for (uint32_t t = 0; t < GPC_MAX_TABLES && self->types[i].tables[t]; t++) {
-            copy_table(&self->tables[i][t], self->types[i].tables[t]);
+            derive_table(self, i, t, self->types[i].tables[t]);
             self->types[i].tables[t] = &self->tables[i][t];
         }
     }
@@ -219,11 +223,12 @@ event_number(const gpc_table_t *table, const char *name)
 }
 
 static gpc_table_t *
-table_of(mutant_t *self, const char *name)
+table_of(mutant_t *self, const char *name, gpc_patch_t **patches)
 {
     for (uint32_t i = 0; i < MOST_CONTROLLERS; i++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && self->tables[i][t].name; t++) {
             if (strcmp(self->tables[i][t].name, name) == 0) {
+                *patches = self->patches[i][t];
                 return &self->tables[i][t];
             }
         }
@@ -251,7 +256,7 @@ mutant_choose(mutant_t *self, const char *option, int64_t value)
         for (uint32_t v = 0; v < GPC_MAX_VARIANTS && self->types[i].variants[v].by; v++) {
             gpc_variant_t *variant = &self->types[i].variants[v];
             if (variant->option == number && variant->value == value) {
-                copy_table(&self->tables[i][variant->table], variant->by);
+                derive_table(self, i, variant->table, variant->by);
                 variant->by = &self->tables[i][variant->table];
             }
         }
@@ -259,19 +264,33 @@ mutant_choose(mutant_t *self, const char *option, int64_t value)
 }
 
 gpc_cell_t *
-mutant_cell(mutant_t *self, const char *table_name, const char *state, const char *event)
+mutant_cell(mutant_t *self, const char *table_name, const char *state_name, const char *event_name)
 {
-    const gpc_table_t *table = table_of(self, table_name);
-    size_t number = (size_t) state_number(table, state) * table->num_events + event_number(table, event);
-    return (gpc_cell_t *) (uintptr_t) &table->cells[number];
+    gpc_patch_t *patches;
+    gpc_table_t *table = table_of(self, table_name, &patches);
+    uint8_t state = state_number(table, state_name), event = event_number(table, event_name);
+
+    for (uint16_t i = 0; i < table->num_patches; i++) {
+        if (patches[i].state == state && patches[i].event == event) {
+            return &patches[i].cell;
+        }
+    }
+    if (table->num_patches == MOST_PATCHES) {
+        stop(self->protocol.id, "too many patches");
+    }
+    gpc_patch_t *patch = &patches[table->num_patches];
+    *patch = (gpc_patch_t){state, event, *gpc_fsm_declared_cell(table, state, event), self->info->what};
+    table->num_patches++;
+    return &patch->cell;
 }
 
 void
 mutant_next(mutant_t *self, const char *table, const char *state, const char *event, const char *next)
 {
     gpc_cell_t *cell = mutant_cell(self, table, state, event);
+    gpc_patch_t *patches;
     cell->kind = GPC_CELL_GO;
-    cell->next = state_number(table_of(self, table), next);
+    cell->next = state_number(table_of(self, table, &patches), next);
 }
 
 void
@@ -324,14 +343,17 @@ void
 mutant_copy(mutant_t *self, const char *table, const char *state, const char *event, const char *from_state,
             const char *from_event)
 {
-    gpc_cell_t *to = mutant_cell(self, table, state, event);
-    *to = *mutant_cell(self, table, from_state, from_event);
+    gpc_patch_t *patches;
+    const gpc_table_t *its = table_of(self, table, &patches);
+    *mutant_cell(self, table, state, event) =
+        *gpc_fsm_declared_cell(its, state_number(its, from_state), event_number(its, from_event));
 }
 
 void
 mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(const gpc_step_t *x))
 {
-    table_of(self, table)->classify = classify;
+    gpc_patch_t *patches;
+    table_of(self, table, &patches)->classify = classify;
 }
 
 /* ---- classifiers and actions of mutants ------------------------------------------------------------------------------------------ */
@@ -339,12 +361,14 @@ mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(co
 static const gpc_table_t *
 base_table(const gpc_step_t *x)
 {
-    const mutant_t *self = (const mutant_t *) (const void *) x->unit->protocol;
-    uint32_t i = 0;
-    while (self->base->controllers[i]->position != x->unit->type->position) {
+    uint32_t mutant = 0, i = 0;
+    while (mutants[mutant]->protocol.id != x->unit->protocol->id) { /* the copy that a world runs has the same text */
+        mutant++;
+    }
+    while (mutants[mutant]->base->controllers[i]->position != x->unit->type->position) {
         i++;
     }
-    return self->base->controllers[i]->tables[x->table_number];
+    return mutants[mutant]->base->controllers[i]->tables[x->table_number];
 }
 
 gpc_event_id_t
@@ -375,7 +399,7 @@ const gpc_action_t *
 mutant_base_action(const gpc_step_t *x, const char *state, const char *event, unsigned action)
 {
     const gpc_table_t *table = base_table(x);
-    return gpc_fsm_cell(table, state_number(table, state), event_number(table, event))->actions[action];
+    return gpc_fsm_declared_cell(table, state_number(table, state), event_number(table, event))->actions[action];
 }
 
 /* ---- messages and fields by name --------------------------------------------------------------------------------------------------- */

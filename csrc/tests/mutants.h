@@ -2,7 +2,7 @@
  * the declared order of a network. It exists in the test library only, under an id of its own ("tc-weak!h1"), and runs, is
  * explored and is fuzzed like any protocol: every checker that claims to find bugs must find these.
  *
- * When the library is loaded, mutants.c copies the base protocol's structs and tables and `plant` changes the copy. The package's
+ * When the library is loaded, mutants.c copies the base protocol's structs, and `plant` changes the copy and patches its tables. The package's
  * extension never links these files: mutants.c replaces protocols/registry.c.
  *
  * With GPUCOH_ADDED=BASE in the environment the library has, instead of planted bugs, one protocol more than the package: "added",

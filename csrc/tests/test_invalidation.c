@@ -44,7 +44,7 @@ expect_table(const gpc_table_t *table, uint32_t stable, uint32_t cache, uint32_t
     for (uint8_t s = 0; s < table->num_states; s++) {
         bool used = false;
         for (uint8_t e = 0; e < table->num_events; e++) {
-            used |= gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
+            used |= gpc_fsm_declared_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
         }
         counts[table->states[s].kind] += used;
     }

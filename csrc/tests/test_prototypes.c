@@ -41,6 +41,30 @@ have_same_rows_and_columns(const gpc_table_t *a, const gpc_table_t *b)
     return same;
 }
 
+static bool
+has_table(const gpc_protocol_t *protocol, const gpc_table_t *table)
+{
+    for (uint32_t c = 0; protocol && protocol->controllers[c]; c++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
+            if (protocol->controllers[c]->tables[t] == table) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void
+expect_whole(const gpc_table_t *table)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(gpc_fsm_check(table, &text), 0);
+    printf("%s%s", text.bytes ? "# " : "", text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    CHECK(!table->base || has_table(gpc_protocol_find(table->base_protocol), table->base));
+}
+
 static void
 every_registered_table_and_variant_is_whole(void)
 {
@@ -48,22 +72,131 @@ every_registered_table_and_variant_is_whole(void)
         const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
         for (uint32_t c = 0; protocol->controllers[c]; c++) {
             const gpc_controller_type_t *type = protocol->controllers[c];
-            gpc_text_t text;
-            gpc_text_init(&text);
             for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
-                CHECK_EQUAL_I64(gpc_fsm_check(type->tables[t], &text), 0);
+                expect_whole(type->tables[t]);
             }
             for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
                 const gpc_variant_t *variant = &type->variants[v];
                 const gpc_table_t *table = type->tables[variant->table];
-                CHECK_EQUAL_I64(gpc_fsm_check(variant->by, &text), 0);
+                expect_whole(variant->by);
                 CHECK(have_same_rows_and_columns(variant->by, table));
                 CHECK(variant->by->object == table->object && variant->by->arrays == table->arrays);
                 CHECK(protocol->options[variant->option].name != NULL);
             }
-            gpc_text_free(&text);
         }
     }
+}
+
+/* ---- patches ------------------------------------------------------------------------------------------------------ */
+
+/* The first two of both are the toy's. */
+#define MORE_STATES(X) X(TOY_OFF, STABLE, "off") X(TOY_ON, STABLE, "on") X(MORE_BUSY, STABLE, "busy")
+#define MORE_EVENTS(X) X(TOY_SET, "set") X(TOY_CLEAR, "clear") X(MORE_WAIT, "wait")
+GPC_FSM(MORE, MORE_STATES, MORE_EVENTS)
+enum { TOY_NUM_STATES = MORE_BUSY, TOY_NUM_EVENTS = MORE_WAIT };
+
+static gpc_event_id_t
+toy_classify(const gpc_step_t *x)
+{
+    (void) x;
+    return TOY_SET;
+}
+
+static const gpc_cell_t toy_cells[TOY_NUM_STATES][TOY_NUM_EVENTS] = {
+    [TOY_OFF] = {[TOY_SET] = GO(TOY_ON)},
+    [TOY_ON] = {[TOY_SET] = GO(TOY_ON), [TOY_CLEAR] = GO(TOY_OFF)},
+};
+static const gpc_table_t toy = {.name = "toy",
+                                .object = GPC_OVER_UNIT,
+                                .num_states = TOY_NUM_STATES,
+                                .num_events = TOY_NUM_EVENTS,
+                                .states = MORE_state_info,
+                                .events = MORE_event_info,
+                                .cells = &toy_cells[0][0],
+                                .classify = toy_classify};
+
+/* The errors of a table with the patches over the toy's. */
+static const char *
+errors_of(const gpc_patch_t *patches, uint16_t count)
+{
+    static char copy[256];
+    gpc_table_t table = {GPC_TABLE("more", OVER_UNIT, MORE, toy_cells, toy_classify)};
+    gpc_text_t text;
+
+    table.cells = NULL;
+    table.base = &toy;
+    table.base_protocol = "toy";
+    table.patches = patches;
+    table.num_patches = count;
+    gpc_text_init(&text);
+    int status = gpc_fsm_check(&table, &text);
+    (void) snprintf(copy, sizeof(copy), "%s", text.bytes ? text.bytes : "");
+    CHECK_EQUAL_I64(status, copy[0] ? GPC_ERROR_ARGUMENT : 0);
+    gpc_text_free(&text);
+    return copy;
+}
+
+static const gpc_patch_t good_patches[] = {
+    {TOY_OFF, MORE_WAIT, GO(MORE_BUSY), "an event of its own"},
+    {MORE_BUSY, TOY_CLEAR, GO(TOY_OFF), "a state of its own"},
+    {TOY_ON, TOY_SET, HOLD_QUEUE, NULL},
+};
+
+static void
+a_patched_table_has_its_bases_cells_but_for_the_patches(void)
+{
+    static const gpc_table_t patched = {
+        GPC_PATCHED_TABLE("more", OVER_UNIT, MORE, "toy", toy, good_patches, toy_classify)};
+    static const gpc_patch_t again[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), "a base may have one itself"}};
+    static const gpc_table_t twice = {GPC_PATCHED_TABLE("most", OVER_UNIT, MORE, "more", patched, again, toy_classify)};
+    static const gpc_controller_type_t type = {.name = "toy", .tables = {&twice}};
+    static const gpc_protocol_t protocol = {.id = "toys", .controllers = {&type}};
+    static const int64_t options[GPC_MAX_OPTIONS];
+    gpc_arena_t arena;
+
+    CHECK(strcmp(errors_of(good_patches, 3), "") == 0);
+    CHECK(strcmp(gpc_fsm_reason(&patched, 2), "a state of its own") == 0);
+    gpc_arena_init(&arena, 1 << 12);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, &arena);
+    REQUIRE(resolved != NULL);
+    const gpc_table_t *whole = resolved->controllers[0]->tables[0];
+    CHECK(whole->base == NULL);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, TOY_OFF, TOY_SET)->next, TOY_ON);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, TOY_ON, TOY_CLEAR)->next, TOY_OFF);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, TOY_OFF, MORE_WAIT)->next, MORE_BUSY);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, MORE_BUSY, TOY_CLEAR)->kind, GPC_CELL_GO);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, MORE_BUSY, MORE_WAIT)->kind, GPC_CELL_IMPOSSIBLE);
+    CHECK_EQUAL_U64(gpc_fsm_cell(whole, TOY_ON, TOY_SET)->kind, GPC_CELL_GO);
+    CHECK_EQUAL_U64(gpc_fsm_transitions(&twice, false), 5);
+    CHECK_EQUAL_U64(gpc_fsm_transitions(&patched, false), 4);
+    gpc_arena_free(&arena);
+}
+
+static void
+a_wrong_patch_is_found(void)
+{
+    static const gpc_patch_t equal[] = {{TOY_ON, TOY_SET, GO(TOY_ON), "changes nothing"}};
+    static const gpc_patch_t twice[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), "one"}, {TOY_ON, TOY_SET, HOLD_QUEUE, "two"}};
+    static const gpc_patch_t outside[] = {{MORE_NUM_STATES, TOY_SET, GO(TOY_OFF), "no such state"}};
+    static const gpc_patch_t silent[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), NULL}};
+    static const gpc_patch_t absent[] = {{MORE_BUSY, TOY_SET, {.kind = GPC_CELL_IMPOSSIBLE}, "is already"}};
+    gpc_table_t both = toy;
+    gpc_text_t text;
+
+    CHECK(strcmp(errors_of(equal, 1), "more: cell [TOY_ON][TOY_SET] is patched with the cell that the base has\n") ==
+          0);
+    CHECK(strcmp(errors_of(twice, 2), "more: cell [TOY_ON][TOY_SET] is patched twice\n") == 0);
+    CHECK(strcmp(errors_of(outside, 1), "more: patch 0 is of no cell\n") == 0);
+    CHECK(strcmp(errors_of(silent, 1), "more: cell [TOY_ON][TOY_SET] is patched for no reason\n") == 0);
+    CHECK(strstr(errors_of(absent, 1), "the cell that the base has") != NULL);
+    gpc_text_init(&text);
+    both.base = &toy;
+    CHECK_EQUAL_I64(gpc_fsm_check(&both, &text), GPC_ERROR_ARGUMENT);
+    both.cells = NULL;
+    both.states = MORE_state_info + 1;
+    CHECK_EQUAL_I64(gpc_fsm_check(&both, &text), GPC_ERROR_ARGUMENT);
+    CHECK(strstr(text.bytes, "do not begin with those of its base") != NULL);
+    gpc_text_free(&text);
 }
 
 /* ---- declarations ------------------------------------------------------------------------------------------------- */
@@ -100,7 +233,7 @@ declared_cells_are_cells(const gpc_protocol_t *protocol, const gpc_uncovered_t *
                 for (uint8_t event = 0; event < table->num_events; event++) {
                     found += is_named(table->states[state].name, s, strcspn(s, " ")) &&
                              is_named(table->events[event].name, e, strcspn(e, " ")) &&
-                             gpc_fsm_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE;
+                             gpc_fsm_declared_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE;
                 }
             }
             CHECK_EQUAL_U64(found, 1);
@@ -173,7 +306,7 @@ every_event_has_a_cell(void)
                 for (uint8_t e = 0; e < table->num_events; e++) {
                     bool known = false;
                     for (uint8_t s = 0; s < table->num_states; s++) {
-                        known |= gpc_fsm_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
+                        known |= gpc_fsm_declared_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
                     }
                     CHECK(known);
                 }
@@ -306,6 +439,8 @@ main(void)
 {
     RUN(every_table_is_whole);
     RUN(every_registered_table_and_variant_is_whole);
+    RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
+    RUN(a_wrong_patch_is_found);
     RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);
     RUN(every_event_has_a_cell);

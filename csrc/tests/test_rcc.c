@@ -509,7 +509,7 @@ no_store_waits_for_a_lease(void)
 
     REQUIRE(write < l2->num_events);
     for (uint8_t s = 0; s < l2->num_states; s++) {
-        uint8_t kind = gpc_fsm_cell(l2, s, write)->kind;
+        uint8_t kind = gpc_fsm_declared_cell(l2, s, write)->kind;
         held += kind != GPC_CELL_GO;
         CHECK(kind == GPC_CELL_GO || strcmp(l2->states[s].name, "L2_IAV") == 0); /* behind an atomic's fetch */
     }

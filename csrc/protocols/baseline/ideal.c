@@ -221,38 +221,18 @@ GPC_ACTION(act_invalidate_others, "invalidate all copies but the writer's, at on
 }
 
 /* clang-format off */
-static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {
-        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-    },
-    [L2_V] = {
-        [L2_GETS] = GO(L2_V, act_note_reader, act_answer),
-        [L2_GETX] = GO(L2_V, act_invalidate_others, act_write),
-        [L2_ATOMIC] = GO(L2_V, act_invalidate_others, act_perform),
-        [L2_EVICT_CLEAN] = GO(L2_I),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
-    },
-    [L2_IS] = {
-        [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE, /* until the fill */
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_V, act_fill_unlisted, act_note_readers, act_answer_all),
-    },
-    [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_unlisted, act_invalidate_others, act_perform),
-    },
+static const gpc_patch_t l2_patches[] = {
+    {L2_V, L2_GETS, GO(L2_V, act_note_reader, act_answer), "the oracle lists the L1s that the L2 sent the line to"},
+    {L2_IS, L2_FILL, GO(L2_V, act_fill_unlisted, act_note_readers, act_answer_all), NULL},
+    {L2_V, L2_GETX, GO(L2_V, act_invalidate_others, act_write), "a write invalidates the other copies in the same cycle"},
+    {L2_V, L2_ATOMIC, GO(L2_V, act_invalidate_others, act_perform), NULL},
+    {L2_IM, L2_FILL_STORE, GO(L2_V, act_fill_unlisted, act_invalidate_others, act_write), NULL},
+    {L2_IM, L2_FILL_ATOMIC, GO(L2_V, act_fill_unlisted, act_invalidate_others, act_perform), NULL},
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
+static const gpc_table_t l2 = {
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-coh", baseline_l2_lines, l2_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t ideal_l2 = {
     .name = "L2",

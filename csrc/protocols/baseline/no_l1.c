@@ -154,38 +154,14 @@ GPC_ACTION(act_answer_all_sectors, "send SECTORS to all pending loads")
 }
 
 /* clang-format off */
-static const gpc_cell_t sectors_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {
-        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-    },
-    [L2_V] = {
-        [L2_GETS] = GO(L2_V, act_answer_sectors),
-        [L2_GETX] = GO(L2_V, act_write),
-        [L2_ATOMIC] = GO(L2_V, act_perform),
-        [L2_EVICT_CLEAN] = GO(L2_I),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
-    },
-    [L2_IS] = {
-        [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE, /* until the fill */
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_all_sectors),
-    },
-    [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
-    },
+static const gpc_patch_t sector_patches[] = {
+    {L2_V, L2_GETS, GO(L2_V, act_answer_sectors), "the answer has the sectors with requested words, not the line"},
+    {L2_IS, L2_FILL, GO(L2_V, act_fill_line, act_answer_all_sectors), NULL},
 };
 /* clang-format on */
 
-static const gpc_table_t sectors = {GPC_TABLE("L2", OVER_LINES, L2, sectors_table, baseline_l2_classify)};
+static const gpc_table_t sectors = {
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-l1", baseline_l2_lines, sector_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t no_l1_l2 = {
     .name = "L2",

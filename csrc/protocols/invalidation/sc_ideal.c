@@ -168,38 +168,21 @@ GPC_ACTION(act_recall_at_once, "invalidate all copies, at once")
 
 /* A held request waits for a fill. */
 /* clang-format off */
-static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {
-        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-    },
-    [L2_V] = {
-        [L2_GETS] = GO(L2_V, act_add_sharer, act_answer),
-        [L2_GETX] = GO(L2_V, act_invalidate_at_once, act_write_both),
-        [L2_ATOMIC] = GO(L2_V, act_invalidate_at_once, act_clear_sharers, act_perform), /* its L1 has dropped its copy */
-        [L2_EVICT_CLEAN] = GO(L2_I, act_recall_at_once),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_recall_at_once, act_write_back),
-    },
-    [L2_IS] = {
-        [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_V, act_fill_line, act_add_readers, act_answer_all),
-    },
-    [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write_both),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
-    },
+static const gpc_patch_t l2_patches[] = {
+    {L2_V, L2_GETS, GO(L2_V, act_add_sharer, act_answer), "the oracle lists the sharers"},
+    {L2_IS, L2_FILL, GO(L2_V, act_fill_line, act_add_readers, act_answer_all), NULL},
+    {L2_V, L2_GETX, GO(L2_V, act_invalidate_at_once, act_write_both),
+     "a store invalidates the other copies, and writes the writer's own one, in the same cycle"},
+    {L2_IM, L2_FILL_STORE, GO(L2_V, act_fill_line, act_write_both), NULL},
+    {L2_V, L2_ATOMIC, GO(L2_V, act_invalidate_at_once, act_clear_sharers, act_perform),
+     "an atomic invalidates the other copies at once; its L1 has dropped its own one"},
+    {L2_V, L2_EVICT_CLEAN, GO(L2_I, act_recall_at_once), "the L2 is inclusive: an eviction recalls the copies, at once"},
+    {L2_V, L2_EVICT_DIRTY, GO(L2_I, act_recall_at_once, act_write_back), NULL},
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
+static const gpc_table_t l2 = {
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-coh", baseline_l2_lines, l2_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t sci_l2 = {
     .name = "L2",

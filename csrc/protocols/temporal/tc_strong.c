@@ -313,75 +313,35 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
 };
 
-/* stall=bank: no request passes a store or atomic that waits; fills and the end of the wait do. */
-static const gpc_cell_t bank_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {
-        [L2_GETS] = GO(L2_IS, act_in_order_reserve, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_in_order_reserve, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_in_order_reserve, act_fetch),
-    },
-    [L2_P] = {
-        [L2_GETS] = GO(L2_S, act_in_order, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
-        [L2_GETX_PRIVATE] = GO(L2_P, act_in_order, writer_act_write, act_send_ack),
-        [L2_ATOMIC] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
-        [L2_ATOMIC_PRIVATE] = GO(L2_P, act_in_order, writer_act_perform, act_send_old),
-        [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
-        [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
-        [L2_EXPIRE] = GO(L2_E),
-    },
-    [L2_S] = {
-        [L2_GETS] = GO(L2_S, act_in_order, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
-        [L2_ATOMIC] = GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
-        [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
-        [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
-        [L2_EXPIRE] = GO(L2_E),
-    },
-    [L2_E] = {
-        [L2_GETS] = GO(L2_P, act_in_order, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_E, act_in_order, writer_act_write, act_send_ack),
-        [L2_ATOMIC] = GO(L2_E, act_in_order, writer_act_perform, act_send_old),
-        [L2_EVICT_CLEAN] = GO(L2_I),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
-    },
-    [L2_IS] = {
-        [L2_GETS] = GO(L2_IS, act_in_order, act_merge),
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
-        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
-    },
-    [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
-        [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases, act_block_bank),
-    },
-    [L2_MI] = { /* the transaction continues, with its timestamp */
-        [L2_GETS] = GO(L2_IS, act_in_order_reserve, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_in_order_reserve, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_in_order_reserve, act_fetch),
-        [L2_EXPIRE] = GO(L2_I),
-    },
-    [L2_WS] = {
-        [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
-        [L2_TIME_STORE] = GO(L2_E, act_unblock_bank, writer_act_write, act_send_ack),
-        [L2_TIME_ATOMIC] = GO(L2_E, act_unblock_bank, writer_act_perform, act_send_old),
-    },
+static const gpc_patch_t bank_patches[] = {
+    {L2_I, L2_GETS, GO(L2_IS, act_in_order_reserve, act_fetch),
+     "no request passes a store or atomic that waits; fills and the end of the wait do"},
+    {L2_I, L2_GETX, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
+    {L2_I, L2_ATOMIC, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
+    {L2_P, L2_GETS, GO(L2_S, act_in_order, act_extend, tc_act_answer), NULL},
+    {L2_P, L2_GETX_PRIVATE, GO(L2_P, act_in_order, writer_act_write, act_send_ack), NULL},
+    {L2_P, L2_ATOMIC_PRIVATE, GO(L2_P, act_in_order, writer_act_perform, act_send_old), NULL},
+    {L2_S, L2_GETS, GO(L2_S, act_in_order, act_extend, tc_act_answer), NULL},
+    {L2_E, L2_GETS, GO(L2_P, act_in_order, act_extend, tc_act_answer), NULL},
+    {L2_E, L2_GETX, GO(L2_E, act_in_order, writer_act_write, act_send_ack), NULL},
+    {L2_E, L2_ATOMIC, GO(L2_E, act_in_order, writer_act_perform, act_send_old), NULL},
+    {L2_IS, L2_GETS, GO(L2_IS, act_in_order, act_merge), NULL},
+    {L2_MI, L2_GETS, GO(L2_IS, act_in_order_reserve, act_fetch), NULL},
+    {L2_MI, L2_GETX, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
+    {L2_MI, L2_ATOMIC, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
+    {L2_P, L2_GETX, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
+     "the store or atomic waits for leases, and the bank's requests for it"},
+    {L2_P, L2_ATOMIC, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
+    {L2_S, L2_GETX, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
+    {L2_S, L2_ATOMIC, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
+    {L2_IM, L2_FILL_LIVE, GO(L2_WS, tc_act_fill_line, act_await_leases, act_block_bank), NULL},
+    {L2_WS, L2_TIME_STORE, GO(L2_E, act_unblock_bank, writer_act_write, act_send_ack), "the wait ends"},
+    {L2_WS, L2_TIME_ATOMIC, GO(L2_E, act_unblock_bank, writer_act_perform, act_send_old), NULL},
 };
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t bank = {GPC_TABLE("L2", OVER_LINES, L2, bank_table, l2_classify)};
+static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify)};
 
 static const gpc_controller_type_t tcs_l2 = {
     .name = "L2",

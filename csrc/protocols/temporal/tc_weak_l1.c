@@ -219,60 +219,27 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     },
 };
 
-/* simulator=authors. */
-static const gpc_cell_t authors_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_take_value, tc_act_request_line),
-        [L1_STORE] = GO(L1_II, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
-    },
-    [L1_V] = {
-        [L1_LOAD] = GO(L1_V, act_hit_value),
-        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = GO(L1_I),
-        [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
-        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* the other states are impossible: warps wait for their requests */
-        [L1_KERNEL_FOLLOWS] = GO(L1_V),
-    },
-    [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_hit_value),
-        [L1_STORE] = GO(L1_VM, act_write_line, act_upgrade),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = NOT_A_VICTIM,
-        [L1_EXPIRE] = GO(L1_II, act_note_expired_miss, act_release_way),
-        [L1_ACK] = GO_HARDENED(L1_VM, act_upgraded, act_complete),
-        [L1_LAST_ACK] = GO_HARDENED(L1_V, act_upgraded, act_complete),
-        [L1_ACK_G] = GO_HARDENED(L1_VM, act_upgraded, act_set_gwct, act_complete),
-        [L1_LAST_ACK_G] = GO_HARDENED(L1_V, act_upgraded, act_set_gwct, act_complete),
-        [L1_DATA_G] = GO_HARDENED(L1_VM, act_fill_around_stores, act_set_gwct, act_complete),
-        [L1_LAST_DATA_G] = GO_HARDENED(L1_V, act_fill_around_stores, act_set_gwct, act_complete),
-    },
-    [L1_IV] = {
-        [L1_LOAD] = GO(L1_IV, act_take_value, act_merge_load),
-        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_BEHIND] = HOLD_LINE, /* the merged load may be requested again; data arrives whatever else waits */
-        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L1_LAST_READ] = GO(L1_V, tc_act_fill, act_complete_value),
-        [L1_READ_EXPIRED] = GO(L1_I, act_complete_value, act_release_way),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_IV, act_request_again, act_complete_value),
-    },
-    [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, tc_act_request_line), /* no merging: the outstanding read may predate this core's store */
-        [L1_STORE] = GO(L1_II, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
-        [L1_BEHIND] = HOLD_LINE, /* later requests of the core wait behind it, so the outstanding ones complete */
-        [L1_READ] = GO(L1_II, act_complete_value),
-        [L1_LAST_READ] = GO(L1_I, act_complete_value),
-        [L1_READ_AGAIN] = GO_HARDENED(L1_II, act_request_again, act_complete_value),
-        [L1_ACK] = GO(L1_II, act_complete),
-        [L1_LAST_ACK] = GO(L1_I, act_complete),
-        [L1_ACK_G] = GO(L1_II, act_set_gwct, act_complete),
-        [L1_LAST_ACK_G] = GO(L1_I, act_set_gwct, act_complete),
-        [L1_DATA_G] = GO(L1_II, act_set_gwct, act_complete),
-        [L1_LAST_DATA_G] = GO(L1_I, act_set_gwct, act_complete),
-    },
+static const gpc_patch_t authors_patches[] = {
+    {L1_I, L1_LOAD, GO(L1_IV, act_reserve_way, act_take_value, tc_act_request_line),
+     "the authors' simulator executes a load at its issue: it takes its value there, a hit too"},
+    {L1_V, L1_LOAD, GO(L1_V, act_hit_value), NULL},
+    {L1_VM, L1_LOAD, GO(L1_VM, act_hit_value), NULL},
+    {L1_IV, L1_LOAD, GO(L1_IV, act_take_value, act_merge_load), NULL},
+    {L1_IV, L1_LAST_READ, GO(L1_V, tc_act_fill, act_complete_value), "the answer only times a load that has its value"},
+    {L1_IV, L1_READ_EXPIRED, GO(L1_I, act_complete_value, act_release_way), NULL},
+    {L1_IV, L1_READ_AGAIN, GO_HARDENED(L1_IV, act_request_again, act_complete_value), NULL},
+    {L1_II, L1_READ, GO(L1_II, act_complete_value), NULL},
+    {L1_II, L1_LAST_READ, GO(L1_I, act_complete_value), NULL},
+    {L1_II, L1_READ_AGAIN, GO_HARDENED(L1_II, act_request_again, act_complete_value), NULL},
+    {L1_VM, L1_ACK_G, GO_HARDENED(L1_VM, act_upgraded, act_set_gwct, act_complete),
+     "the authors' simulator keeps the latest answer's GWCT, not the largest one"},
+    {L1_VM, L1_LAST_ACK_G, GO_HARDENED(L1_V, act_upgraded, act_set_gwct, act_complete), NULL},
+    {L1_VM, L1_DATA_G, GO_HARDENED(L1_VM, act_fill_around_stores, act_set_gwct, act_complete), NULL},
+    {L1_VM, L1_LAST_DATA_G, GO_HARDENED(L1_V, act_fill_around_stores, act_set_gwct, act_complete), NULL},
+    {L1_II, L1_ACK_G, GO(L1_II, act_set_gwct, act_complete), NULL},
+    {L1_II, L1_LAST_ACK_G, GO(L1_I, act_set_gwct, act_complete), NULL},
+    {L1_II, L1_DATA_G, GO(L1_II, act_set_gwct, act_complete), NULL},
+    {L1_II, L1_LAST_DATA_G, GO(L1_I, act_set_gwct, act_complete), NULL},
 };
 /* clang-format on */
 
@@ -286,7 +253,8 @@ forget_visible_stores(gpc_controller_t *unit, uint8_t cause)
 }
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
-static const gpc_table_t authors = {GPC_TABLE("L1", OVER_LINES, L1, authors_table, l1_classify)};
+static const gpc_table_t authors = {
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "tc-weak", l1, authors_patches, l1_classify)};
 
 const gpc_controller_type_t tcw_l1 = {
     .name = "L1",

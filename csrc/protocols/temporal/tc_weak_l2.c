@@ -287,76 +287,24 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
 };
 
-/* private=literal: rows P and S as the paper prints them; the other rows are the same. */
-static const gpc_cell_t literal_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {
-        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-    },
-    [L2_P] = {
-        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_write_meets_lease, writer_act_write, act_send_ack, act_increment),
-        [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_P, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
-        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
-        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
-        [L2_EXPIRE] = GO(L2_E),
-    },
-    [L2_S] = {
-        [L2_GETS] = GO(L2_S, act_note_expired_copy, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_SAME] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
-        [L2_UPGR_OTHER] = GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment),
-        [L2_ATOMIC] = GO(L2_S, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment),
-        [L2_EVICT_CLEAN] = GO(L2_MI, act_lease_too_long, act_keep_lease),
-        [L2_EVICT_DIRTY] = GO(L2_MI, act_lease_too_long, act_write_back, act_keep_lease),
-        [L2_EXPIRE] = GO(L2_E),
-    },
-    [L2_E] = {
-        [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
-        [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
-        [L2_UPGR_OTHER] = GO(L2_E, writer_act_write, act_send_ack), /* that copy has expired too */
-        [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
-        [L2_EVICT_CLEAN] = GO(L2_I),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
-    },
-    [L2_IS] = { /* until memory answers, which it always does */
-        [L2_GETS] = GO(L2_IS, act_note_expired_copy, act_merge),
-        [L2_GETX] = HOLD_LINE,
-        [L2_UPGR_OTHER] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
-        [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
-    },
-    [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_UPGR_OTHER] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
-        [L2_FILL_UPGR] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
-        [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old_g),
-        [L2_FILL_LIVE_STORE] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_ack_g, act_increment),
-        [L2_FILL_LIVE_OTHER] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_write, act_send_data_g, act_increment),
-        [L2_FILL_LIVE_ATOMIC] = GO_HARDENED(L2_S, tc_act_fill_line, writer_act_perform, act_send_old_g, act_increment),
-    },
-    [L2_MI] = { /* the transaction continues, with its timestamp */
-        [L2_GETS] = GO(L2_IS, act_reserve_way, act_note_expired_copy, act_fetch),
-        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_UPGR_OTHER] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_EXPIRE] = GO(L2_I),
-    },
+static const gpc_patch_t literal_patches[] = {
+    {L2_P, L2_GETX, GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+     "table 2: a store or atomic leaves the line private, although other copies may be unexpired"},
+    {L2_P, L2_UPGR_OTHER, GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment), NULL},
+    {L2_P, L2_ATOMIC, GO(L2_P, act_write_meets_lease, writer_act_perform, act_send_old_g, act_increment), NULL},
+    {L2_S, L2_GETX, GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment),
+     "table 2: a store makes the line private, although other copies may be unexpired"},
+    {L2_S, L2_UPGR_SAME, GO(L2_P, act_store_meets_lease, writer_act_write, act_send_ack_g, act_increment), NULL},
+    {L2_S, L2_UPGR_OTHER, GO(L2_P, act_store_meets_lease, writer_act_write, act_send_data_g, act_increment), NULL},
+    {L2_E, L2_UPGR_OTHER, GO(L2_E, writer_act_write, act_send_ack),
+     "the writer's copy has expired too, and the L1 does not increment its timestamp: no later UPGR can match"},
+    {L2_IM, L2_FILL_UPGR, GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack), NULL},
 };
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t literal = {GPC_TABLE("L2", OVER_LINES, L2, literal_table, l2_classify)};
+static const gpc_table_t literal = {
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-weak", l2, literal_patches, l2_classify)};
 
 const gpc_controller_type_t tcw_l2 = {
     .name = "L2",

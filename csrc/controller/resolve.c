@@ -1,0 +1,98 @@
+/* resolve.c: the tables that a world runs: those that options select, each with its base's cells and its patches. */
+#include <string.h>
+
+#include "controller/controller.h"
+
+const char *
+gpc_fsm_reason(const gpc_table_t *table, uint16_t patch)
+{
+    while (patch && !table->patches[patch].reason) {
+        patch--;
+    }
+    return table->patches[patch].reason;
+}
+
+const gpc_cell_t *
+gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
+{
+    static const gpc_cell_t impossible = {.kind = GPC_CELL_IMPOSSIBLE};
+
+    for (; table->base; table = table->base) {
+        for (uint16_t i = table->num_patches; i; i--) {
+            const gpc_patch_t *patch = &table->patches[i - 1];
+            if (patch->state == state && patch->event == event) {
+                return &patch->cell;
+            }
+        }
+        if (state >= table->base->num_states || event >= table->base->num_events) {
+            return &impossible;
+        }
+    }
+    return gpc_fsm_cell(table, state, event);
+}
+
+/* The table itself, or a whole copy in the arena; NULL: no memory. */
+static const gpc_table_t *
+whole(const gpc_table_t *table, gpc_arena_t *arena)
+{
+    size_t cells = (size_t) table->num_states * table->num_events;
+
+    if (!table->base) {
+        return table;
+    }
+    gpc_table_t *copy = GPC_ARENA_TAKE(arena, 1, gpc_table_t);
+    gpc_cell_t *own = GPC_ARENA_TAKE(arena, cells, gpc_cell_t);
+    if (!copy || !own) {
+        return NULL;
+    }
+    for (size_t i = 0; i < cells; i++) {
+        own[i] = *gpc_fsm_declared_cell(table, (uint8_t) (i / table->num_events), (uint8_t) (i % table->num_events));
+    }
+    *copy = *table;
+    copy->cells = own;
+    copy->base = NULL;
+    copy->patches = NULL;
+    copy->num_patches = 0;
+    return copy;
+}
+
+static int
+resolve_tables(gpc_controller_type_t *type, const int64_t *options, gpc_arena_t *arena)
+{
+    for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
+        const gpc_variant_t *variant = &type->variants[i];
+        if (options[variant->option] == variant->value) {
+            type->tables[variant->table] = variant->by;
+        }
+    }
+    for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        type->tables[i] = whole(type->tables[i], arena);
+        if (!type->tables[i]) {
+            return GPC_ERROR_MEMORY;
+        }
+    }
+    return GPC_OK;
+}
+
+const gpc_protocol_t *
+gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena)
+{
+    gpc_protocol_t *resolved = GPC_ARENA_TAKE(arena, 1, gpc_protocol_t);
+
+    if (!resolved) {
+        return NULL;
+    }
+    *resolved = *protocol;
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
+        if (!type) {
+            return NULL;
+        }
+        *type = *protocol->controllers[i];
+        if (resolve_tables(type, options, arena)) {
+            return NULL;
+        }
+        resolved->controllers[i] = type;
+    }
+    return resolved;
+}
