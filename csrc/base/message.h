@@ -42,7 +42,9 @@ enum {
     GPC_MSG_FLAG_READ_ONLY =
         8u, /* a load from a buffer that the launch declares read-only, or a message for such a load */
     GPC_MSG_FLAG_BACKGROUND = 16u, /* a timer that keeps no launch running */
-    GPC_MSG_FLAG_OWN = 32u
+    GPC_MSG_FLAG_MULTICAST = 32u,  /* one of the copies of a multicast that is at its source: `copies` is valid */
+    GPC_MSG_FLAG_COPY = 64u,       /* likewise, and not the copy that is counted and buffered there */
+    GPC_MSG_FLAG_OWN = 128u
 };
 
 typedef struct {
@@ -52,10 +54,14 @@ typedef struct {
     uint8_t flags;
     uint8_t order, scope; /* of a core's request: gpc_memory_order_t, gpc_scope_t */
     gpc_node_t source, destination;
-    gpc_node_t requester;  /* the original requester; the source unless forwarded */
-    uint16_t warp;         /* of the requesting core */
-    gpc_index_t request;   /* index of the core's request that this message serves */
-    gpc_index_t lanes;     /* lane list, or GPC_NONE */
+    gpc_node_t requester; /* the original requester; the source unless forwarded */
+    uint16_t warp;        /* of the requesting core */
+    gpc_index_t request;  /* index of the core's request that this message serves */
+    union {
+        gpc_index_t lanes;  /* lane list, or GPC_NONE */
+        gpc_index_t copies; /* of a multicast, linked in a ring until the first one crosses the source's link, then
+                               GPC_NONE */
+    };
     gpc_index_t access;    /* index of the core's (or explorer's) access that the request is part of */
     gpc_mask_t mask;       /* words that are requested or carried */
     uint16_t flits;        /* set when the message is sent */

@@ -12,7 +12,7 @@
 #define GPC_MAX_WARPS 64u      /* warps per core: one bit each in a uint64_t */
 #define GPC_MAX_CORES 256u
 #define GPC_MAX_BANKS 64u
-#define GPC_MAX_NETWORKS 6u /* virtual networks that a protocol may declare */
+#define GPC_MAX_NETWORKS 8u /* virtual networks that a protocol may declare */
 #define GPC_MAX_OPTIONS 16u /* options per protocol */
 
 typedef uint64_t gpc_tick_t;    /* 1 / (least common multiple of the machine's clocks) */

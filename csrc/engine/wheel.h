@@ -18,6 +18,8 @@ typedef enum {
     GPC_EVENT_NETWORK_GRANT,  /* target: output port's place in this cycle's order; argument: output port */
     GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
     GPC_EVENT_LAUNCH,
+    GPC_EVENT_OTHER_ARRIVE, /* as NETWORK_ARRIVE and NETWORK_GRANT; the target's high bits: which of the other networks */
+    GPC_EVENT_OTHER_GRANT,
     GPC_NUM_EVENT_KINDS
 } gpc_event_kind_t;
 

@@ -2,7 +2,7 @@
  *
  * A message whose head enters an input buffer at edge t may be granted from t + (latency - 1) cycles on: the router's
  * pipeline precedes its arbitration. After a grant the message streams for `flits` cycles from its input port through
- * its output port.
+ * its output port. A copy of a multicast that has crossed its source's link streams through its output port only.
  *
  * Invariant: after the events of a tick no free output remains for which an idle input has a ready message and credits.
  * Three events at an output can violate it: a request becomes ready, credits return, a stream ends. At the end of a
@@ -45,20 +45,26 @@ is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
            self->parts->output_states[other].credits[state->claimed_network];
 }
 
-/* Whether the input can send now. If the input is idle and its message becomes ready later, lowers *later to that tick;
- * the end of a stream is an event of its own. */
+/* Whether the input can send now: its port is idle, or its message does not need the port. If its message becomes ready
+ * later, lowers *later to that tick; the end of a stream is an event of its own. */
 static bool
 is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
 {
-    if (self->parts->input_states[input].busy_until > now) {
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    bool busy = state->busy_until > now;
+    if (busy && !state->multicasts) {
         return false;
     }
-    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
-    if (ready > now) {
-        *later = ready < *later ? ready : *later;
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head);
+    bool crossed = state->multicasts && gpc_network_has_crossed(msg);
+    if (busy && !crossed) {
         return false;
     }
-    return !is_kept_for_another(self, input, output);
+    if (msg->ready > now) {
+        *later = msg->ready < *later ? msg->ready : *later;
+        return false;
+    }
+    return crossed || !is_kept_for_another(self, input, output);
 }
 
 /* The first input in round-robin order that can send, or GPC_NONE. *busy: the first input passed because it streams. */
@@ -118,31 +124,83 @@ count_pass(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t inpu
     }
 }
 
+/* The first copy of a multicast crosses its source's link: the others no longer need it. */
+static int
+note_crossing(gpc_network_t *self, gpc_msg_t *msg, gpc_index_t message, gpc_tick_t now)
+{
+    gpc_index_t next = msg->copies;
+    int status = 0;
+
+    msg->copies = GPC_NONE;
+    while (next != message && status == 0) {
+        gpc_msg_t *copy = gpc_msg_at(self->messages, next);
+        gpc_network_way_t way = gpc_network_way(self, copy);
+        if (gpc_network_queue(self, way.input, copy->network, way.output)->list.head == next) {
+            status = gpc_network_schedule_grant(self, way.output, copy->ready > now ? copy->ready : now);
+        }
+        next = copy->copies;
+        copy->copies = GPC_NONE;
+    }
+    return status;
+}
+
+/* A copy of a multicast leaves its source: sets whether it occupies the input port, and the room that it returns. */
+static int
+leave_source(gpc_network_t *self, uint32_t input, gpc_index_t message, gpc_tick_t now, bool *occupies, uint32_t *room)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    bool crossed = gpc_network_has_crossed(msg);
+    int status = crossed ? 0 : note_crossing(self, msg, message, now);
+
+    *occupies = !crossed;
+    *room = msg->flags & GPC_MSG_FLAG_COPY ? 0 : *room;
+    msg->flags &= (uint8_t) ~(GPC_MSG_FLAG_MULTICAST | GPC_MSG_FLAG_COPY);
+    self->parts->input_states[input].multicasts--;
+    return status;
+}
+
+/* The input's port streams a message through the output. */
+static inline void
+occupy(const gpc_network_parts_t *parts, uint32_t input, uint32_t output, gpc_tick_t until)
+{
+    gpc_input_state_t *from = &parts->input_states[input];
+    uint32_t bit = parts->outputs[output].bit;
+
+    from->busy_until = until;
+    from->streams_to = output;
+    from->next_output = bit + 1 < parts->inputs[input].num_outputs ? bit + 1 : 0;
+}
+
 static int
 grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gpc_tick_t now)
 {
     gpc_network_parts_t *parts = self->parts;
     gpc_output_state_t *state = &parts->output_states[output];
-    gpc_input_state_t *from = &parts->input_states[input];
+    const gpc_input_state_t *from = &parts->input_states[input];
     const gpc_output_wiring_t *wiring = &parts->outputs[output];
     gpc_queue_t *queue = gpc_network_queue(self, input, network, output);
     gpc_index_t message = gpc_list_pop(&queue->list, self->messages);
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg);
+    uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg), room = flits;
+    bool occupies = true;
+    int status = 0;
 
     state->credits[network] -= flits;
-    state->busy_until = from->busy_until = now + gpc_network_stream(self, msg);
+    state->busy_until = now + gpc_network_stream(self, msg);
     state->turn = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
     if (state->wake == now) {
         state->ended = state->streams_from; /* its stream ends at this tick and is not served yet */
     }
     state->streams_from = input;
-    from->streams_to = output;
-    from->next_output = wiring->bit + 1 < parts->inputs[input].num_outputs ? wiring->bit + 1 : 0;
     forget_request(self, input, output, network);
-
-    int status = gpc_network_pass_on(self, output, message, now);
+    if (from->multicasts && msg->flags & GPC_MSG_FLAG_MULTICAST) {
+        status = leave_source(self, input, message, now, &occupies, &room);
+    }
+    if (occupies) {
+        occupy(parts, input, output, state->busy_until);
+    }
+    status = status ? status : gpc_network_pass_on(self, output, message, now);
     if (status == 0 && queue->list.count) {
         const gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
         status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);
@@ -150,7 +208,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     if (status == 0 && (state->waiting || from->waiting)) {
         status = gpc_network_schedule_grant(self, output, state->busy_until);
     }
-    return status ? status : gpc_network_give_back(self, input, queue, network, output, flits, now);
+    return status ? status : gpc_network_give_back(self, input, queue, network, output, room, now);
 }
 
 /* ---- arbitration ------------------------------------------------------------------------------------------------- */
@@ -244,7 +302,7 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     return status;
 }
 
-/* A GPC_EVENT_NETWORK_GRANT. */
+/* A grant of this network. */
 static int
 grant_event(gpc_network_t *self, const gpc_event_t *event)
 {
@@ -278,9 +336,9 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
 int
 gpc_network_event(gpc_network_t *self, const gpc_event_t *event)
 {
-    if (event->kind == GPC_EVENT_NETWORK_GRANT) {
+    if (event->kind == GPC_EVENT_NETWORK_GRANT || event->kind == GPC_EVENT_OTHER_GRANT) {
         return grant_event(self, event);
     }
-    uint32_t networks = self->config.networks;
-    return gpc_network_arrive(self, (gpc_node_t) (event->target / networks), event->target % networks, event->argument);
+    uint32_t networks = self->config.networks, target = event->target - self->parts->first_target;
+    return gpc_network_arrive(self, (gpc_node_t) (target / networks), target % networks, event->argument);
 }

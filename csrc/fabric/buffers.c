@@ -21,7 +21,7 @@ place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
     const gpc_input_wiring_t *input = &self->parts->inputs[wiring->first_input];
     uint64_t cycle = tick / self->config.clock.period;
 
-    return input->first_output + (uint32_t) ((wiring->bit + cycle) % input->num_outputs);
+    return self->parts->first_target + input->first_output + (uint32_t) ((wiring->bit + cycle) % input->num_outputs);
 }
 
 /* Schedules an arbitration of the output at tick, or when the output is free. */
@@ -35,7 +35,7 @@ gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick
         return 0;
     }
     state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_NETWORK_GRANT, PRIORITY_GRANT, place_of(self, output, tick),
+    return gpc_wheel_schedule(self->wheel, tick, self->parts->grant_kind, PRIORITY_GRANT, place_of(self, output, tick),
                               output);
 }
 
@@ -56,13 +56,14 @@ int
 gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
 {
     const gpc_input_state_t *state = &self->parts->input_states[input];
-    gpc_tick_t ready = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head)->ready;
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head);
+    gpc_tick_t now = gpc_wheel_now(self->wheel);
 
     note_request(self, input, output, network);
-    if (state->busy_until > gpc_wheel_now(self->wheel)) { /* the end of its stream considers the request */
-        return gpc_network_schedule_grant(self, state->streams_to, state->busy_until);
+    if (state->busy_until > now && !(state->multicasts && gpc_network_has_crossed(msg))) {
+        return gpc_network_schedule_grant(self, state->streams_to, state->busy_until); /* considers the request */
     }
-    return gpc_network_schedule_grant(self, output, ready);
+    return gpc_network_schedule_grant(self, output, msg->ready > now ? msg->ready : now);
 }
 
 /* A message's head enters an input buffer at tick. */
@@ -92,9 +93,8 @@ gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, g
         uint32_t router = self->parts->inputs[wiring->downstream].router;
         return gpc_network_enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
     }
-    uint32_t target = wiring->node * self->config.networks + msg->network;
     return gpc_wheel_schedule(self->wheel, now + (1 + gpc_network_tail(&self->config, msg->flits)) * period,
-                              GPC_EVENT_NETWORK_ARRIVE, PRIORITY_ARRIVE, target, message);
+                              self->parts->arrive_kind, PRIORITY_ARRIVE, wiring->arrival + msg->network, message);
 }
 
 /* Returns credits to an output and schedules its arbitration. */

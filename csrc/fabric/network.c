@@ -19,28 +19,16 @@ relay_at(const gpc_network_t *self, gpc_node_t node, uint32_t network)
     return head;
 }
 
-/* The output port that feeds a node's ejection buffers. */
-static inline uint32_t
-ejection_port(const gpc_network_t *self, gpc_node_t node)
-{
-    const gpc_network_parts_t *parts = self->parts;
-    uint32_t router = parts->inputs[parts->injection[node]].router;
-    if (self->config.topology == GPC_TOPOLOGY_CROSSBAR) {
-        router = 1 - router;
-    }
-    return parts->routes[router * parts->num_nodes + node];
-}
-
 /* Takes the head of an ejection buffer and returns its credits. */
 static int
 eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message)
 {
     gpc_list_t *list = &self->parts->node_states[node].ejected[network];
-    uint32_t output = ejection_port(self, node);
 
     *message = gpc_list_pop(list, self->messages);
-    return gpc_network_return_credits(self, output, network,
-                                      gpc_network_credits_needed(self, gpc_msg_at(self->messages, *message)),
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, *message);
+    uint32_t output = self->parts->ejection[node] + gpc_network_port(self->parts, node, msg->source);
+    return gpc_network_return_credits(self, output, network, gpc_network_credits_needed(self, msg),
                                       gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
@@ -57,32 +45,33 @@ inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message
                              gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
-/* The output that a relayed message takes from its bank. */
-static inline uint32_t
-relay_output(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
+/* The way that a relayed message takes from its bank. */
+static inline gpc_network_way_t
+relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
 {
-    uint32_t router = self->parts->inputs[self->parts->injection[node]].router;
-    return self->parts->routes[router * self->parts->num_nodes + msg->destination];
+    const gpc_network_parts_t *parts = self->parts;
+    uint32_t input = parts->injection[node] + gpc_network_port(parts, node, msg->destination);
+    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, msg->destination, msg->source);
+    return (gpc_network_way_t){.input = input, .output = output};
 }
 
 /* Re-injects relayed messages from the head of the ejection buffer while there is room. */
 static int
 relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
-    uint32_t input = self->parts->injection[node];
     gpc_index_t message;
 
     while ((message = relay_at(self, node, network)) != GPC_NONE) {
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-        uint32_t output = relay_output(self, node, msg);
-        if (gpc_network_queue(self, input, network, output)->room < gpc_network_credits_needed(self, msg)) {
+        gpc_network_way_t way = relay_way(self, node, msg);
+        if (!gpc_network_way_has_room(self, &way, msg)) {
             return 0;
         }
         int status = eject(self, node, network, &message);
         if (status == 0) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
             self->parts->node_states[node].own_turn[network] = true;
-            status = inject(self, input, output, message);
+            status = inject(self, way.input, way.output, message);
         }
         if (status) {
             return status;
@@ -101,15 +90,23 @@ notify_node(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }
 
+/* The lane of an input port's queue for an output. */
+static inline uint32_t
+lane_of(const gpc_network_parts_t *parts, uint32_t input, uint32_t output)
+{
+    const gpc_input_wiring_t *wiring = &parts->inputs[input];
+    return wiring->by_output ? output - wiring->first_output : input - parts->injection[wiring->node];
+}
+
 /* A node's queue for an output has more room: relayed messages and the node's own alternate. */
 static int
-on_room(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output)
+on_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
+    gpc_node_t node = self->parts->inputs[input].node;
     gpc_node_state_t *state = &self->parts->node_states[node];
     gpc_index_t waiting = relay_at(self, node, network);
-    bool relay_waits = waiting != GPC_NONE && relay_output(self, node, gpc_msg_at(self->messages, waiting)) == output;
-    bool by_output = self->parts->inputs[self->parts->injection[node]].by_output;
-    uint32_t lane = by_output ? self->parts->outputs[output].bit : 0;
+    bool relay_waits =
+        waiting != GPC_NONE && relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
     bool own_first = state->own_turn[network];
     int status = 0;
 
@@ -121,7 +118,7 @@ on_room(gpc_network_t *self, gpc_node_t node, uint32_t network, uint32_t output)
         }
     }
     if (status == 0 && self->hooks.room) {
-        status = self->hooks.room(self->hooks.world, node, network, lane);
+        status = self->hooks.room(self->hooks.world, node, network, lane_of(self->parts, input, output));
     }
     if (status == 0 && relay_waits && own_first) {
         status = relay(self, node, network);
@@ -141,7 +138,7 @@ gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, u
 
     if (wiring->upstream == GPC_NONE) {
         queue->room += flits;
-        return on_room(self, wiring->node, network, output);
+        return on_room(self, input, network, output);
     }
     return gpc_network_return_credits(self, wiring->upstream, network, flits, now);
 }
@@ -164,6 +161,9 @@ gpc_network_lanes(const gpc_network_t *self)
         const gpc_input_wiring_t *input = &self->parts->inputs[i];
         most = input->by_output && input->num_outputs > most ? input->num_outputs : most;
     }
+    for (uint32_t node = 0; node < self->parts->num_nodes; node++) {
+        most = self->parts->ports[node] > most ? self->parts->ports[node] : most;
+    }
     return most;
 }
 
@@ -173,21 +173,19 @@ gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
     const gpc_network_parts_t *parts = self->parts;
     bool relayed = is_relayed(self, msg);
     gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
-    uint32_t input = parts->injection[msg->source];
-    const gpc_input_wiring_t *wiring = &parts->inputs[input];
-    uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
+    uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
+    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
 
-    return (gpc_network_way_t){.input = input,
-                               .output = output,
-                               .lane = wiring->by_output ? output - wiring->first_output : 0,
-                               .relayed = relayed};
+    return (gpc_network_way_t){
+        .input = input, .output = output, .lane = lane_of(parts, input, output), .relayed = relayed};
 }
 
 bool
 gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg)
 {
     return gpc_network_queue(self, way->input, msg->network, way->output)->room >=
-           gpc_network_credits_needed(self, msg);
+               gpc_network_credits_needed(self, msg) ||
+           msg->flags & GPC_MSG_FLAG_COPY;
 }
 
 bool
@@ -195,6 +193,37 @@ gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     gpc_network_way_t way = gpc_network_way(self, msg);
     return gpc_network_way_has_room(self, &way, msg);
+}
+
+void
+gpc_network_add_copy(gpc_pool_t *messages, gpc_index_t first, gpc_index_t copy)
+{
+    gpc_msg_t *head = gpc_msg_at(messages, first), *msg = gpc_msg_at(messages, copy);
+
+    if (!(head->flags & GPC_MSG_FLAG_MULTICAST)) {
+        assert(head->lanes == GPC_NONE);
+        head->flags |= GPC_MSG_FLAG_MULTICAST;
+        head->copies = first;
+    }
+    msg->flags |= GPC_MSG_FLAG_MULTICAST | GPC_MSG_FLAG_COPY;
+    msg->copies = head->copies;
+    head->copies = copy;
+}
+
+/* A copy of a multicast: the first is counted and takes room for all. */
+static int
+send_copy(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_tick_t edge = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
+
+    self->parts->input_states[way->input].multicasts++;
+    if (!(msg->flags & GPC_MSG_FLAG_COPY)) {
+        self->traffic[msg->type].messages++;
+        self->traffic[msg->type].flits += msg->flits;
+        return inject(self, way->input, way->output, message);
+    }
+    return gpc_network_enter(self, way->input, way->output, message, edge);
 }
 
 int
@@ -206,9 +235,12 @@ gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index
     assert(msg->flits > 0 && msg->network < self->config.networks);
     msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
     msg->flags |= way->relayed ? GPC_MSG_FLAG_RELAY : 0;
+    self->parts->state->in_flight++;
+    if (msg->flags & GPC_MSG_FLAG_MULTICAST) {
+        return send_copy(self, way, message);
+    }
     traffic->messages++;
     traffic->flits += msg->flits;
-    self->parts->state->in_flight++;
     return inject(self, way->input, way->output, message);
 }
 
@@ -218,10 +250,8 @@ gpc_network_send(gpc_network_t *self, gpc_index_t message)
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
     assert(msg->source < self->parts->num_nodes && msg->destination < self->parts->num_nodes);
-    /* the crossbar pair has no route from bank to bank */
-    assert(self->config.topology != GPC_TOPOLOGY_CROSSBAR || gpc_network_is_core(&self->config, msg->source) ||
-           gpc_network_is_core(&self->config, msg->destination));
     gpc_network_way_t way = gpc_network_way(self, msg);
+    assert(way.output != GPC_NONE);
     return gpc_network_send_by(self, &way, message);
 }
 

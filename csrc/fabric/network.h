@@ -1,7 +1,7 @@
 /* network.h: routers with finite buffers and credits per virtual network, and the topologies that consist of them.
  *
- * Buffers: a node has one input port, and one ejection buffer per virtual network. In a crossbar or star its input port
- * has one virtual channel of vc_flits per virtual network and destination (for core to core in a crossbar: the home
+ * Buffers: a node has one input port or several, and one ejection queue per virtual network, which has a buffer for each
+ * of the node's output ports. In a crossbar or star an input port has one virtual channel of vc_flits per virtual network and destination (for core to core in a crossbar: the home
  * bank), so that a message to a busy output blocks no message to another one. The papers do not name such channels
  * (inferred): with one queue per virtual network, head-of-line blocking limits a crossbar to little more than half of
  * its port bandwidth. In a mesh, nodes and routers have one queue of vc_flits per virtual network.
@@ -16,13 +16,24 @@
  *
  * Arbitration: an output serves virtual networks round robin, then idle inputs round robin; the selected input waits
  * for credits. An input port that becomes free serves the free outputs round robin.
- * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues.
+ * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues: at a node
+ * with several ports, the number of the other end selects the port.
  *
- * Topologies: the crossbar pair consists of two one-router networks, cores -> banks and banks -> cores. The home bank
+ * Multicast: the copies of a multicast cross their source's link once. The first copy that is granted occupies the input
+ * port; from then on the others stream through their outputs without it, because the switch replicates them. A multicast
+ * takes room in its source's queue once and counts as one message, but its flits are hops at every link behind the switch.
+ * A mesh replicates at the source's router: its links carry a copy per destination.
+ *
+ * Topologies: the crossbar pair consists of two one-router networks, cores -> banks and banks -> cores; other nodes are on the
+ * banks' side. The home bank
  * of a line relays messages from core to core: it re-injects them, alternating with its own messages for the same
  * queue; both traversals count as hops, the message counts once. The mesh has dimension-order routing (x first) and
- * node i of the cores and of the banks at router i mod routers; links between routers are hops. The star connects every
- * node to one hub, which is one hop.
+ * node i of the cores, of the banks and of the others at router i mod routers; links between routers are hops. The star
+ * connects every node to one hub, which is one hop.
+ *
+ * A machine may have several networks, which share its nodes' numbers and its wheel. Not modelled: a hierarchy of networks
+ * (chiplets), whose nodes would be the routers of another network; and a wheel per group of nodes, for which a link between
+ * groups would exchange messages by time instead of by a shared queue.
  */
 #ifndef GPC_FABRIC_NETWORK_H
 #define GPC_FABRIC_NETWORK_H
@@ -34,7 +45,9 @@ typedef enum { GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR } gpc
 
 typedef struct {
     gpc_topology_t topology;
-    uint32_t cores, banks; /* nodes 0..cores-1, cores..cores+banks-1 */
+    uint32_t cores, banks, others; /* nodes in this order; a crossbar joins the cores with all others */
+    const uint8_t *ports;          /* of each node, in each direction; NULL: one. Read by gpc_network_init only */
+    uint32_t number;               /* among the machine's networks: 0 is the interconnect (gpc_network_event) */
     uint32_t mesh_width;
     uint32_t networks; /* virtual networks */
     uint32_t vc_flits;
@@ -43,6 +56,9 @@ typedef struct {
     gpc_clock_t clock;
     uint32_t interleave_bytes; /* for relays: the home bank of a line */
 } gpc_network_config_t;
+
+#define GPC_NETWORK_MAX_PORTS 16u
+#define GPC_NETWORK_TARGET_BITS 24u /* of an event's target; the network's number is above */
 
 typedef struct {
     uint64_t messages, flits, flit_hops;
@@ -82,7 +98,7 @@ uint32_t gpc_network_hops_to_corner(const gpc_network_t *self, gpc_node_t from, 
 uint32_t gpc_network_lanes(const gpc_network_t *self);
 /* Injection queue of a message whose source, destination, line and network are set. */
 typedef struct {
-    uint32_t input, output; /* ports */
+    uint32_t input, output; /* ports; output GPC_NONE: no link leads to the destination */
     uint32_t lane;
     bool relayed; /* core to core through the line's home bank */
 } gpc_network_way_t;
@@ -96,10 +112,20 @@ bool gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg);
 /* Source, destination, line, network and flits are set, and there is room (asserted). A message sent between clock
  * edges moves at the next edge. */
 GPC_MUST_CHECK int gpc_network_send(gpc_network_t *self, gpc_index_t message);
+/* Makes `copy` a further copy of the multicast `first`: equal but for the destination, without lane lists, both not sent
+ * yet. Every copy is then sent like a message of its own. */
+void gpc_network_add_copy(gpc_pool_t *messages, gpc_index_t first, gpc_index_t copy);
 gpc_index_t gpc_network_peek(const gpc_network_t *self, gpc_node_t node, uint32_t network); /* or GPC_NONE */
 GPC_MUST_CHECK int gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network,
-                                    gpc_index_t *message);                           /* returns the credits */
-GPC_MUST_CHECK int gpc_network_event(gpc_network_t *self, const gpc_event_t *event); /* NETWORK_ARRIVE, NETWORK_GRANT */
+                                    gpc_index_t *message); /* returns the credits */
+/* NETWORK_ARRIVE and NETWORK_GRANT of network 0; OTHER_ARRIVE and OTHER_GRANT of the network that
+ * gpc_network_of_event names. */
+GPC_MUST_CHECK int gpc_network_event(gpc_network_t *self, const gpc_event_t *event);
+static inline uint32_t
+gpc_network_of_event(const gpc_event_t *event)
+{
+    return event->target >> GPC_NETWORK_TARGET_BITS;
+}
 /* Whether every buffer is empty and every credit is returned. */
 bool gpc_network_idle(const gpc_network_t *self);
 

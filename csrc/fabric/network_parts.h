@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     uint32_t downstream; /* the input port that it feeds; GPC_NONE: a node's ejection buffers */
     gpc_node_t node;     /* the node that it feeds, or GPC_NO_NODE */
+    uint32_t arrival;    /* target of its arrivals on virtual network 0 */
     uint32_t router;
     uint32_t first_input; /* its router's inputs */
     uint32_t num_inputs;
@@ -42,6 +43,7 @@ typedef struct {
     uint32_t next_output;  /* first output in round-robin order */
     uint32_t claimed_by;   /* output that has passed this busy input too often, or GPC_NONE */
     uint32_t claimed_network;
+    uint32_t multicasts; /* copies of multicasts in its queues */
 } gpc_input_state_t;
 
 typedef struct {
@@ -52,7 +54,7 @@ typedef struct {
     uint32_t credits[GPC_MAX_NETWORKS];    /* free flits of the next buffer */
     uint32_t blocked;                      /* virtual networks whose selected message lacks credits, one bit each */
     uint32_t next_input[GPC_MAX_NETWORKS]; /* first input in round-robin order */
-    uint32_t streams_from;                 /* input of its last stream, or GPC_NONE */
+    uint32_t streams_from;                 /* input of its last grant, or GPC_NONE */
     uint32_t ended;                        /* input whose stream ends at this tick and is not served yet, or GPC_NONE */
     uint32_t passed[GPC_MAX_NETWORKS];     /* input that was busy when it was first in order, or GPC_NONE */
     uint32_t passes[GPC_MAX_NETWORKS];     /* grants to other inputs since */
@@ -70,12 +72,17 @@ typedef struct {
 struct gpc_network_parts {
     uint32_t num_routers, num_inputs, num_outputs, num_nodes;
     uint32_t num_queues;
+    uint32_t first_target; /* added to the targets of its events: the network's number in the high bits */
+    uint8_t arrive_kind, grant_kind;
     gpc_interleaving_t interleaving; /* of lines over banks */
     uint32_t request_words;          /* 64-bit words per set of a router's inputs or outputs */
     gpc_input_wiring_t *inputs;      /* owned */
     gpc_output_wiring_t *outputs;    /* owned */
-    uint32_t *injection;             /* owned; a node's input port */
-    uint32_t *routes;                /* owned; output port by router and node */
+    bool several;                    /* a node has several ports */
+    uint8_t *ports;                  /* owned; of a node, in each direction */
+    uint32_t *injection;             /* owned; a node's first input port, or GPC_NONE */
+    uint32_t *ejection;              /* owned; the first output port that feeds the node, or GPC_NONE */
+    uint32_t *routes;                /* owned; output port by router and node; a node's first, or GPC_NONE */
     /* borrowed from the arena */
     gpc_input_state_t *input_states;
     gpc_output_state_t *output_states;
@@ -127,12 +134,35 @@ gpc_network_home(const gpc_network_t *self, gpc_address_t line)
     return (gpc_node_t) (self->config.cores + gpc_bank_of(self->parts->interleaving, line));
 }
 
+/* Of a node with several ports, the number of the port for messages from or to the other end. */
+static inline uint32_t
+gpc_network_port(const gpc_network_parts_t *parts, gpc_node_t node, gpc_node_t other)
+{
+    return parts->several ? other % parts->ports[node] : 0;
+}
+
+/* The output port of a router towards the target. */
+static inline uint32_t
+gpc_network_output(const gpc_network_parts_t *parts, uint32_t router, gpc_node_t target, gpc_node_t source)
+{
+    uint32_t output = parts->routes[router * parts->num_nodes + target];
+    bool last = parts->several && output != GPC_NONE && parts->outputs[output].node == target;
+    return last ? output + source % parts->ports[target] : output;
+}
+
 /* The output port of a router that the message takes; a message to be relayed goes to its line's home bank first. */
 static inline uint32_t
 gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
     gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(self, msg->line) : msg->destination;
-    return self->parts->routes[router * self->parts->num_nodes + target];
+    return gpc_network_output(self->parts, router, target, msg->source);
+}
+
+/* Whether the message is a copy of a multicast that has crossed its source's link. */
+static inline bool
+gpc_network_has_crossed(const gpc_msg_t *msg)
+{
+    return msg->flags & GPC_MSG_FLAG_MULTICAST && msg->copies == GPC_NONE;
 }
 
 /* buffers.c */

@@ -6,42 +6,81 @@
 #include "base/errors.h"
 #include "fabric/network_parts.h"
 
-/* Allocates the wiring arrays. */
-static int
-reserve(gpc_network_parts_t *parts, uint32_t routers, uint32_t inputs, uint32_t outputs, uint32_t nodes)
+static uint32_t
+nodes_of(const gpc_network_config_t *config)
 {
+    return config->cores + config->banks + config->others;
+}
+
+/* Takes over the numbers of ports. */
+static int
+take_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t *sum)
+{
+    parts->num_nodes = nodes_of(config);
+    parts->ports = malloc(parts->num_nodes);
+    if (!parts->ports) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t node = 0; node < parts->num_nodes; node++) {
+        parts->ports[node] = config->ports ? config->ports[node] : 1;
+        if (parts->ports[node] == 0 || parts->ports[node] > GPC_NETWORK_MAX_PORTS) {
+            return GPC_ERROR_MACHINE;
+        }
+        parts->several |= parts->ports[node] > 1;
+        *sum += parts->ports[node];
+    }
+    return 0;
+}
+
+/* Allocates the wiring arrays: `links` inputs and outputs besides the nodes' ports. */
+static int
+reserve(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t routers, uint32_t links)
+{
+    uint32_t nodes = nodes_of(config), ports = links;
+    int status = take_ports(parts, config, &ports);
+    if (status) {
+        return status;
+    }
     parts->num_routers = routers;
-    parts->num_nodes = nodes;
-    parts->inputs = calloc(inputs, sizeof(*parts->inputs));
-    parts->outputs = calloc(outputs, sizeof(*parts->outputs));
+    parts->inputs = calloc(ports, sizeof(*parts->inputs));
+    parts->outputs = calloc(ports, sizeof(*parts->outputs));
     parts->injection = malloc(nodes * sizeof(*parts->injection));
+    parts->ejection = malloc(nodes * sizeof(*parts->ejection));
     parts->routes = malloc((size_t) routers * nodes * sizeof(*parts->routes));
-    if (!parts->inputs || !parts->outputs || !parts->injection || !parts->routes) {
+    if (!parts->inputs || !parts->outputs || !parts->injection || !parts->ejection || !parts->routes) {
         return GPC_ERROR_MEMORY;
     }
     for (uint32_t i = 0; i < routers * nodes; i++) {
         parts->routes[i] = GPC_NONE;
     }
     for (uint32_t i = 0; i < nodes; i++) {
-        parts->injection[i] = GPC_NONE;
+        parts->injection[i] = parts->ejection[i] = GPC_NONE;
     }
     return 0;
 }
 
+/* A node's input ports. */
 static void
 add_injection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node)
 {
     parts->injection[node] = parts->num_inputs;
-    parts->inputs[parts->num_inputs++] = (gpc_input_wiring_t){.upstream = GPC_NONE, .router = router, .node = node};
+    for (uint32_t port = 0; port < parts->ports[node]; port++) {
+        parts->inputs[parts->num_inputs++] = (gpc_input_wiring_t){.upstream = GPC_NONE, .router = router, .node = node};
+    }
 }
 
-/* A node's ejection port, with the route to it. */
+/* A node's output ports, with the route to the first. */
 static void
-add_ejection(gpc_network_parts_t *parts, uint32_t router, gpc_node_t node, bool counted)
+add_ejection(gpc_network_parts_t *parts, uint32_t networks, uint32_t router, gpc_node_t node, bool counted)
 {
-    parts->routes[router * parts->num_nodes + node] = parts->num_outputs;
-    parts->outputs[parts->num_outputs++] =
-        (gpc_output_wiring_t){.downstream = GPC_NONE, .node = node, .router = router, .counted = counted};
+    parts->routes[router * parts->num_nodes + node] = parts->ejection[node] = parts->num_outputs;
+    for (uint32_t port = 0; port < parts->ports[node]; port++) {
+        parts->outputs[parts->num_outputs++] = (gpc_output_wiring_t){.downstream = GPC_NONE,
+                                                                     .node = node,
+                                                                     .arrival = parts->first_target + node * networks,
+                                                                     .router = router,
+                                                                     .counted = counted};
+    }
 }
 
 /* Numbers the outputs of each router, which are consecutive, like the inputs. */
@@ -101,13 +140,13 @@ number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     }
 }
 
-/* Router 0 leads from cores to banks, router 1 back. Messages from core to core are routed by line, to the home
+/* Router 0 leads from cores to banks and others, router 1 back. Messages from core to core are routed by line, to the home
  * bank. */
 static int
 build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
-    uint32_t nodes = config->cores + config->banks;
-    int status = reserve(parts, 2, nodes, nodes, nodes);
+    uint32_t nodes = nodes_of(config);
+    int status = reserve(parts, config, 2, 0);
     if (status) {
         return status;
     }
@@ -115,7 +154,7 @@ build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
         add_injection(parts, node < config->cores ? 0 : 1, (gpc_node_t) node);
     }
     for (uint32_t node = 0; node < nodes; node++) {
-        add_ejection(parts, node < config->cores ? 1 : 0, (gpc_node_t) node, true);
+        add_ejection(parts, config->networks, node < config->cores ? 1 : 0, (gpc_node_t) node, true);
     }
     return 0;
 }
@@ -124,14 +163,13 @@ build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 static int
 build_star(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
-    uint32_t nodes = config->cores + config->banks;
-    int status = reserve(parts, 1, nodes, nodes, nodes);
+    int status = reserve(parts, config, 1, 0);
     if (status) {
         return status;
     }
-    for (uint32_t node = 0; node < nodes; node++) {
+    for (uint32_t node = 0; node < parts->num_nodes; node++) {
         add_injection(parts, 0, (gpc_node_t) node);
-        add_ejection(parts, 0, (gpc_node_t) node, true);
+        add_ejection(parts, config->networks, 0, (gpc_node_t) node, true);
     }
     return 0;
 }
@@ -167,6 +205,17 @@ direction_to(uint32_t width, uint32_t router, uint32_t target)
     return router / width < target / width ? SOUTH : NORTH;
 }
 
+/* The router of a node: nodes of one kind are next to each other. */
+static uint32_t
+router_of(const gpc_network_config_t *config, uint32_t routers, uint32_t node)
+{
+    if (node < config->cores) {
+        return node % routers;
+    }
+    node -= config->cores;
+    return (node < config->banks ? node : node - config->banks) % routers;
+}
+
 /* Adds the ports of every router and connects each output to the opposite input. */
 static void
 add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t height, uint32_t *input_at,
@@ -176,10 +225,9 @@ add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, u
 
     for (uint32_t router = 0; router < routers; router++) {
         for (uint32_t node = 0; node < parts->num_nodes; node++) {
-            uint32_t i = node < config->cores ? node : node - config->cores;
-            if (i % routers == router) {
+            if (router_of(config, routers, node) == router) {
                 add_injection(parts, router, (gpc_node_t) node);
-                add_ejection(parts, router, (gpc_node_t) node, false);
+                add_ejection(parts, config->networks, router, (gpc_node_t) node, false);
             }
         }
         for (uint32_t direction = 0; direction < NUM_DIRECTIONS; direction++) {
@@ -208,11 +256,10 @@ add_mesh_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, u
 static int
 build_mesh(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
-    uint32_t nodes = config->cores + config->banks, width = config->mesh_width;
+    uint32_t nodes = nodes_of(config), width = config->mesh_width;
     uint32_t most = config->cores > config->banks ? config->cores : config->banks;
     uint32_t height = (most + width - 1) / width, routers = width * height;
-    uint32_t ports = nodes + routers * NUM_DIRECTIONS;
-    int status = reserve(parts, routers, ports, ports, nodes);
+    int status = reserve(parts, config, routers, routers * NUM_DIRECTIONS);
     if (status) {
         return status;
     }
@@ -290,6 +337,9 @@ gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_ar
     self->parts = calloc(1, sizeof(*self->parts));
     if (self->parts) {
         self->parts->interleaving = gpc_interleaving(config->interleave_bytes, config->banks);
+        self->parts->first_target = config->number << GPC_NETWORK_TARGET_BITS;
+        self->parts->arrive_kind = config->number ? GPC_EVENT_OTHER_ARRIVE : GPC_EVENT_NETWORK_ARRIVE;
+        self->parts->grant_kind = config->number ? GPC_EVENT_OTHER_GRANT : GPC_EVENT_NETWORK_GRANT;
     }
     self->traffic = GPC_ARENA_TAKE(arena, 256, gpc_traffic_t);
     if (!self->parts || !self->traffic) {
@@ -311,7 +361,9 @@ gpc_network_free(gpc_network_t *self)
     if (self->parts) {
         free(self->parts->inputs);
         free(self->parts->outputs);
+        free(self->parts->ports);
         free(self->parts->injection);
+        free(self->parts->ejection);
         free(self->parts->routes);
         free(self->parts);
         self->parts = NULL;

@@ -113,6 +113,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_dram_event(&gpu->dram, event);
         case GPC_EVENT_TIMER:
             return gpc_gpu_timer(gpu, (gpc_node_t) event->target, event->argument);
+        case GPC_EVENT_OTHER_ARRIVE:
+        case GPC_EVENT_OTHER_GRANT:
         case GPC_EVENT_LAUNCH:
         case GPC_NUM_EVENT_KINDS:
             break;
