@@ -153,7 +153,11 @@ def machines_command(
 @app.command("workloads")
 def workloads_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Workload id. Default: list all.")
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            help="Workload id, or FILE.py:NAME for one of your own. Default: list all.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -187,7 +191,9 @@ def run_command(
     protocol: Annotated[
         str,
         typer.Option(
-            "-p", "--protocol", help="Protocol id, with options in brackets: tc-weak[lifetime=800]."
+            "-p",
+            "--protocol",
+            help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800].",
         ),
     ],
     machine_id: MachineOption = "fermi",
@@ -262,12 +268,16 @@ def compare_command(
         typer.Option(
             "-w",
             "--workload",
-            help="Workload ids or FILE.py:NAME, comma separated or repeated; all.",
+            help="Workload ids or FILE.py:NAME, comma separated or repeated; all: every built-in one.",
         ),
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("-p", "--protocol", help="Protocol ids, comma separated or repeated; all."),
+        typer.Option(
+            "-p",
+            "--protocol",
+            help="Protocol ids, comma separated or repeated; all: every protocol.",
+        ),
     ] = None,
     machine_id: MachineOption = "fermi",
     consistency: RuleOption = None,

@@ -34,7 +34,9 @@ def register(app: typer.Typer) -> None:
         protocol: Annotated[
             list[str],
             typer.Option(
-                "-p", "--protocol", help="Protocol ids, comma separated or repeated; all."
+                "-p",
+                "--protocol",
+                help="Protocol ids, comma separated or repeated; all: every protocol.",
             ),
         ],
         consistency: Annotated[

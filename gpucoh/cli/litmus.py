@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
             typer.Option(
                 "-p",
                 "--protocol",
-                help=f"Protocol ids, comma separated or repeated; all. Default: {DEFAULT_PROTOCOL}.",
+                help=f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}.",
             ),
         ] = None,
         consistency: RuleOption = None,

@@ -58,7 +58,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
 
-        Workload groups, baselines and means are the paper's. Exit status 1: a run that enters a mean is wrong.
+        Workload groups, baselines and means are the paper's. Exit status 1: a run is wrong that a mean includes.
 
         Examples:
 

@@ -151,8 +151,8 @@ def register(app: typer.Typer) -> None:
         pass at any moment. It checks that every value read is one that the promised memory model allows (an oracle
         independent of the simulator decides), that the protocol's invariants hold, that no impossible transition is
         taken, and that every state can reach completion (no deadlock, no livelock). States that differ only by a shift
-        of time or by exchanging equal cores count once. Options that
-        are not given have the values that their protocol declares for a small machine (gpucoh protocols ID).
+        of time or by exchanging equal cores count once. An option that is not given has the value that its
+        protocol declares for a small machine (gpucoh protocols ID).
 
         Litmus tests are given by name or file. They may use loads, stores, additions and fences with any orders and
         scopes, and barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block on a core of

@@ -375,6 +375,11 @@ def test_the_version_is_printed(cli):
     assert cli("--version")[:2] == (0, f"gpucoh {gpucoh.__version__}\n")
 
 
+def test_help_shows_an_option_in_brackets(cli):
+    """Rich takes brackets for markup, unless they are escaped."""
+    assert "tc-weak[lifetime=800]" in "".join(cli("run", "--help")[1].split())
+
+
 # ---- as a process
 
 
