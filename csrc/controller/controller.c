@@ -128,8 +128,8 @@ take_slot(gpc_controller_t *self, gpc_step_t *x)
     return end_step(self, x, gpc_fsm_step(x));
 }
 
-/* A TIMER that only schedules the unit, so that held requests are retried: the controller's own, or one for the unit that no
- * table over entries or the unit takes. */
+/* A timer that only retries held requests: the controller's own, or one for the unit that no table over entries or the unit
+ * handles. */
 static bool
 is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
 {

@@ -116,8 +116,8 @@ typedef struct gpc_table {
     /* Bit a: array a also stores the state of the table's lines (an L2 and its directory). It is read in order of
      * array from the first that has the line, and written to all that have it. 0: the table's own array only. */
     uint8_t arrays;
-    /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words, which no cell
-     * reads, so that they distinguish no states. 0: all states. */
+    /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words: unused words do not
+     * multiply states, and a cell that reads one is caught. 0: all states. */
     uint32_t data_states;
     const gpc_cell_t *cells;      /* [num_states][num_events]; NULL: those of `base`, but for the patches */
     const struct gpc_table *base; /* its states and events are the first ones of this table */

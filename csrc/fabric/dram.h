@@ -59,8 +59,8 @@ typedef struct {
     void *world;
 } gpc_dram_t;
 
-/* Model 1: ticks from acceptance on a DRAM edge by an idle channel with the row closed to the last data: tRCD + the
- * line's column accesses + tCL, without config.latency. Model 0: 0, because config.latency is the whole latency. */
+/* Unloaded closed-row latency in ticks, from acceptance to the last beat. Model 1: tRCD + the line's column accesses +
+ * tCL, without config.latency. Model 0: 0, because config.latency is the whole latency. */
 gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config);
 
 GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena,

@@ -180,7 +180,7 @@ check_calls(gpc_gpu_t *gpu)
         bool calls = info->traffic_class == GPC_CLASS_INV || info->traffic_class == GPC_CLASS_RCL;
         if (calls && gpu->network.traffic[GPC_MSG_OWN + i].messages) {
             return gpc_fail(&gpu->failure, GPC_ERROR_INVARIANT,
-                            "an invariant does not hold, leases need no invalidations: %llu of %s were sent",
+                            "an invariant does not hold, leases need no invalidations: %llu %s messages were sent",
                             (unsigned long long) gpu->network.traffic[GPC_MSG_OWN + i].messages, info->name);
         }
     }

@@ -141,7 +141,7 @@ gpc_gpu_hang_begin(gpc_gpu_t *gpu)
     set_limit(gpu, gpu->state->launched, gpu->machine.launch_latency + unobserved_time(gpu));
 }
 
-/* Whether nothing has changed since the checkpoint before, as far as it is observed. */
+/* True if no observed word or count has changed since the last checkpoint. */
 static bool
 is_quiet(gpc_gpu_t *gpu)
 {

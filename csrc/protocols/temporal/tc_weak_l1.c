@@ -9,12 +9,12 @@
  *          shorter ones; GPUs drop copies between launches.)
  * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the L1's own stores (the L2
  *          adds one per store), at the answer, never at issue, so that a sequence of private stores stays private; a returned line
- *          keeps the words of unanswered stores, and no others.
+ *          keeps the words of unacknowledged stores, and no others.
  * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store, and
  *          only the first store after each read can be private.
  *          simulator=authors: for analysis only, two differences of the authors' public simulator (cachelease3-L1cache.sm) from
  *          the paper. It executes loads at issue and only times them in the caches: here a load takes the value that the L2 or
- *          memory has at its issue, with the words of own unanswered stores, and no load sees a stale copy (one behind an own
+ *          memory has at its issue, overlaid with the core's unacknowledged stores, and no load sees a stale copy (one behind an own
  *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
  *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
  *          launch=wait: the end of a warp is a fence, and copies outlive a launch.
@@ -118,7 +118,7 @@ GPC_ACTION(act_raise_gwct, "raise the warp's GWCT to the answer's")
 
 enum { HAS_VALUE = GPC_MSG_FLAG_OWN }; /* a load that took its value at issue */
 
-GPC_ACTION(act_take_value, "give the load its value of now: the L2's or memory's, and that of own unanswered stores")
+GPC_ACTION(act_take_value, "take the load's present value at the L2 or in memory, overlaid with unacknowledged stores")
 {
     int status = x->unit->ports->newest(x->unit->world, x->line, x->msg->data);
 
