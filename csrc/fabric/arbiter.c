@@ -45,26 +45,40 @@ is_kept_for_another(const gpc_network_t *self, uint32_t input, uint32_t output)
            self->parts->output_states[other].credits[state->claimed_network];
 }
 
-/* Whether the input can send now: its port is idle, or its message does not need the port. If its message becomes ready
- * later, lowers *later to that tick; the end of a stream is an event of its own. */
-static bool
-is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
+/* Whether the message is ready; if not, lowers *later to that tick. */
+static inline bool
+is_ready(const gpc_msg_t *msg, gpc_tick_t now, gpc_tick_t *later)
 {
-    const gpc_input_state_t *state = &self->parts->input_states[input];
-    bool busy = state->busy_until > now;
-    if (busy && !state->multicasts) {
-        return false;
-    }
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head);
-    bool crossed = state->multicasts && gpc_network_has_crossed(msg);
-    if (busy && !crossed) {
-        return false;
-    }
     if (msg->ready > now) {
         *later = msg->ready < *later ? msg->ready : *later;
         return false;
     }
-    return crossed || !is_kept_for_another(self, input, output);
+    return true;
+}
+
+/* Whether the queue's first message is a copy of a multicast that needs no port. Rare, hence out of line. */
+__attribute__((noinline)) static bool
+has_crossed_head(const gpc_network_t *self, const gpc_queue_t *queue)
+{
+    return gpc_network_has_crossed(gpc_msg_at(self->messages, queue->list.head));
+}
+
+/* Whether the input can send now: its port is idle, or its message needs no port. If its message becomes ready later,
+ * lowers *later to that tick; the end of a stream is an event of its own. */
+static bool
+is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    const gpc_queue_t *queue = gpc_network_queue(self, input, network, output);
+
+    if (state->multicasts && has_crossed_head(self, queue)) {
+        return is_ready(gpc_msg_at(self->messages, queue->list.head), now, later);
+    }
+    if (state->busy_until > now) {
+        return false;
+    }
+    return is_ready(gpc_msg_at(self->messages, queue->list.head), now, later) &&
+           !is_kept_for_another(self, input, output);
 }
 
 /* The first input in round-robin order that can send, or GPC_NONE. *busy: the first input passed because it streams. */
@@ -144,8 +158,9 @@ note_crossing(gpc_network_t *self, gpc_msg_t *msg, gpc_index_t message, gpc_tick
     return status;
 }
 
-/* A copy of a multicast leaves its source: sets whether it occupies the input port, and the room that it returns. */
-static int
+/* A copy of a multicast leaves its source: sets whether it occupies the input port, and the room that it returns. Rare,
+ * hence out of line. */
+__attribute__((noinline)) static int
 leave_source(gpc_network_t *self, uint32_t input, gpc_index_t message, gpc_tick_t now, bool *occupies, uint32_t *room)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
@@ -202,7 +217,10 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     }
     status = status ? status : gpc_network_pass_on(self, output, message, now);
     if (status == 0 && queue->list.count) {
-        const gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
+        gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
+        if (from->multicasts && next->ready < now) {
+            next->ready = now; /* a request that does not wait for the port is considered at once */
+        }
         status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);
     }
     if (status == 0 && (state->waiting || from->waiting)) {

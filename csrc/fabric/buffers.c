@@ -18,10 +18,9 @@ static uint32_t
 place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    const gpc_input_wiring_t *input = &self->parts->inputs[wiring->first_input];
     uint64_t cycle = tick / self->config.clock.period;
 
-    return self->parts->first_target + input->first_output + (uint32_t) ((wiring->bit + cycle) % input->num_outputs);
+    return wiring->first_place + (uint32_t) ((wiring->bit + cycle) % wiring->num_outputs);
 }
 
 /* Schedules an arbitration of the output at tick, or when the output is free. */
@@ -57,13 +56,12 @@ gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32
 {
     const gpc_input_state_t *state = &self->parts->input_states[input];
     const gpc_msg_t *msg = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head);
-    gpc_tick_t now = gpc_wheel_now(self->wheel);
 
     note_request(self, input, output, network);
-    if (state->busy_until > now && !(state->multicasts && gpc_network_has_crossed(msg))) {
+    if (state->busy_until > gpc_wheel_now(self->wheel) && !(state->multicasts && gpc_network_has_crossed(msg))) {
         return gpc_network_schedule_grant(self, state->streams_to, state->busy_until); /* considers the request */
     }
-    return gpc_network_schedule_grant(self, output, msg->ready > now ? msg->ready : now);
+    return gpc_network_schedule_grant(self, output, msg->ready);
 }
 
 /* A message's head enters an input buffer at tick. */

@@ -20,7 +20,7 @@ relay_at(const gpc_network_t *self, gpc_node_t node, uint32_t network)
 }
 
 /* Takes the head of an ejection buffer and returns its credits. */
-static int
+static inline int
 eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *message)
 {
     gpc_list_t *list = &self->parts->node_states[node].ejected[network];
@@ -32,7 +32,7 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
                                       gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
-static int
+static inline int
 inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
@@ -167,17 +167,35 @@ gpc_network_lanes(const gpc_network_t *self)
     return most;
 }
 
+/* The way between nodes of which one has several ports. Rare, hence out of line. */
+__attribute__((noinline)) static gpc_network_way_t
+way_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
+{
+    uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
+    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
+
+    return (gpc_network_way_t){
+        .input = input, .output = output, .lane = lane_of(parts, input, output), .relayed = relayed};
+}
+
 gpc_network_way_t
 gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     const gpc_network_parts_t *parts = self->parts;
     bool relayed = is_relayed(self, msg);
     gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
-    uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
-    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
 
-    return (gpc_network_way_t){
-        .input = input, .output = output, .lane = lane_of(parts, input, output), .relayed = relayed};
+    if (parts->several) {
+        return way_over_ports(parts, msg, target, relayed);
+    }
+    uint32_t input = parts->injection[msg->source];
+    const gpc_input_wiring_t *wiring = &parts->inputs[input];
+    uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
+
+    return (gpc_network_way_t){.input = input,
+                               .output = output,
+                               .lane = wiring->by_output ? output - wiring->first_output : 0,
+                               .relayed = relayed};
 }
 
 bool
@@ -211,7 +229,7 @@ gpc_network_add_copy(gpc_pool_t *messages, gpc_index_t first, gpc_index_t copy)
 }
 
 /* A copy of a multicast: the first is counted and takes room for all. */
-static int
+__attribute__((noinline)) static int
 send_copy(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);

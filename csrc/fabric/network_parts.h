@@ -26,8 +26,10 @@ typedef struct {
     uint32_t router;
     uint32_t first_input; /* its router's inputs */
     uint32_t num_inputs;
-    uint32_t bit; /* its number among its router's outputs */
-    bool counted; /* a link whose flits are hops */
+    uint32_t bit;         /* its number among its router's outputs */
+    uint32_t num_outputs; /* its router's outputs */
+    uint32_t first_place; /* of its router's outputs in the order of grants of a tick */
+    bool counted;         /* a link whose flits are hops */
 } gpc_output_wiring_t;
 
 /* State, in the arena. */

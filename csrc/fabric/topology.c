@@ -122,6 +122,8 @@ number_ports(gpc_network_parts_t *parts)
             parts->inputs[first + output->num_inputs].bit = output->num_inputs;
             output->num_inputs++;
         }
+        output->num_outputs = parts->inputs[output->first_input].num_outputs;
+        output->first_place = parts->first_target + parts->inputs[output->first_input].first_output;
         most = output->num_inputs > most ? output->num_inputs : most;
     }
     parts->request_words = (most + 63) / 64;
