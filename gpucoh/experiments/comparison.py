@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.base.units import name_of
+from gpucoh.base.wording import name_of, natural
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run
@@ -208,9 +208,7 @@ def compare(
     baseline = texts[0] if baseline is None else baseline
     if baseline not in texts:
         texts.insert(0, baseline)
-    number = (os.cpu_count() or 1) if jobs is None else jobs
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     runs = [
         Run(
             workload=found,
@@ -247,7 +245,7 @@ def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
     named: dict[str, Workload] = {}
     for item in given:
         found = find(item)
-        if named.setdefault(found.id, found).factory != found.factory:
+        if named.setdefault(found.id, found).make != found.make:
             raise ConfigError(f"two workloads are named {found.id!r}: rename one of the functions")
     if not named:
         raise ConfigError("no workloads are given")

@@ -17,7 +17,8 @@ from gpucoh.suite.base import (
     Registry,
     Workload,
 )
-from gpucoh.suite.own import OwnWorkload, Scales, own_workload
+from gpucoh.suite.declaration import Scales
+from gpucoh.suite.declaration import workload as declared
 from gpucoh.suite.references import in_file
 
 # What is accepted where a workload's id is: an id, my_file.py:name, a workload, a callable.
@@ -40,11 +41,11 @@ def workload(name: str) -> Workload: ...
 @overload
 def workload(
     name: Callable[..., Any], *, scales: Scales | None = None, group: str | None = None
-) -> OwnWorkload: ...
+) -> Workload: ...
 @overload
 def workload(
     *, scales: Scales | None = None, group: str | None = None
-) -> Callable[[Callable[..., Any]], OwnWorkload]: ...
+) -> Callable[[Callable[..., Any]], Workload]: ...
 
 
 @short_traceback
@@ -53,7 +54,7 @@ def workload(
     *,
     scales: Scales | None = None,
     group: str | None = None,
-) -> Workload | Callable[[Callable[..., Any]], OwnWorkload]:
+) -> Workload | Callable[[Callable[..., Any]], Workload]:
     """Make a workload of a function, as a decorator; or find a workload by its id.
 
     The function takes a GPU, a NumPy random generator seeded by the run, and its parameters. It returns
@@ -94,8 +95,8 @@ def workload(
     if isinstance(name, str):
         return find(name)
     if name is None:
-        return lambda function: own_workload(function, scales, group)
-    return own_workload(name, scales, group)
+        return lambda function: declared(function, scales=scales, group=group)
+    return declared(name, scales=scales, group=group)
 
 
 def find(given: Given) -> Workload:
@@ -111,7 +112,7 @@ def find(given: Given) -> Workload:
     if isinstance(given, Workload):
         return given
     if not isinstance(given, str) and callable(given):
-        return own_workload(given)
+        return declared(given)
     return _registry().get(given)
 
 

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 TILE = 16
 
@@ -120,7 +121,8 @@ class Alignment:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Alignment,
         id="ndl",
         aliases=("nw",),
         title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal",
@@ -146,6 +148,5 @@ REGISTRY.add(
                 text="gap penalty",
             ),
         ),
-        factory=Alignment.prepare,
     )
 )

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting, Workload
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting
 from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, PADDED, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import back_off, lengthen_back_off, start_back_off
 
 DONE, PAUSE = 0, 1  # words of a block's state: whether it may leave, and the two of its back-off
@@ -158,7 +159,8 @@ for _id, _title in (
     ("tbex_lg", "tree barrier with an exchange of chunks between the blocks of a core before it"),
 ):
     REGISTRY.add(
-        Workload(
+        workload(
+            TreeBarrier,
             id=_id,
             title=_title,
             group="L",
@@ -171,6 +173,5 @@ for _id, _title in (
                 1,
                 "phases",
             ),
-            factory=TreeBarrier.prepare,
         )
     )

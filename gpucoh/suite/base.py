@@ -11,7 +11,6 @@ This module imports neither the core nor the kernel language; the modules with k
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +21,9 @@ from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from gpucoh.base.errors import ConfigError, short_traceback
-from gpucoh.base.units import name_of, parse_whole
+from gpucoh.base.units import parse_whole
+from gpucoh.base.wording import name_of, natural, unknown
+from gpucoh.suite import references
 
 Value: TypeAlias = int | float | bool | str | None
 Kind: TypeAlias = Literal["int", "float", "bool", "choice", "file", "text"]
@@ -314,12 +315,14 @@ class Workload:
         Whether incoherent first-level caches may give wrong results.
     check
         What its result is compared with.
+    make
+        Makes an :class:`Instance` from a :class:`Setting`.
     parameters
         Its parameters.
-    factory
-        Makes an :class:`Instance` from a :class:`Setting`.
     scales
         The input sizes that it has.
+    required
+        Parameters without a value at any scale, which every run must give.
     """
 
     id: str
@@ -328,10 +331,11 @@ class Workload:
     papers: tuple[str, ...]
     needs_coherence: bool
     check: str
-    factory: Callable[[Setting], Instance] = field(repr=False)
+    make: Callable[[Setting], Instance] = field(repr=False)
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     scales: tuple[str, ...] = SCALES
+    required: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         names = ", ".join(parameter.name for parameter in self.parameters)
@@ -339,9 +343,25 @@ class Workload:
         return text if len(text) < LONGEST_REPR else f"<gpucoh.Workload {self.id[:100]}>"
 
     @property
+    def function(self) -> Callable[..., Any] | None:
+        """The function under ``@gpucoh.workload``; None if it is a class, as in the suite."""
+        return getattr(self.make, "function", None)
+
+    @property
     def code(self) -> str | None:
-        """A hash of its code; None for a built-in workload, which the version of gpucoh determines."""
-        return None
+        """A hash of the function's source and of the kernels, functions and constants that it uses.
+
+        None for a class of the suite, which the version of gpucoh determines.
+        """
+        return None if self.function is None else references.digest(self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, as without the decorator."""
+        if self.function is None:
+            raise ConfigError(
+                f"workload {self.id} is not a function: gpucoh.run({self.id!r}, ...) runs it"
+            )
+        return self.function(*args, **kwargs)
 
     @short_traceback
     def prepare(
@@ -363,7 +383,7 @@ class Workload:
         ConfigError
             For an unknown scale or parameter, a value that is not allowed, or a bad input file.
         """
-        return self.factory(self.setting(scale, seed, params))
+        return self.make(self.setting(scale, seed, params))
 
     @short_traceback
     def setting(
@@ -373,17 +393,8 @@ class Workload:
         errors.
         """
         if name_of("scale", scale) not in self.scales:
-            raise ConfigError(
-                f"workload {self.id}: scale is {scale!r}; allowed: {', '.join(self.scales)}"
-            )
-        if (
-            isinstance(seed, bool)
-            or not isinstance(seed, int | np.integer)
-            or not 0 <= seed <= LARGEST_SEED
-        ):
-            raise ConfigError(
-                f"workload {self.id}: seed is {seed!r}; allowed: a whole number from 0 to {LARGEST_SEED}"
-            )
+            raise ConfigError(f"workload {self.id}: {unknown('scale', scale, self.scales)}")
+        natural("seed", seed, LARGEST_SEED)
         known = {parameter.name: parameter for parameter in self.parameters}
         values = {name: parameter.default(scale) for name, parameter in known.items()}
         for name, value in (params or {}).items():
@@ -392,7 +403,12 @@ class Workload:
             if value is not None:  # None means the default
                 values[name] = known[name].parse(value, self.id)
         given = frozenset(name for name, value in (params or {}).items() if value is not None)
-        return Setting(workload=self.id, scale=scale, seed=int(seed), params=values, given=given)
+        setting = Setting(workload=self.id, scale=scale, seed=int(seed), params=values, given=given)
+        for name in sorted(self.required - given):
+            raise setting.refuse(
+                f"parameter {name} has no value: give params={{{name!r}: ...}} or --param {name}=..."
+            )
+        return setting
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain data, for ``gpucoh workloads --json``."""
@@ -415,16 +431,6 @@ class Workload:
                 for parameter in self.parameters
             ],
         }
-
-
-def unknown(noun: str, name: str, known: Mapping[str, object]) -> str:
-    """``unknown parameter 'grpah' (nearest: graph; allowed: ...)``: the form of every error about an
-    unknown name.
-    """
-    allowed = ", ".join(known) if known else f"no {noun}"
-    nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    hint = f"nearest: {nearest[0]}; " if nearest else ""
-    return f"unknown {noun} {name!r} ({hint}allowed: {allowed})"
 
 
 class Registry:
@@ -461,7 +467,7 @@ class Registry:
         raise ConfigError(unknown("workload", name, self.all()))
 
 
-REGISTRY = Registry()
+REGISTRY = Registry()  # the suite
 
 
 def compare(

@@ -27,12 +27,12 @@ from gpucoh.suite.base import (
     GpuLike,
     Outcome,
     Setting,
-    Workload,
     combine,
     compare,
     scaled,
 )
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 REST = 1.0
@@ -202,7 +202,8 @@ class Cloth:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Cloth,
         id="cl",
         title="cloth: a list of distance constraints, four colours with grid barriers",
         group="I",
@@ -216,6 +217,5 @@ REGISTRY.add(
             scaled("blocks_per_core", 1, 8, 1, 3, 3, "blocks per core; all must be resident"),
             scaled("threads", 32, 1024, 64, 512, 512, "threads per block"),
         ),
-        factory=Cloth.prepare,
     )
 )

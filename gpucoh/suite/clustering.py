@@ -32,12 +32,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.declaration import workload
 
 BLOCK = 256
 CONSTANTS = 32 * 34  # words of the original's constant memory for centroids
@@ -236,7 +236,8 @@ class KMeans:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        KMeans,
         id="kmn",
         title="k-means: transposition of the points, assignment to centroids, update by the host",
         group="A",
@@ -283,6 +284,5 @@ REGISTRY.add(
                 text="assignments, each followed by an update on the host",
             ),
         ),
-        factory=KMeans.prepare,
     )
 )

@@ -14,11 +14,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 BLOCK = 256
 
@@ -61,7 +61,8 @@ class Copy:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Copy,
         id="vec-cpy",
         title="vector copy, one word per thread",
         group="N",
@@ -78,6 +79,5 @@ REGISTRY.add(
                 text="number of words",
             ),
         ),
-        factory=Copy.prepare,
     )
 )

@@ -27,10 +27,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
+from gpucoh.suite.declaration import workload
 
 TILE = 16
 REGION = 128  # rows and columns from which the host takes the speckle scale
@@ -220,7 +220,8 @@ class Diffusion:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Diffusion,
         id="sr",
         aliases=("srad",),
         title="speckle-reducing anisotropic diffusion, scratchpad tiles, two launches per iteration",
@@ -268,6 +269,5 @@ REGISTRY.add(
                 text="step length",
             ),
         ),
-        factory=Diffusion.prepare,
     )
 )

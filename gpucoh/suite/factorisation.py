@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, Workload, compare
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare
+from gpucoh.suite.declaration import workload
 
 TILE = 16
 
@@ -151,7 +152,8 @@ class Decomposition:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Decomposition,
         id="lud",
         title="blocked LU decomposition in place: diagonal, perimeter and internal tiles",
         group="AN",
@@ -168,6 +170,5 @@ REGISTRY.add(
                 text=f"tiles of {TILE} x {TILE} words per side",
             ),
         ),
-        factory=Decomposition.prepare,
     )
 )

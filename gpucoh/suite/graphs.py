@@ -33,11 +33,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 UNREACHED = -1
@@ -311,7 +311,12 @@ class LevelSearch:
     """``bfs`` on one input."""
 
     search: Search
-    block: int
+    block: int = 128
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> LevelSearch:
+        """From checked parameters."""
+        return cls(Search.prepare(setting))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch per level until the flag that the host clears stays clear."""
@@ -391,7 +396,8 @@ class MaskedSearch:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        LevelSearch,
         id="bfs",
         title="level-synchronous breadth-first search, one launch and host flag per level",
         group="I",
@@ -399,12 +405,12 @@ REGISTRY.add(
         needs_coherence=True,
         check="distances equal scipy's",
         parameters=graph_parameters(),
-        factory=lambda setting: LevelSearch(Search.prepare(setting), block=128),
     )
 )
 
 REGISTRY.add(
-    Workload(
+    workload(
+        MaskedSearch,
         id="bfs-mask",
         title="breadth-first search in one launch, two grid barriers per level",
         group="I",
@@ -436,6 +442,5 @@ REGISTRY.add(
                 text="whether one launch does all levels; off: two launches per level, as Rodinia",
             ),
         ),
-        factory=MaskedSearch.prepare,
     )
 )

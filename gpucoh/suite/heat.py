@@ -22,10 +22,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
+from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 32, 4
 TILE = 2 * WIDE
@@ -164,7 +164,8 @@ def _extent(name: str, tiny: int, full: int) -> Parameter:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Stencil,
         id="st",
         title="7-point stencil of a 3-D grid, planes in the scratchpad, one launch per iteration",
         group="N",
@@ -184,6 +185,5 @@ REGISTRY.add(
                 text="iterations, one launch each",
             ),
         ),
-        factory=Stencil.prepare,
     )
 )

@@ -15,11 +15,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 BINS = 256
 BLOCK = 256
@@ -87,7 +87,8 @@ class Histogram:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Histogram,
         id="histogram",
         title="256-bin histogram with atomics, on grey values of a photograph",
         group="N",
@@ -116,6 +117,5 @@ REGISTRY.add(
                 text="count in scratchpads first; off: one atomic in memory per value",
             ),
         ),
-        factory=Histogram.prepare,
     )
 )

@@ -29,10 +29,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
+from gpucoh.suite.declaration import workload
 
 BLOCK = 64
 TILE = 16
@@ -283,7 +283,8 @@ class GaussianFilter:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        GaussianFilter,
         id="rg",
         title="recursive Gaussian filter of an RGBA image: columns, transposition, twice",
         group="A",
@@ -330,6 +331,5 @@ REGISTRY.add(
                 text="repetitions of the filter, as in the sample's timing loop",
             ),
         ),
-        factory=GaussianFilter.prepare,
     )
 )

@@ -24,11 +24,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lock_acquire, lock_release
 
 LANES = 32  # words of a ledger line: 128 bytes
@@ -207,7 +207,8 @@ class Ledger:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Ledger,
         id="fg-share",
         title="all blocks contend for a shared ledger: a turn reads all its lines, writes one",
         group="I",
@@ -248,6 +249,5 @@ REGISTRY.add(
                 text="core cycles between two turns of a block",
             ),
         ),
-        factory=Ledger.prepare,
     )
 )

@@ -24,11 +24,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 16, 8  # a block's threads, and its tile of the second matrix
 ROWS = WIDE * HIGH  # of the product, per block
@@ -139,7 +139,8 @@ def _size(name: str, tiny: int, small: int, paper: int, text: str) -> Parameter:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        MatrixProduct,
         id="sgemm",
         aliases=("dgemm", "matrixmul"),
         title="matrix multiply, f32, 128 x 16 words a block, one operand straight from memory",
@@ -152,6 +153,5 @@ REGISTRY.add(
             _size("inner", 20, 128, 992, "columns of the first matrix, rows of the second"),
             _size("columns", 40, 128, 1056, "columns of the second matrix"),
         ),
-        factory=MatrixProduct.prepare,
     )
 )

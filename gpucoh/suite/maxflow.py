@@ -46,12 +46,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     combine,
     compare,
     scaled,
 )
+from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 32, 8  # pixels of a tile, and threads of a block
 PITCH = WIDE + 2  # of the heights of a tile and its neighbours
@@ -338,7 +338,8 @@ class Segmentation:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Segmentation,
         id="cc",
         title="minimum cut of an image: push, pull and relabel in one kernel, atomics on neighbours",
         group="I",
@@ -360,6 +361,5 @@ REGISTRY.add(
             scaled("rounds", 1, 10000, 10, 10, 10, "launches between tests for the end"),
             scaled("iterations", 1, 1 << 20, 1 << 20, 20, 1 << 20, "largest number of launches"),
         ),
-        factory=Segmentation.prepare,
     )
 )

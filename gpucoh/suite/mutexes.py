@@ -35,12 +35,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import back_off, start_back_off
 
 # Words of a block's state: whether it has the lock, its ticket or slot, its polls that failed, which remain `patience`
@@ -356,7 +356,8 @@ def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
 for _id in KERNELS:
     _kind, _, _letter = _id.partition("_")
     REGISTRY.add(
-        Workload(
+        workload(
+            Mutex,
             id=_id,
             title=f"{KINDS[_kind][2]}, {SCOPES[_letter][1]}, around loads and stores",
             group=_letter.upper(),
@@ -364,6 +365,5 @@ for _id in KERNELS:
             needs_coherence=True,
             check="every word counts the critical sections exactly",
             parameters=mutex_parameters(_kind, _letter),
-            factory=Mutex.prepare,
         )
     )

@@ -20,12 +20,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.declaration import workload
 
 BLOCK = 256
 NEAREST = 10
@@ -81,7 +81,8 @@ class Records:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Records,
         id="nn",
         title="nearest neighbours: distance of every record, streaming",
         group="N",
@@ -98,6 +99,5 @@ REGISTRY.add(
                 text="number of records, 8 bytes each",
             ),
         ),
-        factory=Records.prepare,
     )
 )

@@ -25,11 +25,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.declaration import workload
 
 HIDDEN = 16  # hidden nodes, and input nodes of a block
 PITCH = HIDDEN + 1
@@ -174,7 +174,8 @@ class Network:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Network,
         id="bp",
         title="back-propagation: forward pass and weight update of a layer, rows of 17 words",
         group="N",
@@ -191,6 +192,5 @@ REGISTRY.add(
                 text=f"input nodes, a multiple of {HIDDEN}",
             ),
         ),
-        factory=Network.prepare,
     )
 )

@@ -42,10 +42,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
+from gpucoh.suite.declaration import workload
 
 BITS = 20  # coordinates are whole numbers below 1 << BITS, plus a half: octants are exact
 EMPTY, LOCKED = -1, -2
@@ -341,7 +341,8 @@ class TreeBuild:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        TreeBuild,
         id="bh",
         title="Barnes-Hut octree build: walk, lock a child pointer by compare-and-swap, insert",
         group="I",
@@ -382,6 +383,5 @@ REGISTRY.add(
                 text="tries after which a body is given up, since copies may stay stale",
             ),
         ),
-        factory=TreeBuild.prepare,
     )
 )

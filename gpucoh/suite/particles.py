@@ -26,11 +26,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 BLOCK = 128
 NEIGHBOURS = 27  # boxes around a box, with itself
@@ -171,7 +171,8 @@ def _wide(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Boxes,
         id="lava",
         title="LavaMD: particle forces between neighbouring boxes, sums in memory",
         group="N",
@@ -196,6 +197,5 @@ REGISTRY.add(
                 text="particles per box",
             ),
         ),
-        factory=Boxes.prepare,
     )
 )

@@ -22,11 +22,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 BLOCK = 256
 
@@ -124,7 +124,8 @@ class Paths:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Paths,
         id="pf",
         title="pathfinder: cheapest paths down a grid, several rows per launch in the scratchpad",
         group="N",
@@ -157,6 +158,5 @@ REGISTRY.add(
                 text="largest number of rows per launch, and columns of halo",
             ),
         ),
-        factory=Paths.prepare,
     )
 )

@@ -40,12 +40,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
     scaled,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.netlists import BOX, NETS, NONE, Netlist, make_netlist
 
 BLOCK = 2 * NETS  # a move has a thread for each net of two cells
@@ -441,7 +441,8 @@ class Placement:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Placement,
         id="vpr",
         title="placement by simulated annealing: concurrent swaps under locks of sites and nets (inferred)",
         group="I",
@@ -465,6 +466,5 @@ REGISTRY.add(
                 text="temperature, in hundredths of a unit of cost",
             ),
         ),
-        factory=Placement.prepare,
     )
 )

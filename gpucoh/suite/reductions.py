@@ -14,10 +14,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
+from gpucoh.suite.declaration import workload
 
 BLOCK = 256
 
@@ -79,7 +79,8 @@ class Reduction:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Reduction,
         id="reduction",
         title="tree reduction: sum of words in the scratchpad, one launch per level of blocks",
         group="N",
@@ -96,6 +97,5 @@ REGISTRY.add(
                 text="number of words",
             ),
         ),
-        factory=Reduction.prepare,
     )
 )

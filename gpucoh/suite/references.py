@@ -143,7 +143,7 @@ def _attribute(module: ModuleType | None, name: str) -> Any:
 
 def _plain(found: Any) -> Any:
     """The function of a workload, kernel or device function; anything else unchanged."""
-    return found if inspect.isfunction(found) else getattr(found, "function", found)
+    return found if inspect.isfunction(found) else getattr(found, "function", None) or found
 
 
 def _sources(function: FunctionType) -> Iterator[tuple[str, str]]:

@@ -32,12 +32,12 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.chains import BLOCK, LINE, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lengthen_back_off, noise, start_back_off
 
 COUNT, LOCK, WAITING, LARGEST = 0, 1, 2, 3  # words of a semaphore
@@ -240,7 +240,8 @@ class Semaphore:
 
 for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
     REGISTRY.add(
-        Workload(
+        workload(
+            Semaphore,
             id=_id,
             title=f"reader-writer semaphore per core, one writer block shifts the readers' data, {_text}",
             group="L",
@@ -263,6 +264,5 @@ for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
                     text="readers that may be inside together (the original's script)",
                 ),
             ),
-            factory=Semaphore.prepare,
         )
     )

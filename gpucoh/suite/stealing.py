@@ -39,9 +39,8 @@ What differs, and why:
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +52,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.deques import SLOTS, WORDS, pop, steal
 
 CHUNK = 32  # particles that 32 lanes process together
@@ -335,10 +334,10 @@ class Stealing:
     block: int
     blocks_per_core: int
     patience: int
-    fenced: bool
+    fenced: ClassVar[bool] = False
 
     @classmethod
-    def prepare(cls, setting: Setting, fenced: bool) -> Stealing:
+    def prepare(cls, setting: Setting) -> Stealing:
         """Clusters of 100 particles; each fills a cube, about a tenth as wide as the space."""
         rng = setting.rng()
         count = setting.integer("particles")
@@ -352,7 +351,6 @@ class Stealing:
             setting.integer("block"),
             setting.integer("blocks_per_core"),
             setting.integer("patience"),
-            fenced,
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
@@ -456,6 +454,12 @@ class Stealing:
         return combine(done, compare("place of a cell", places, 8 * np.arange(1, cells)))
 
 
+class FencedStealing(Stealing):
+    """``dlb-rcc`` on one input."""
+
+    fenced = True
+
+
 def stealing_parameters() -> tuple[Parameter, ...]:
     """The parameters of both workloads."""
     return (
@@ -502,17 +506,17 @@ def stealing_parameters() -> tuple[Parameter, ...]:
     )
 
 
-for _id, _papers, _fenced in (("dlb", ("T", "R"), False), ("dlb-rcc", ("R",), True)):
+for _id, _papers, _class in (("dlb", ("T", "R"), Stealing), ("dlb-rcc", ("R",), FencedStealing)):
     REGISTRY.add(
-        Workload(
+        workload(
+            _class,
             id=_id,
             title="octree partition, one non-blocking task queue per block, with work stealing"
-            + (", fences added" if _fenced else ""),
+            + (", fences added" if _class.fenced else ""),
             group="I",
             papers=_papers,
             needs_coherence=True,
             check="each task executed exactly once, each particle in its leaf",
             parameters=stealing_parameters(),
-            factory=functools.partial(Stealing.prepare, fenced=_fenced),
         )
     )

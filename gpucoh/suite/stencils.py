@@ -26,11 +26,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.declaration import workload
 
 TILE = 16, 16  # columns and rows of threads
 LINE_TILE = 36, 14  # of which 32 columns are stored
@@ -245,7 +245,8 @@ def _parameters(rows_of_tile: int) -> tuple[Parameter, ...]:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        HotSpot,
         id="hsp",
         aliases=("hs",),
         title="HotSpot 2-D thermal stencil with scratchpad tiles, several time steps per launch",
@@ -254,12 +255,12 @@ REGISTRY.add(
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
         parameters=_parameters(TILE[1]),
-        factory=HotSpot.prepare,
     )
 )
 
 REGISTRY.add(
-    Workload(
+    workload(
+        HotSpot,
         id="hsp-rcc",
         title="HotSpot with tiles whose stored rows are whole lines",
         group="A",
@@ -267,6 +268,5 @@ REGISTRY.add(
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
         parameters=_parameters(LINE_TILE[1]),
-        factory=HotSpot.prepare,
     )
 )

@@ -25,11 +25,11 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
 from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.declaration import workload
 
 LANES = 32  # words of a line
 TABLE = 512  # table entries per block
@@ -383,7 +383,8 @@ def _number(
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Traffic,
         id="synthetic",
         title="parametric traffic: groups of blocks read what they wrote in the previous phase",
         group="I",
@@ -473,6 +474,5 @@ REGISTRY.add(
                 "false_sharing", 1, LANES, 1, "warps that own words of one line, a power of two"
             ),
         ),
-        factory=Traffic.prepare,
     )
 )

@@ -39,10 +39,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     combine,
     compare,
 )
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import noise
 
 BLOCK = 128
@@ -351,7 +351,8 @@ def _above(tree: Tree, dealt: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        TreeSearch,
         id="uts",
         title="unbalanced tree search: local stacks that spill to and refill from a global one",
         group="L",
@@ -414,6 +415,5 @@ REGISTRY.add(
                 text="fruitless rounds after which a front gives up, since copies may stay stale",
             ),
         ),
-        factory=TreeSearch.prepare,
     )
 )

@@ -31,10 +31,10 @@ from gpucoh.suite.base import (
     Outcome,
     Parameter,
     Setting,
-    Workload,
     blocks_for,
     compare,
 )
+from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import flag_barrier
 
 WIDE, HIGH = 32, 4  # a block's tile of lps
@@ -324,7 +324,8 @@ def _steps(tiny: int, small: int, paper: int) -> Parameter:
 
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Laplace,
         id="lps",
         title="3-D Laplace solver, planes of tiles in the scratchpad",
         group="A",
@@ -332,12 +333,12 @@ REGISTRY.add(
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
         parameters=(*_grid((33, 30, 10), (100, 100, 100), (100, 100, 100)), _steps(1, 1, 1)),
-        factory=Laplace.prepare,
     )
 )
 
 REGISTRY.add(
-    Workload(
+    workload(
+        Wave,
         id="stn",
         title="3-D wave equation, 24 neighbours, all steps in one launch with a grid barrier each",
         group="I",
@@ -372,6 +373,5 @@ REGISTRY.add(
                 text="polls of a flag after which a block gives up, since copies may stay stale",
             ),
         ),
-        factory=Wave.prepare,
     )
 )

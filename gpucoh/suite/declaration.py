@@ -1,7 +1,4 @@
-"""Workloads that users write: a function under ``@gpucoh.workload``, or a plain callable.
-
-The function takes a GPU, a random generator and its parameters, and returns its results with their references.
-"""
+"""The declaration of a workload, by ``@gpucoh.workload``: of a function, or of a class of the suite."""
 
 from __future__ import annotations
 
@@ -14,11 +11,12 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypedDict, Unpack
 
 import numpy as np
 
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError
+from gpucoh.base.wording import unknown
 from gpucoh.suite import references
 from gpucoh.suite.base import (
     GROUPS,
@@ -44,48 +42,9 @@ _RESULTS = 'a dictionary {"name": (result, expected)} or {"name": (result, expec
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class OwnWorkload(Workload):
-    """A workload that a user's function defines; made by :func:`gpucoh.workload`.
-
-    Attributes
-    ----------
-    required : frozenset of str
-        Parameters without a value at any scale, which every run must give.
-    """
-
-    required: frozenset[str] = frozenset()
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The user's function."""
-        assert isinstance(self.factory, Own)
-        return self.factory.function
-
-    @property
-    def code(self) -> str:
-        """A hash of the function's source and of the kernels, functions and constants that it uses."""
-        return references.digest(self.function)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function, as without the decorator."""
-        return self.function(*args, **kwargs)
-
-    def setting(
-        self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
-    ) -> Setting:
-        """The checked parameters, as :meth:`Workload.setting` gives them."""
-        setting = super().setting(scale, seed, params)
-        for name in sorted(self.required - setting.given):
-            raise setting.refuse(
-                f"parameter {name} has no value: give params={{{name!r}: ...}} or --param {name}=..."
-            )
-        return setting
-
-
 @dataclass(frozen=True)
 class Own:
-    """The factory of an own workload. It is pickled by the place of the function, where it has one."""
+    """Makes the runs of a function. It is pickled by the place of the function, where it has one."""
 
     function: Callable[..., Any]
 
@@ -101,7 +60,7 @@ class Own:
 
 def _restored(packed: references.Packed) -> Own:
     found = references.unpacked(packed)
-    return Own(found.function if isinstance(found, OwnWorkload) else found)
+    return Own(getattr(found, "function", found))
 
 
 @dataclass(frozen=True)
@@ -198,40 +157,73 @@ def _one(name: str, item: Any) -> Outcome:
     return compare(name, got, want, tolerance=float(rtol), floor=0.0)
 
 
-def own_workload(
-    function: Callable[..., Any], scales: Scales | None = None, group: str | None = None
-) -> OwnWorkload:
-    """Describe a function as a workload.
+class Made(Protocol):
+    """A class of the suite: ``prepare`` makes the input, and an object runs on it."""
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Instance:
+        """The object for one input."""
+        ...
+
+
+class Declared(TypedDict, total=False):
+    """What a workload declares; by default what its function says."""
+
+    id: str
+    title: str
+    group: str | None
+    papers: tuple[str, ...]
+    needs_coherence: bool
+    check: str
+    aliases: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+
+def workload(
+    source: Callable[..., Any] | type[Made],
+    *,
+    scales: Scales | None = None,
+    **declared: Unpack[Declared],
+) -> Workload:
+    """Describe a function or a class as a workload.
+
+    A function (gpu, rng, **parameters) makes its input, launches, and returns results with what they must be; its
+    signature and ``scales`` give the parameters. A class separates the input from the run, so that one input may run
+    on several GPUs: ``prepare(setting)`` and ``run(gpu)``; it declares its parameters with ranges and texts.
 
     Raises
     ------
     ConfigError
-        If the function does not take ``(gpu, rng, **parameters)``, or scales and parameters do not fit together.
+        If a function does not take ``(gpu, rng, **parameters)``, or scales and parameters do not fit together.
     """
-    name = references.name_of(function)
-    if getattr(function, "is_gpucoh_kernel", False):
+    name = declared.get("id") or references.name_of(source)
+    if getattr(source, "is_gpucoh_kernel", False):
         raise ConfigError(
             f"kernel {name!r} is not a workload: launch it in a function (gpu, rng, **parameters)"
         )
     label = f"workload {name!r}"
+    group = declared.get("group")
     if group is not None and not (
         isinstance(group, str) and group and all(letter in GROUPS for letter in group)
     ):
         raise ConfigError(f"{label}: group {group!r} is not of the letters {', '.join(GROUPS)}")
-    text = inspect.getdoc(function) if inspect.isroutine(function) else None
-    described = _Described(label, function, _checked_scales(label, scales))
-    return OwnWorkload(
-        id=name,
-        title=text.splitlines()[0] if text else "a workload of the user",
-        group=group or "",
-        papers=(),
-        needs_coherence="I" in (group or ""),
-        check="what the function expects",
-        factory=Own(function),
-        parameters=described.parameters,
-        scales=tuple(scale for scale in SCALES if scales is None or scale in scales),
-        required=described.required,
-    )
+    text = inspect.getdoc(source) if inspect.isroutine(source) else None
+    made: dict[str, Any] = {
+        "id": name,
+        "title": text.splitlines()[0] if text else "a workload of the user",
+        "papers": (),
+        "needs_coherence": "I" in (group or ""),
+        "check": "what the function expects",
+    }
+    if inspect.isclass(source) and hasattr(source, "prepare"):
+        made["make"] = source.prepare
+    else:
+        described = _Described(label, source, _checked_scales(label, scales))
+        made |= {"make": Own(source), "parameters": described.parameters}
+        made |= {"required": described.required}
+        made["scales"] = tuple(scale for scale in SCALES if scales is None or scale in scales)
+    made |= {**declared, "group": group or ""}
+    return Workload(**made)
 
 
 def _checked_scales(label: str, scales: Any) -> Scales:
@@ -241,7 +233,7 @@ def _checked_scales(label: str, scales: Any) -> Scales:
         raise ConfigError(f'{label}: scales = {scales!r} is not of the form {{"tiny": {{"n": 1}}}}')
     for scale, values in scales.items():
         if scale not in SCALES:
-            raise ConfigError(f"{label}: unknown scale {scale!r}; allowed: {', '.join(SCALES)}")
+            raise ConfigError(f"{label}: {unknown('scale', scale, SCALES)}")
         if not isinstance(values, Mapping):
             raise ConfigError(f"{label}: scale {scale} is {values!r}, not a dictionary")
     return scales
@@ -274,10 +266,7 @@ class _Described:
         known = {item.name: item.default for item in taken}
         extra = [name for values in self.scales.values() for name in values if name not in known]
         if extra and not any(item.kind is item.VAR_KEYWORD for item in given):
-            allowed = ", ".join(known) or "none"
-            raise ConfigError(
-                f"{self.label}: the function takes no parameter {extra[0]!r} (its parameters: {allowed})"
-            )
+            raise ConfigError(f"{self.label}: {unknown('parameter', extra[0], known)}")
         known |= dict.fromkeys(extra, inspect.Parameter.empty)
         self.parameters = tuple(self._parameter(name, value) for name, value in known.items())
         self.required = frozenset(
