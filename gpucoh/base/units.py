@@ -7,15 +7,10 @@ allowed forms.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
 import re
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-
-from gpucoh.base.errors import ConfigError
 
 LONGEST_NAME = 64
 
@@ -150,26 +145,6 @@ def parse_bool(text: object) -> bool:
     raise ValueError(f"{text!r} is not a switch: on or off")
 
 
-def name_of(what: str, value: object) -> str:
-    """Check that a value is a name.
-
-    Parameters
-    ----------
-    what : str
-        What it names, for the error message.
-    value : object
-        The value.
-
-    Raises
-    ------
-    ConfigError
-        If the value is not a string.
-    """
-    if not isinstance(value, str):
-        raise ConfigError(f"{what} {value!r} is not a name")
-    return value
-
-
 def parse_name(value: object) -> str:
     """Check that a name fits into a line of a table and of a file.
 
@@ -192,25 +167,3 @@ def format_kib(kib: float) -> str:
         if size >= scale and size % scale == 0:
             return f"{size // scale} {unit}"
     return f"{size} B"
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the known word nearest to ``word``, or an empty text."""
-    lowered = {item.lower(): item for item in known}
-    close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.5)
-    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
-
-
-def natural(name: str, value: Any, largest: int, smallest: int = 0) -> int:
-    """Check that a value is a whole number in its range.
-
-    Raises
-    ------
-    ConfigError
-        If it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ConfigError(f"{name} = {value!r} is not a whole number")
-    if not smallest <= value <= largest:
-        raise ConfigError(f"{name} = {value} is out of range: {smallest} to {largest}")
-    return int(value)

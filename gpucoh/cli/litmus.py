@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.wording import natural
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,
@@ -103,10 +104,8 @@ def register(app: typer.Typer) -> None:
             return
         wanted = _protocols(protocol, consistency)
         given = machine(machine_id)
-        if runs < 1:
-            raise ConfigError(f"runs = {runs} is out of range: at least 1")
-        if seed < 0:
-            raise ConfigError(f"seed = {seed} is out of range: at least 0")
+        natural("runs", runs, smallest=1)
+        natural("seed", seed)
         workers = _workers(jobs)
         pairs = [(test, name) for test in tests for name in wanted]
         results = _unread_results(unread, wanted, consistency)
@@ -168,11 +167,7 @@ def _protocols(given: Sequence[str] | None, consistency: str | None) -> list[str
 
 
 def _workers(jobs: int | None) -> int:
-    if jobs is None:
-        return os.cpu_count() or 1
-    if jobs < 1:
-        raise ConfigError(f"jobs = {jobs} is out of range: a whole number of at least 1")
-    return jobs
+    return (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
 
 
 def _unread_results(

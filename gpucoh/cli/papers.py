@@ -15,6 +15,7 @@ from rich.text import Text
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import results_folder
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.wording import natural, unknown
 from gpucoh.cli.options import (
     WRONG,
     JobsOption,
@@ -137,10 +138,8 @@ def _bench(
         from gpucoh.papers.runs import Bench
 
     if scale not in SCALES:
-        raise ConfigError(f"scale {scale!r} is not one of {', '.join(SCALES)}")
-    number = (os.cpu_count() or 1) if jobs is None else jobs
-    if number < 1:
-        raise ConfigError(f"jobs = {jobs} is out of range: a whole number of at least 1")
+        raise ConfigError(unknown("scale", scale, SCALES))
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     return Bench(
         machine=paper.machine,
         scale=scale,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.units import name_of, nearest
+from gpucoh.base.wording import name_of, unknown
 from gpucoh.device.protocols import Protocol, rule_name
 
 
@@ -124,19 +124,14 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
     """
     name, given = split_options(name_of("protocol", text))
     if name not in known:
-        raise ConfigError(
-            f"unknown protocol {name!r}; protocols are {', '.join(known)}{nearest(name, known)}"
-        )
+        raise ConfigError(unknown("protocol", name, known))
     protocol = known[name]
     consistency = given.pop("consistency", None)
     options: dict[str, int] = {}
     for key, value in given.items():
         if key not in protocol.options:
-            allowed = ", ".join(["consistency", *protocol.options])
-            raise ConfigError(
-                f"protocol {name!r}: unknown option {key!r}; options are {allowed}"
-                f"{nearest(key, ['consistency', *protocol.options])}"
-            )
+            options_known = ["consistency", *protocol.options]
+            raise ConfigError(f"protocol {name!r}: {unknown('option', key, options_known)}")
         options[key] = protocol.options[key].parse(name, value)
     rule = rule_name(consistency) if consistency else None
     if rule:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
-from gpucoh.base.units import natural
+from gpucoh.base.wording import natural, unknown
 from gpucoh.device import binding
 from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of
 from gpucoh.device.choices import Choice, choose
@@ -336,7 +336,7 @@ class GPU:
                 f"args = {args!r} is not a sequence: give a tuple with one element per parameter"
             )
         if placement not in (None, *PLACEMENTS):
-            raise ConfigError(f"placement {placement!r} is not one of {', '.join(PLACEMENTS)}")
+            raise ConfigError(unknown("placement", placement, PLACEMENTS))
         program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)

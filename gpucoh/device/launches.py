@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from gpucoh.base.errors import ConfigError, Error, KernelError
-from gpucoh.base.units import natural
+from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program

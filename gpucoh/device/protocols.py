@@ -12,7 +12,8 @@ from typing import Any
 
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.units import name_of, nearest, parse_bool
+from gpucoh.base.units import parse_bool
+from gpucoh.base.wording import name_of, unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -467,7 +468,5 @@ def rule_name(rule: str) -> str:
         If the rule is unknown.
     """
     if name_of("consistency", rule).lower() not in RULES:
-        raise ConfigError(
-            f"unknown consistency {rule!r}; allowed: {', '.join(RULES)}{nearest(rule, RULES)}"
-        )
+        raise ConfigError(unknown("consistency", rule, RULES))
     return RULES[rule.lower()]

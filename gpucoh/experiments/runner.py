@@ -16,7 +16,8 @@ from gpucoh.base.errors import (
     WorkloadError,
     short_traceback,
 )
-from gpucoh.base.units import name_of, natural, parse_whole
+from gpucoh.base.units import parse_whole
+from gpucoh.base.wording import name_of, natural
 from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
     DEFAULT_DEADLOCK_AFTER,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.base.errors import ConfigError, Error, short_traceback
 from gpucoh.base.files import path_of, read_toml
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.base.units import nearest
+from gpucoh.base.wording import natural, unknown
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run
@@ -140,9 +140,7 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
         known = [item.name for item in fields(Run)]
         for name in given:
             if name not in known:
-                raise ConfigError(
-                    f"unknown field {name!r} of a run; fields are {', '.join(known)}{nearest(name, known)}"
-                )
+                raise ConfigError(f"a run: {unknown('field', name, known)}")
         if "workload" not in given:
             raise ConfigError(f"a run needs the field workload: {dict(given)!r}")
         run = Run(**given)
@@ -267,10 +265,7 @@ def add_rows(
 
 
 def _jobs(jobs: int | None) -> int:
-    number = (os.cpu_count() or 1) if jobs is None else jobs
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigError(f"jobs = {jobs!r} is out of range: a whole number of at least 1")
-    return number
+    return (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
 
 
 def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progress: bool) -> None:
@@ -337,10 +332,7 @@ def _runs_of(given: Mapping[str, Any]) -> list[Run]:
                 raise ConfigError(f"{name} = {value!r} is not a table: {name} = {{name = value}}")
             tables[name] = {key: _values(f"{name}.{key}", item) for key, item in value.items()}
         elif name != "check":
-            known = [*_LISTS, *_TABLES, "check"]
-            raise ConfigError(
-                f"unknown entry {name!r}; allowed: {', '.join(known)}{nearest(name, known)}"
-            )
+            raise ConfigError(unknown("entry", name, [*_LISTS, *_TABLES, "check"]))
     if "workload" not in axes:
         raise ConfigError("the entry workloads is missing")
     check = given.get("check", False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.wording import natural, out_of_range
 from gpucoh.device.choices import Choice
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import Protocol, rule_name
@@ -182,12 +183,11 @@ def fuzz_many(
     ConfigError
         For an unknown protocol or rule, or a number out of range.
     """
-    if ops is not None and ops < 1:
-        raise ConfigError(f"ops = {ops} is out of range: a whole number of at least 1")
-    if not 0 <= seed < 2**63:
-        raise ConfigError(f"seed = {seed} is out of range: 0 to {2**63 - 1}")
+    if ops is not None:
+        natural("ops", ops, smallest=1)
+    natural("seed", seed, 2**63 - 1)
     if seconds is not None and not seconds > 0:
-        raise ConfigError(f"seconds = {seconds} is out of range: more than 0")
+        raise ConfigError(out_of_range("seconds", seconds, "more than 0"))
     tasks = tasks_of(names, consistency, seed, every_rule=every_rule)
     end = None if seconds is None else time.monotonic() + seconds
 

@@ -8,8 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from gpucoh.base.errors import ConfigError
-from gpucoh.base.units import nearest
+from gpucoh.base.wording import natural, nearest
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
 from gpucoh.litmus.harness import Key, Observations, names, observe
@@ -148,10 +147,8 @@ def run_test(
     >>> result.status, result.observed, result.allowed, result.ok
     ('ran', False, False, True)
     """
-    if not 1 <= runs <= MOST_RUNS:
-        raise ConfigError(f"runs = {runs} is out of range: 1 to {MOST_RUNS}")
-    if not 0 <= seed < 2**63:
-        raise ConfigError(f"seed = {seed} is out of range: 0 to {2**63 - 1}")
+    natural("runs", runs, MOST_RUNS, smallest=1)
+    natural("seed", seed, 2**63 - 1)
     choice = resolve(protocol)
     rule = choice.rule(consistency)
     model = choice.model(rule)

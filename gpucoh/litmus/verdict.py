@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from gpucoh.base.wording import unknown
 from gpucoh.litmus.meetings import meetings
 from gpucoh.litmus.models import MODELS, RACE_FREE, Candidate, Name, allows
 from gpucoh.litmus.paths import Event, Path, Paths, follow
@@ -43,9 +44,7 @@ class Verdicts:
 
     def __init__(self, test: Test, model: str) -> None:
         if model not in MODELS:
-            raise UnsupportedError(
-                f"unknown memory model {model!r}; models are {', '.join(MODELS)}"
-            )
+            raise UnsupportedError(unknown("memory model", model, MODELS))
         self.test, self.model = test, model
         order = list(test.blocks)
         self.blocks = [order.index(thread.block) for thread in test.threads]

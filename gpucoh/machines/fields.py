@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gpucoh.base.units import parse_bytes, parse_mhz, parse_name, parse_whole
+from gpucoh.base.wording import out_of_range
 
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
@@ -81,7 +82,7 @@ def first_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
     if kind in ("greater_than_equal", "less_than_equal"):
         bounds = {type(item).__name__: item for item in fields[name].metadata}
         low, high = getattr(bounds.get("Ge"), "ge", "-"), getattr(bounds.get("Le"), "le", "-")
-        return f"{name} = {value} is out of range: {low} to {high} {unit_of(fields[name])}".rstrip()
+        return out_of_range(name, value, f"{low} to {high} {unit_of(fields[name])}".rstrip())
     if kind == "literal_error":
         return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
     if kind.startswith("string_"):

@@ -17,11 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.files import path_of, read_toml, whole_file
-from gpucoh.base.units import (
-    LONGEST_NAME,
-    format_kib,
-    nearest,
-)
+from gpucoh.base.units import LONGEST_NAME, format_kib
+from gpucoh.base.wording import nearest, unknown
 from gpucoh.machines.fields import (
     DRAM_MODELS,
     SCHEDULERS,
@@ -478,9 +475,7 @@ def machine(name: str | Machine | Path = "fermi") -> Machine:
         return Machine.from_toml(name)
     preset = PRESETS.get(name)
     if preset is None:
-        raise ConfigError(
-            f"unknown machine {name!r}; machines are {', '.join(PRESETS)}{nearest(name, PRESETS)}"
-        )
+        raise ConfigError(unknown("machine", name, PRESETS))
     return Machine(name=name, **{field: value for field, (value, _) in preset.items()})
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.units import nearest
+from gpucoh.base.wording import unknown
 
 _PAPERS = ("tc", "rcc", "denovo")
 
@@ -157,9 +157,7 @@ def load(paper: str) -> Paper:
         If the paper is unknown.
     """
     if paper not in _PAPERS:
-        raise ConfigError(
-            f"unknown paper {paper!r}; papers are {', '.join(_PAPERS)}{nearest(paper, _PAPERS)}"
-        )
+        raise ConfigError(unknown("paper", paper, _PAPERS))
     return read(files("gpucoh.papers").joinpath(f"claims_{paper}.toml").read_text(encoding="utf-8"))
 
 

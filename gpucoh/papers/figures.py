@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.base.units import nearest
+from gpucoh.base.wording import unknown
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -51,9 +51,7 @@ def chosen(paper: str, figure: str | None) -> tuple[Spec, ...]:
     )
     if not found:
         ids = [spec.id for spec in specs]
-        raise ConfigError(
-            f"paper {paper!r} has no figure {figure!r}; figures are {', '.join(ids)}{nearest(figure, ids)}"
-        )
+        raise ConfigError(f"paper {paper!r}: {unknown('figure', figure, ids)}")
     return found
 
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.units import nearest
+from gpucoh.base.wording import nearest
 from gpucoh.report.canvas import STYLE, Canvas
 from gpucoh.report.looks import Look, proper_name
 

@@ -143,7 +143,7 @@ SWEEPS = {
     'workloads = ["bfs"]\nconsistencies = [true]': "consistency True is not a name",
     'workloads = ["bfs"]\nscale = 1': "scale 1 is not a name",
     'workloads = ["bfs"]\nmachines = [true]': "machine True is not a name",
-    'workloads = ["bfs"]\nseeds = [1' + "0" * 30 + "]": "seed is 1000",
+    'workloads = ["bfs"]\nseeds = [1' + "0" * 30 + "]": "seed = 1000",
     'workloads = ["bfs"]\nset = {name = "x"}': "set cannot change a machine's name",
     'workloads = ["bfs"]\nset = {cores = [1, 0]}': "cores = 0 is out of range",
     'workloads = ["bfs"]\nparams = {levels = 1.5}': "levels is 1.5",

@@ -110,7 +110,7 @@ def test_none_allows_everything():
 
 
 def test_unknown_model_is_refused():
-    with pytest.raises(UnsupportedError, match="models are SC"):
+    with pytest.raises(UnsupportedError, match="allowed: SC"):
         Verdicts(builtin("SB"), "TSO")
 
 

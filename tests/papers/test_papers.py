@@ -207,8 +207,8 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("reproduce", "ct"), "unknown paper 'ct'; papers are tc, rcc, denovo"),
-        (("reproduce", "tc", "99"), "has no figure '99'"),
+        (("reproduce", "ct"), "unknown paper 'ct'; allowed: tc, rcc, denovo"),
+        (("reproduce", "tc", "99"), "unknown figure '99'"),
         (("reproduce", "tc", "--scale", "huge"), "tiny, small, paper"),
         (("reproduce", "tc", "--jobs", "0"), "jobs = 0"),
         (("scorecard", "ct"), "unknown paper"),

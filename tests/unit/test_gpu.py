@@ -193,7 +193,7 @@ def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_static
         ({"block": (8, 8, 8, 8)}, "one to three numbers"),
         ({"block": "32"}, "is not a whole number"),
         ({"block": 1537}, "has 1537 threads \\(allowed: up to 1536"),
-        ({"placement": "random"}, "is not one of round_robin, first_free, static"),
+        ({"placement": "random"}, "allowed: round_robin, first_free, static"),
         ({"args": (3, 4)}, "argument 'x' of kernel 'add_one'"),
         ({"args": ()}, "takes 2 arguments"),
         ({"kernel": print}, "is not a kernel"),

@@ -111,7 +111,7 @@ def test_numbers_switches_and_words_are_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tc-wek", "unknown protocol 'tc-wek'; protocols are tc-weak; did you mean 'tc-weak'?"),
+        ("tc-wek", "unknown protocol 'tc-wek'; allowed: tc-weak; did you mean 'tc-weak'?"),
         ("tc-weak[lifetim=3]", "unknown option 'lifetim'"),
         ("tc-weak[lifetime=x]", "option lifetime = 'x' is not a whole number from 0 to 9999"),
         ("tc-weak[lifetime=10000]", "option lifetime = 10000 is not"),

@@ -68,7 +68,7 @@ def test_a_workload_that_is_wrong_with_one_seed_enters_no_mean(matrix):
     ("arguments", "message"),
     [
         ({"seeds": []}, "no seeds are given"),
-        ({"seeds": [0, -1]}, "seed is -1"),
+        ({"seeds": [0, -1]}, "seed = -1"),
         ({"seeds": 3}, "seeds = 3 is not a list"),
         ({"seeds": [1, 2], "seed": 5}, "seed = 5 and seeds"),
     ],

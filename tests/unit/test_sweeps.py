@@ -393,7 +393,7 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
         ('workloads = [["bfs"]]', "is not a number, text or boolean"),
         ('workload = "bfs"\nworkloads = ["hsp"]', "given twice"),
         ('workload = "bfs"\nseeds = []', "seeds is an empty list"),
-        ('workload = "bfs"\nseeds = [-1]', "seed is -1"),
+        ('workload = "bfs"\nseeds = [-1]', "seed = -1"),
         ('workload = "bfs"\nprotocols = ["idael"]', "unknown protocol.*'ideal'"),
         ('workload = "bfs"\nmachines = [1]', "machine 1 is not a name"),
         ('workload = "bfs"\nconsistency = "sq"', "unknown consistency"),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gpucoh.base.units import format_kib, nearest, parse_bool, parse_bytes, parse_mhz
+from gpucoh.base.units import format_kib, parse_bool, parse_bytes, parse_mhz
+from gpucoh.base.wording import nearest
 
 
 @pytest.mark.parametrize(

@@ -460,7 +460,7 @@ def test_parameters_have_the_types_of_annotations_and_values():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"m": 1}, "workload zeros: unknown parameter 'm' (allowed: n)"),
+        ({"m": 1}, "workload zeros: unknown parameter 'm'; allowed: n"),
         ({"n": "many"}, "workload zeros: parameter n is 'many'; allowed: a whole number"),
         ({"n": True}, "workload zeros: parameter n is True; allowed: a whole number"),
     ],
@@ -473,7 +473,7 @@ def test_bad_parameters_are_one_line_before_any_run(params, message):
 
 def test_a_scale_that_it_lacks_is_refused():
     only = gpucoh.workload(scales={"tiny": {}})(lambda gpu, rng: True)
-    with pytest.raises(gpucoh.ConfigError, match="scale is 'small'; allowed: tiny"):
+    with pytest.raises(gpucoh.ConfigError, match="unknown scale 'small'; allowed: tiny"):
         gpucoh.run(only, protocol="ideal")
 
 
@@ -491,7 +491,7 @@ def test_a_parameter_without_a_value_must_be_given():
     [
         (lambda gpu: 1, None, r"takes \(gpu\); a workload takes \(gpu, rng, \*\*parameters\)"),
         (lambda gpu, rng, n: 1, {"tiny": {}}, "scale tiny gives no value for n"),
-        (lambda gpu, rng: 1, {"tiny": {"n": 1}}, "takes no parameter 'n'"),
+        (lambda gpu, rng: 1, {"tiny": {"n": 1}}, "unknown parameter 'n'"),
         (lambda gpu, rng: 1, {"huge": {}}, "unknown scale 'huge'; allowed: tiny, small, paper"),
         (lambda gpu, rng, n: 1, {"tiny": {"n": [1]}}, "the type of parameter n is not known"),
         (lambda gpu, rng, n: 1, None, "the type of parameter n is not known"),

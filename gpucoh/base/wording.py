@@ -1,0 +1,66 @@
+"""The wording of errors about names and numbers that users give: what was given, what is allowed, what was meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gpucoh.base.errors import ConfigError
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the known word nearest to ``word``, or an empty text."""
+    lowered = {item.lower(): item for item in known}
+    close = difflib.get_close_matches(str(word).lower(), list(lowered), n=1, cutoff=0.5)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> str:
+    """``unknown protocol 'tc-wek'; allowed: mesi, tc-weak; did you mean 'tc-weak'?``."""
+    names = list(known)
+    allowed = ", ".join(names) or f"no {what}"
+    return f"unknown {what} {name!r}; allowed: {allowed}{nearest(name, names)}"
+
+
+def out_of_range(name: str, value: object, allowed: str) -> str:
+    """``cores = 0 is out of range: 1 to 256``."""
+    return f"{name} = {value} is out of range: {allowed}"
+
+
+def name_of(what: str, value: object) -> str:
+    """Check that a value is a name.
+
+    Parameters
+    ----------
+    what : str
+        What it names, for the error message.
+    value : object
+        The value.
+
+    Raises
+    ------
+    ConfigError
+        If the value is not a string.
+    """
+    if not isinstance(value, str):
+        raise ConfigError(f"{what} {value!r} is not a name")
+    return value
+
+
+def natural(name: str, value: Any, largest: int | None = None, smallest: int = 0) -> int:
+    """Check that a value is a whole number in its range.
+
+    Raises
+    ------
+    ConfigError
+        If it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ConfigError(f"{name} = {value!r} is not a whole number")
+    if value < smallest or (largest is not None and value > largest):
+        allowed = f"{smallest} to {largest}" if largest is not None else f"at least {smallest}"
+        raise ConfigError(out_of_range(name, value, allowed))
+    return int(value)
