@@ -1,4 +1,4 @@
-/* monitor.c: construction of the monitors; checks of cached copies after every step, of fences and of barriers. */
+/* monitor.c: checks of cached copies after every step, of fences and of barriers; the events that monitors subscribe to. */
 #include "check/monitor.h"
 
 #include <inttypes.h>
@@ -6,67 +6,6 @@
 #include <string.h>
 
 #include "check/monitor_parts.h"
-
-int
-gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
-{
-    gpc_monitor_t *self = calloc(1, sizeof(*self));
-    *out = self;
-    if (!self) {
-        return GPC_ERROR_MEMORY;
-    }
-    self->about = *about;
-    if (about->protocol->watched) {
-        self->watched = *about->protocol->watched;
-    }
-    self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
-    self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
-    self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
-    self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));
-    self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
-    self->accepted.buckets = 1u << 14;
-    self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
-    self->accepted.state = malloc(sizeof(*self->accepted.state));
-    int status = gpc_shadow_init(&self->shadow);
-    if (status == 0 && gpc_monitor_is_logical(self)) {
-        status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
-    }
-    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket ||
-        !self->accepted.state) {
-        return GPC_ERROR_MEMORY;
-    }
-    gpc_accepted_clear(&self->accepted);
-    return 0;
-}
-
-void
-gpc_monitor_free(gpc_monitor_t *self)
-{
-    if (self) {
-        gpc_shadow_free(&self->shadow);
-        gpc_logical_free(&self->logical);
-        free(self->seen);
-        free(self->warps);
-        free(self->acquires);
-        free(self->performed);
-        free(self->accepted.stores);
-        free(self->accepted.bucket);
-        free(self->accepted.state);
-        free(self);
-    }
-}
-
-const gpc_monitor_counts_t *
-gpc_monitor_counts(const gpc_monitor_t *self)
-{
-    return &self->counts;
-}
-
-void
-gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts)
-{
-    self->counts = *counts;
-}
 
 /* ---- memory as the host sees it ---------------------------------------------------------------------------------- */
 
@@ -208,8 +147,17 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
-int
-gpc_monitor_launch_began(gpc_monitor_t *self)
+/* The core's L1 has dropped the copies that may be stale. */
+static void
+acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
+{
+    gpc_acquires_t *acquires = &self->acquires[l1->index];
+    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
+}
+
+/* A launch is an acquire of every core; every copy that may still be read must be current. */
+static int
+launch_began(gpc_monitor_t *self)
 {
     int status = GPC_OK;
 
@@ -220,7 +168,7 @@ gpc_monitor_launch_began(gpc_monitor_t *self)
         gpc_controller_t *l1 = self->about.l1s[core];
         const gpc_tags_t *tags = &l1->arrays[0];
         gpc_index_t ways = self->watched.copies ? tags->sets * tags->ways : 0;
-        gpc_monitor_acquired(self, l1);
+        acquired(self, l1);
         for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
             gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
             if (line == GPC_NEVER || gpc_monitor_expired(self, l1, way)) {
@@ -275,8 +223,8 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
     return owned & shared ? two_have_words(self, line, owned & shared) : GPC_OK;
 }
 
-int
-gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
+static int
+stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
 {
     gpc_controller_t *bank = line == GPC_NEVER ? NULL : gpc_monitor_home(self, line);
     int status = GPC_OK;
@@ -298,27 +246,19 @@ gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t l
     return status;
 }
 
-/* ---- acquires ---------------------------------------------------------------------------------------------------- */
-
-void
-gpc_monitor_acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
-{
-    gpc_acquires_t *acquires = &self->acquires[l1->index];
-    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
-}
-
 /* ---- fences and barriers ----------------------------------------------------------------------------------------- */
 
-void
-gpc_monitor_block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps)
+/* Clears the history of the block's warps. */
+static void
+block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps)
 {
     for (uint32_t i = 0; i < warps; i++) {
         *gpc_monitor_warp(self, core, first_warp + i) = (gpc_monitored_warp_t){.life = ++self->lives};
     }
 }
 
-int
-gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+static int
+ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
     gpc_controller_t *l1 = self->about.l1s[core];
     gpc_cycle_t visible = gpc_monitor_warp(self, core, warp)->visible;
@@ -342,8 +282,9 @@ gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc
                         core, warp, visible);
 }
 
-void
-gpc_monitor_met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
+/* The warps have met at a barrier: from now on, the writes of all count as writes of each. */
+static void
+met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
 {
     gpc_cycle_t visible = 0;
     for (uint64_t left = warps; left; left &= left - 1) {
@@ -353,4 +294,110 @@ gpc_monitor_met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
     for (uint64_t left = warps; left; left &= left - 1) {
         gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible = visible;
     }
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
+
+static int
+on_event(void *monitor, const gpc_observation_t *event)
+{
+    gpc_monitor_t *self = monitor;
+    switch (event->kind) {
+        case GPC_ON_STEPPED:
+            return stepped(self, event->stepped.unit, event->stepped.line);
+        case GPC_ON_FLASHED:
+            acquired(self, event->flashed.unit);
+            return GPC_OK;
+        case GPC_ON_ACCEPTED:
+            return gpc_monitor_accepted(self, event->accepted.unit, event->accepted.msg);
+        case GPC_ON_PERFORMED:
+            return gpc_monitor_performed(self, event->performed.unit, event->performed.msg, event->performed.until);
+        case GPC_ON_COMPLETED:
+            return gpc_monitor_completed(self, event->completed.unit, event->completed.msg, event->completed.words,
+                                         event->completed.hit);
+        case GPC_ON_BEGAN:
+            return launch_began(self);
+        case GPC_ON_ENDED:
+            return gpc_monitor_at_rest(self);
+        case GPC_ON_BLOCK:
+            block_began(self, event->block.core, event->block.first_warp, event->block.warps);
+            return GPC_OK;
+        case GPC_ON_ORDERED:
+            return ordered(self, event->ordered.core, event->ordered.warp, event->ordered.access);
+        case GPC_ON_ARRIVED:
+            met(self, event->arrived.core, event->arrived.released);
+            return GPC_OK;
+        default:
+            return GPC_OK;
+    }
+}
+
+static const uint32_t observed = GPC_KIND(STEPPED) | GPC_KIND(FLASHED) | GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) |
+                                 GPC_KIND(COMPLETED) | GPC_KIND(BEGAN) | GPC_KIND(ENDED) | GPC_KIND(BLOCK) |
+                                 GPC_KIND(ORDERED) | GPC_KIND(ARRIVED);
+
+/* ---- construction ------------------------------------------------------------------------------------------------ */
+
+int
+gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
+{
+    gpc_monitor_t *self = calloc(1, sizeof(*self));
+    *out = self;
+    if (!self) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->about = *about;
+    self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
+    if (about->protocol->watched) {
+        self->watched = *about->protocol->watched;
+    }
+    self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
+    self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
+    self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
+    self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));
+    self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
+    self->accepted.buckets = 1u << 14;
+    self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
+    self->accepted.state = malloc(sizeof(*self->accepted.state));
+    int status = gpc_shadow_init(&self->shadow);
+    if (status == 0 && gpc_monitor_is_logical(self)) {
+        status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
+    }
+    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket ||
+        !self->accepted.state) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_accepted_clear(&self->accepted);
+    gpc_subscribe(about->stream, &self->subscriber, observed);
+    return 0;
+}
+
+void
+gpc_monitor_free(gpc_monitor_t *self)
+{
+    if (self) {
+        gpc_unsubscribe(&self->subscriber);
+        gpc_shadow_free(&self->shadow);
+        gpc_logical_free(&self->logical);
+        free(self->seen);
+        free(self->warps);
+        free(self->acquires);
+        free(self->performed);
+        free(self->accepted.stores);
+        free(self->accepted.bucket);
+        free(self->accepted.state);
+        free(self);
+    }
+}
+
+const gpc_monitor_counts_t *
+gpc_monitor_counts(const gpc_monitor_t *self)
+{
+    return &self->counts;
+}
+
+void
+gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts)
+{
+    self->counts = *counts;
 }

@@ -1,16 +1,14 @@
 /* monitor.h: run-time monitors (check=True), which check a protocol's promises during a run, independently of its
  * tables.
  *
- * Monitors observe controllers after every step, performed writes and completed requests (gpc_watch_t), and fences and
- * barriers (core/core.h). A protocol declares its promises by gpc_watched_t and by its own `monitor`. Monitors do not
- * change the simulation. */
+ * Monitors subscribe to the world's stream (base/observe.h): steps of controllers, performed writes, completed requests, fences,
+ * barriers, blocks and launches. A protocol declares its promises by gpc_watched_t and by its own `monitor`. */
 #ifndef GPC_CHECK_MONITOR_H
 #define GPC_CHECK_MONITOR_H
 
 #include "base/text.h"
 #include "check/shadow.h"
 #include "controller/protocol.h"
-#include "core/memory/order.h"
 
 /* X(name, text): counts of checks, which show a run that has checked nothing. */
 #define GPC_MONITOR_COUNTS(X)                                                                                          \
@@ -37,6 +35,7 @@ typedef struct gpc_monitor gpc_monitor_t;
 
 /* The monitored objects; all borrowed. */
 typedef struct {
+    gpc_stream_t *stream; /* to which the monitors subscribe */
     const gpc_protocol_t *protocol;
     const gpc_machine_t *machine;
     gpc_controller_t *const *l1s;      /* [cores] */
@@ -54,27 +53,5 @@ void gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *cou
 void gpc_monitor_forget_memory(gpc_monitor_t *self);
 GPC_MUST_CHECK int gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t words,
                                           const uint32_t *in);
-
-/* The members of a gpc_watch_t. */
-GPC_MUST_CHECK int gpc_monitor_stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line);
-GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
-                                         gpc_cycle_t until);
-GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
-GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
-                                         const uint32_t *words, bool hit);
-
-/* The core's L1 has dropped the copies that may be stale. */
-void gpc_monitor_acquired(gpc_monitor_t *self, const gpc_controller_t *l1);
-/* A launch begins, an acquire of every core, and every unit has taken its KERNEL_BEGIN: checks that every copy that may be
- * read is current. */
-GPC_MUST_CHECK int gpc_monitor_launch_began(gpc_monitor_t *self);
-/* A block begins on these warps of the core: clears their history. */
-void gpc_monitor_block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps);
-/* order.c has permitted the warp's access, fence or exit. */
-GPC_MUST_CHECK int gpc_monitor_ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
-/* At the end of a launch: checks that every accepted store has been performed. */
-GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
-/* The warps have met at a barrier: from now on, the writes of all count as writes of each. */
-void gpc_monitor_met(gpc_monitor_t *self, uint32_t core, uint64_t warps);
 
 #endif

@@ -29,6 +29,7 @@ typedef struct {
 } gpc_monitored_warp_t;
 
 struct gpc_monitor {
+    gpc_subscriber_t subscriber;
     gpc_monitored_t about;
     gpc_watched_t watched;
     gpc_monitor_counts_t counts;
@@ -50,6 +51,16 @@ typedef struct {
     gpc_mask_t copies, readable, owned;
 } gpc_copy_t;
 
+/* monitor_values.c: a store or atomic is performed; a store is accepted; a request is completed; at the end of a launch every accepted
+ * store has been performed. */
+GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
+                                         gpc_cycle_t until);
+GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
+GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
+                                         const uint32_t *words, bool hit);
+GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
+
+/* monitor.c */
 gpc_copy_t gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line);
 
 static inline gpc_monitored_warp_t *

@@ -6,29 +6,7 @@
 
 #include "check/race_parts.h"
 
-/* ---- building ---------------------------------------------------------------------------------------------------- */
-
-int
-gpc_race_create(const gpc_machine_t *machine, bool at_perform, bool scoped, gpc_failure_t *failure, gpc_race_t **out)
-{
-    gpc_race_t *self = calloc(1, sizeof(*self));
-    *out = self;
-    if (!self) {
-        return GPC_ERROR_MEMORY;
-    }
-    size_t cores = machine->cores;
-    self->machine = machine;
-    self->failure = failure;
-    self->at_perform = at_perform;
-    self->scoped = scoped;
-    self->scratchpad_words = machine->scratchpad_bytes / 4;
-    self->warps_per_block = 1;
-    self->threads = calloc(cores * machine->warps_per_core, sizeof(*self->threads));
-    self->flights = calloc(cores * machine->requests_per_core, sizeof(*self->flights));
-    self->joined = calloc(cores * machine->blocks_per_core * GPC_NAMED_BARRIERS, sizeof(*self->joined));
-    gpc_pages_init(&self->pages, sizeof(gpc_race_page_t));
-    return self->threads && self->flights && self->joined ? 0 : GPC_ERROR_MEMORY;
-}
+/* ---- forgetting -------------------------------------------------------------------------------------------------- */
 
 static void
 drop(gpc_view_t **view)
@@ -68,35 +46,6 @@ forget_launch(gpc_race_t *self)
     gpc_race_forget_all(self);
 }
 
-void
-gpc_race_free(gpc_race_t *self)
-{
-    if (!self) {
-        return;
-    }
-    forget_launch(self);
-    gpc_pages_free(&self->pages);
-    free(self->threads);
-    free(self->flights);
-    free(self->joined);
-    free(self->core_of);
-    free(self->sets);
-    free(self->syncs);
-    free(self);
-}
-
-const gpc_race_counts_t *
-gpc_race_counts(const gpc_race_t *self)
-{
-    return &self->counts;
-}
-
-void
-gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts)
-{
-    self->counts = *counts;
-}
-
 /* ---- launches and blocks ----------------------------------------------------------------------------------------- */
 
 static uint8_t
@@ -118,8 +67,8 @@ synchronises_narrowly(const gpc_program_t *program)
     return false;
 }
 
-int
-gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block)
+static int
+launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block)
 {
     size_t blocks = (size_t) launch->grid[0] * launch->grid[1] * launch->grid[2];
     uint16_t *core_of = realloc(self->core_of, blocks * sizeof(*core_of));
@@ -142,8 +91,8 @@ thread_at(const gpc_race_t *self, uint32_t core, uint32_t warp)
     return &self->threads[(size_t) core * self->machine->warps_per_core + warp];
 }
 
-void
-gpc_race_block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word)
+static void
+block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word)
 {
     self->core_of[number] = (uint16_t) core;
     for (uint32_t i = 0; i < self->warps_per_block; i++) {
@@ -282,8 +231,8 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
     return status;
 }
 
-int
-gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+static int
+ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
     bool fences =
         access->kind == GPC_ACCESS_FENCE || (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
@@ -294,8 +243,8 @@ gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_acces
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
 
-int
-gpc_race_met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released)
+static int
+met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released)
 {
     gpc_view_t **joined =
         &self->joined[((size_t) core * self->machine->blocks_per_core + block) * GPC_NAMED_BARRIERS + id];
@@ -335,14 +284,14 @@ take_views(gpc_race_thread_t *thread, const gpc_access_t *access, uint8_t level,
 }
 
 static gpc_address_t
-address_of(const gpc_core_event_t *event, uint32_t lane)
+address_of(const gpc_accessed_t *event, uint32_t lane)
 {
     return event->addresses ? event->addresses[lane] : gpc_race_scratchpad_at(event->words[lane]);
 }
 
 /* Checks every word of every lane against the word's earlier accesses. */
 static int
-meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_thread_t *thread,
+meet_words(gpc_race_t *self, const gpc_accessed_t *event, const gpc_race_thread_t *thread,
            const gpc_race_access_t *access)
 {
     for (gpc_lanes_t left = event->lanes; left; left &= left - 1) {
@@ -359,10 +308,10 @@ meet_words(gpc_race_t *self, const gpc_core_event_t *event, const gpc_race_threa
     return GPC_OK;
 }
 
-/* For the scratchpad, and where writes count from their issue on; otherwise gpc_race_performed follows. */
+/* For the scratchpad, and where writes count from their issue on; otherwise `performed` follows. */
 static int
-synchronise_at_once(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread,
-                    gpc_view_t *const *views, uint8_t level)
+synchronise_at_once(gpc_race_t *self, const gpc_accessed_t *event, gpc_race_thread_t *thread, gpc_view_t *const *views,
+                    uint8_t level)
 {
     int status = GPC_OK;
     for (gpc_lanes_t left = event->lanes; left && status == GPC_OK; left &= left - 1) {
@@ -378,7 +327,7 @@ synchronise_at_once(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_th
 }
 
 static int
-synchronise(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *thread, uint8_t level)
+synchronise(gpc_race_t *self, const gpc_accessed_t *event, gpc_race_thread_t *thread, uint8_t level)
 {
     gpc_view_t *views[NUM_LEVELS] = {NULL, NULL, NULL};
     int status = event->access.kind == GPC_ACCESS_LOAD ? GPC_OK : take_views(thread, &event->access, level, views);
@@ -397,8 +346,8 @@ synchronise(gpc_race_t *self, const gpc_core_event_t *event, gpc_race_thread_t *
     return status;
 }
 
-int
-gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event)
+static int
+accessed(gpc_race_t *self, const gpc_accessed_t *event)
 {
     gpc_race_thread_t *thread = thread_at(self, event->core, event->warp);
     bool atomic = event->access.kind == GPC_ACCESS_ATOMIC;
@@ -417,14 +366,15 @@ gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event)
     return status;
 }
 
-int
-gpc_race_performed(gpc_race_t *self, const gpc_msg_t *request, gpc_index_t name)
+static int
+performed(gpc_race_t *self, const gpc_msg_t *request)
 {
     bool atomic = request->type == GPC_MSG_ATOMIC;
     if (!self->at_perform || (!atomic && request->order == GPC_ORDER_WEAK)) {
         return GPC_OK;
     }
     gpc_race_thread_t *thread = thread_at(self, request->source, request->warp);
+    gpc_index_t name = gpc_cores_access_of(self->cores, request->source, request);
     const gpc_race_flight_t *flight =
         &self->flights[(size_t) request->source * self->machine->requests_per_core + name];
     int status = GPC_OK;
@@ -440,8 +390,8 @@ gpc_race_performed(gpc_race_t *self, const gpc_msg_t *request, gpc_index_t name)
     return status;
 }
 
-int
-gpc_race_completed(gpc_race_t *self, const gpc_msg_t *request)
+static int
+completed(gpc_race_t *self, const gpc_msg_t *request)
 {
     bool reads = request->type == GPC_MSG_LOAD ? request->order != GPC_ORDER_WEAK
                                                : request->type == GPC_MSG_ATOMIC && !self->at_perform;
@@ -452,4 +402,107 @@ gpc_race_completed(gpc_race_t *self, const gpc_msg_t *request)
                     thread_at(self, request->source, request->warp), request->order, level_of(self, request->scope));
     }
     return status;
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
+
+/* An accepted store has no request any more. It has counted as performed when it was accepted, while its access was known: a read before
+ * the store is performed then counts as ordered after it, which misses races and reports no false ones. */
+static int
+write_performed(gpc_race_t *self, const gpc_msg_t *write)
+{
+    if (write->request == GPC_NONE) {
+        return GPC_OK;
+    }
+    /* the core's own request, which waits for its answer, has the access and its order */
+    return performed(self, write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->cores->messages, write->request));
+}
+
+static int
+on_event(void *detector, const gpc_observation_t *event)
+{
+    gpc_race_t *self = detector;
+    switch (event->kind) {
+        case GPC_ON_LAUNCHED:
+            return launched(self, event->launched.launch, event->launched.warps_per_block);
+        case GPC_ON_BLOCK:
+            block_began(self, event->block.core, event->block.number, event->block.first_warp, event->block.first_word);
+            return GPC_OK;
+        case GPC_ON_ACCESSED:
+            return accessed(self, &event->accessed);
+        case GPC_ON_ORDERED:
+            return ordered(self, event->ordered.core, event->ordered.warp, event->ordered.access);
+        case GPC_ON_ARRIVED:
+            return met(self, event->arrived.core, event->arrived.block, event->arrived.id, event->arrived.warp,
+                       event->arrived.released);
+        case GPC_ON_ACCEPTED:
+            return performed(self, event->accepted.msg);
+        case GPC_ON_PERFORMED:
+            return write_performed(self, event->performed.msg);
+        case GPC_ON_COMPLETED:
+            return completed(self, event->completed.msg);
+        default:
+            return GPC_OK;
+    }
+}
+
+static const uint32_t observed = GPC_KIND(LAUNCHED) | GPC_KIND(BLOCK) | GPC_KIND(ACCESSED) | GPC_KIND(ORDERED) |
+                                 GPC_KIND(ARRIVED) | GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) | GPC_KIND(COMPLETED);
+
+/* ---- construction ------------------------------------------------------------------------------------------------ */
+
+int
+gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform, bool scoped, gpc_race_t **out)
+{
+    gpc_race_t *self = calloc(1, sizeof(*self));
+    const gpc_machine_t *machine = cores->machine;
+    *out = self;
+    if (!self) {
+        return GPC_ERROR_MEMORY;
+    }
+    size_t num = machine->cores;
+    self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
+    self->cores = cores;
+    self->machine = machine;
+    self->failure = cores->failure;
+    self->at_perform = at_perform;
+    self->scoped = scoped;
+    self->scratchpad_words = machine->scratchpad_bytes / 4;
+    self->warps_per_block = 1;
+    self->threads = calloc(num * machine->warps_per_core, sizeof(*self->threads));
+    self->flights = calloc(num * machine->requests_per_core, sizeof(*self->flights));
+    self->joined = calloc(num * machine->blocks_per_core * GPC_NAMED_BARRIERS, sizeof(*self->joined));
+    gpc_pages_init(&self->pages, sizeof(gpc_race_page_t));
+    gpc_subscribe(stream, &self->subscriber, observed);
+    return self->threads && self->flights && self->joined ? 0 : GPC_ERROR_MEMORY;
+}
+
+void
+gpc_race_free(gpc_race_t *self)
+{
+    if (!self) {
+        return;
+    }
+    gpc_unsubscribe(&self->subscriber);
+    forget_launch(self);
+    gpc_pages_free(&self->pages);
+    free(self->threads);
+    free(self->flights);
+    free(self->joined);
+    free(self->core_of);
+    free(self->sets);
+    free(self->syncs);
+    free(self);
+}
+
+const gpc_race_counts_t *
+gpc_race_counts(const gpc_race_t *self)
+{
+    return &self->counts;
+}
+
+void
+gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts)
+{
+    self->counts = *counts;
 }

@@ -32,24 +32,13 @@ typedef struct {
 
 typedef struct gpc_race gpc_race_t;
 
-/* at_perform: gpc_race_performed is called when writes are performed, and no read sees them earlier. scoped: not under
- * DRF, whose model has no scopes: all synchronisation then has that of the GPU. */
-GPC_MUST_CHECK int gpc_race_create(const gpc_machine_t *machine, bool at_perform, bool scoped, gpc_failure_t *failure,
+/* Subscribes to the cores' stream. at_perform: no read sees a write before it is performed. scoped: not under DRF, whose model has no
+ * scopes: all synchronisation then has that of the GPU. A race is GPC_ERROR_RACE; the cores' failure names both accesses with kernel,
+ * line, block, warp and location. */
+GPC_MUST_CHECK int gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform, bool scoped,
                                    gpc_race_t **out);
 void gpc_race_free(gpc_race_t *self); /* NULL too */
 const gpc_race_counts_t *gpc_race_counts(const gpc_race_t *self);
 void gpc_race_set_counts(gpc_race_t *self, const gpc_race_counts_t *counts);
-
-/* The functions of gpc_core_watch_t. A race is GPC_ERROR_RACE; the failure names both accesses with kernel, line,
- * block, warp and location. */
-GPC_MUST_CHECK int gpc_race_launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block);
-void gpc_race_block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word);
-GPC_MUST_CHECK int gpc_race_accessed(gpc_race_t *self, const gpc_core_event_t *event);
-GPC_MUST_CHECK int gpc_race_ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
-GPC_MUST_CHECK int gpc_race_met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp,
-                                uint64_t released);
-/* A store or atomic of the core, part of access `name`, is performed; gpc_race_completed: a request is completed. */
-GPC_MUST_CHECK int gpc_race_performed(gpc_race_t *self, const gpc_msg_t *request, gpc_index_t name);
-GPC_MUST_CHECK int gpc_race_completed(gpc_race_t *self, const gpc_msg_t *request);
 
 #endif

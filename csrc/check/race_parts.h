@@ -70,8 +70,10 @@ typedef struct {
 } gpc_race_flight_t;
 
 struct gpc_race {
+    gpc_subscriber_t subscriber;
+    const gpc_cores_t *cores; /* borrowed, as the next two */
     const gpc_machine_t *machine;
-    gpc_failure_t *failure; /* borrowed */
+    gpc_failure_t *failure;
     bool at_perform, scoped;
     bool narrow; /* the launch has synchronisation with a scope below gpu */
     gpc_race_counts_t counts;

@@ -22,29 +22,12 @@ typedef struct {
 } record_t;
 
 struct gpc_trace {
+    gpc_subscriber_t subscriber;
     gpc_address_t line;
     uint32_t word, capacity;
     uint64_t count;
     record_t records[];
 };
-
-gpc_trace_t *
-gpc_trace_new(gpc_address_t line, uint32_t word, uint32_t records)
-{
-    gpc_trace_t *self = calloc(1, sizeof(*self) + records * sizeof(record_t));
-    if (self) {
-        self->line = line;
-        self->word = word;
-        self->capacity = records;
-    }
-    return self;
-}
-
-void
-gpc_trace_free(gpc_trace_t *self)
-{
-    free(self);
-}
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
@@ -81,12 +64,9 @@ note_message(const gpc_trace_t *self, record_t *record, const gpc_msg_t *msg)
     }
 }
 
-void
-gpc_trace_step(gpc_trace_t *self, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell)
+static void
+note_cell(gpc_trace_t *self, const gpc_step_t *x, const gpc_cell_t *cell, uint8_t event)
 {
-    if (x->line != self->line) {
-        return;
-    }
     record_t *record = next_record(self, x->unit, A_STEP);
     record->table = x->table;
     record->cell = cell;
@@ -101,37 +81,88 @@ gpc_trace_step(gpc_trace_t *self, const gpc_step_t *x, uint8_t event, const gpc_
     }
 }
 
-void
-gpc_trace_send(gpc_trace_t *self, const gpc_controller_t *from, const gpc_msg_t *msg)
+/* A message that leaves a controller; a broadcast is one record for each node. */
+static void
+note_sent(gpc_trace_t *self, const gpc_controller_t *from, const gpc_msg_t *msg, const gpc_nodeset_t *to)
 {
-    if (msg->line == self->line) {
+    if (!to) {
         note_message(self, next_record(self, from, A_SEND), msg);
     }
+    for (uint32_t i = 0; to && i < GPC_NODESET_WORDS; i++) {
+        for (uint64_t left = to->bits[i]; left; left &= left - 1) {
+            record_t *record = next_record(self, from, A_SEND);
+            note_message(self, record, msg);
+            record->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
+        }
+    }
 }
 
-void
-gpc_trace_complete(gpc_trace_t *self, const gpc_controller_t *l1, const gpc_msg_t *msg, const uint32_t *words)
+/* The masked words of the line: loaded by a request, or written to memory. NULL: there are none. */
+static void
+note_words(const gpc_trace_t *self, record_t *record, gpc_mask_t mask, const uint32_t *words)
 {
-    if (msg->line != self->line) {
-        return;
-    }
-    record_t *record = next_record(self, l1, A_COMPLETE);
-    note_message(self, record, msg);
-    record->has_value = words && (msg->mask >> self->word & 1);
-    record->value = record->has_value ? words[self->word] : 0;
-}
-
-void
-gpc_trace_memory(gpc_trace_t *self, const gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
-                 const uint32_t *words)
-{
-    if (line != self->line) {
-        return;
-    }
-    record_t *record = next_record(self, unit, words ? A_WRITE : A_FETCH);
     record->mask = mask;
     record->has_value = words && (mask >> self->word & 1);
     record->value = record->has_value ? words[self->word] : 0;
+}
+
+static int
+on_event(void *trace, const gpc_observation_t *event)
+{
+    gpc_trace_t *self = trace;
+    record_t *record;
+    switch (event->kind) {
+        case GPC_ON_CELL:
+            if (event->cell.step->line == self->line) {
+                note_cell(self, event->cell.step, event->cell.cell, event->cell.event);
+            }
+            break;
+        case GPC_ON_SENT:
+            if (event->sent.msg->line == self->line) {
+                note_sent(self, event->sent.unit, event->sent.msg, event->sent.to);
+            }
+            break;
+        case GPC_ON_COMPLETED:
+            if (event->completed.msg->line == self->line) {
+                record = next_record(self, event->completed.unit, A_COMPLETE);
+                note_message(self, record, event->completed.msg);
+                note_words(self, record, event->completed.msg->mask, event->completed.words);
+            }
+            break;
+        case GPC_ON_MEMORY:
+            if (event->memory.line == self->line) {
+                record = next_record(self, event->memory.unit, event->memory.words ? A_WRITE : A_FETCH);
+                note_words(self, record, event->memory.mask, event->memory.words);
+            }
+            break;
+        default:
+            break;
+    }
+    return GPC_OK;
+}
+
+gpc_trace_t *
+gpc_trace_new(gpc_stream_t *stream, gpc_address_t line, uint32_t word, uint32_t records)
+{
+    gpc_trace_t *self = calloc(1, sizeof(*self) + records * sizeof(record_t));
+    if (self) {
+        self->line = line;
+        self->word = word;
+        self->capacity = records;
+        self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
+        gpc_subscribe(stream, &self->subscriber,
+                      GPC_KIND(CELL) | GPC_KIND(SENT) | GPC_KIND(COMPLETED) | GPC_KIND(MEMORY));
+    }
+    return self;
+}
+
+void
+gpc_trace_free(gpc_trace_t *self)
+{
+    if (self) {
+        gpc_unsubscribe(&self->subscriber);
+        free(self);
+    }
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */

@@ -68,6 +68,7 @@ make_controllers(gpc_world_t *self)
                                    .node = (gpc_node_t) node,
                                    .index = is_core ? node : node - self->machine.cores,
                                    .program_fences = program_fences(self->what)};
+        gpc_stream_connect(&self->stream, &unit->tap);
         const gpc_controller_type_t *type = NULL;
         for (uint32_t i = 0; self->protocol->controllers[i]; i++) {
             if (self->protocol->controllers[i]->position == (is_core ? GPC_AT_CORE : GPC_AT_BANK)) {
@@ -473,6 +474,7 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
 
     memset(self, 0, sizeof(*self));
     gpc_failure_clear(&self->failure);
+    gpc_stream_init(&self->stream);
     gpc_arena_init(&self->arena, 256u << 10);
     gpc_arena_init(&self->apart, 16u << 10);
     self->what = what;

@@ -94,8 +94,9 @@ typedef struct {
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
     gpc_order_t order;
+    gpc_stream_t stream;
     gpc_accepted_t accepted;
-    gpc_watch_t watch;
+    gpc_subscriber_t stores; /* world_accepted.c */
 } gpc_world_t;
 
 /* Results of a move besides GPC_OK and errors. */

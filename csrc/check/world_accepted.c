@@ -3,16 +3,8 @@
 #include "check/world.h"
 
 static int
-on_stepped(void *watcher, gpc_controller_t *unit, gpc_address_t line)
+on_accepted(gpc_world_t *self, const gpc_controller_t *l1, const gpc_msg_t *store)
 {
-    (void) watcher, (void) unit, (void) line;
-    return GPC_OK; /* gpc_world_monitor checks after every move */
-}
-
-static int
-on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
-{
-    gpc_world_t *self = watcher;
     gpc_accepted_store_t one = {.reader = store->access / GPC_WORLD_MAX_OPS,
                                 .issued = store->access % GPC_WORLD_MAX_OPS,
                                 .core = l1->node,
@@ -29,11 +21,9 @@ on_accepted(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store)
 }
 
 static int
-on_performed(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until)
+on_performed(gpc_world_t *self, gpc_controller_t *unit, const gpc_msg_t *write)
 {
-    gpc_world_t *self = watcher;
     int status = GPC_OK;
-    (void) until;
     for (gpc_mask_t left = write->request == GPC_NONE ? write->mask : 0; left && status == GPC_OK; left &= left - 1) {
         gpc_index_t i;
         status = gpc_accepted_find(&self->accepted, unit, write, (uint32_t) __builtin_ctz(left), &i);
@@ -45,11 +35,9 @@ on_performed(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_
 }
 
 static int
-on_completed(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit)
+on_completed(const gpc_world_t *self, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words)
 {
-    const gpc_world_t *self = watcher;
     bool is_load = request->type == GPC_MSG_LOAD && request->access != GPC_WORLD_NO_THREAD;
-    (void) hit;
     for (gpc_mask_t left = is_load ? request->mask : 0; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
         int status = gpc_accepted_check_load(&self->accepted, l1, request, request->access / GPC_WORLD_MAX_OPS,
@@ -59,6 +47,19 @@ on_completed(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, cons
         }
     }
     return GPC_OK;
+}
+
+static int
+on_event(void *world, const gpc_observation_t *event)
+{
+    gpc_world_t *self = world;
+    if (event->kind == GPC_ON_ACCEPTED) {
+        return on_accepted(self, event->accepted.unit, event->accepted.msg);
+    }
+    if (event->kind == GPC_ON_PERFORMED) {
+        return on_performed(self, event->performed.unit, event->performed.msg);
+    }
+    return on_completed(self, event->completed.unit, event->completed.msg, event->completed.words);
 }
 
 int
@@ -78,9 +79,9 @@ gpc_world_watch_stores(gpc_world_t *self)
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
-    self->watch = (gpc_watch_t){self, on_stepped, on_performed, on_accepted, on_completed, NULL};
-    for (uint32_t node = 0; node < self->nodes && !self->what->unwatched; node++) {
-        self->controllers[node].monitors = &self->watch;
+    self->stores = (gpc_subscriber_t){.observe = on_event, .self = self};
+    if (!self->what->unwatched) {
+        gpc_subscribe(&self->stream, &self->stores, GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) | GPC_KIND(COMPLETED));
     }
     return GPC_OK;
 }

@@ -90,15 +90,12 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
-/* Ends the step: the message is freed, kept or held, and monitors check the line (GPC_NEVER: the unit). */
+/* Ends the step: the message is freed, kept or held, and the step is told. */
 static int
 end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {
     status = gpc_step_finish(x, status);
-    if (self->monitors && status == GPC_OK) {
-        return self->monitors->stepped(self->monitors->watcher, self, x->line);
-    }
-    return status;
+    return status == GPC_OK ? GPC_OBSERVE(&self->tap, STEPPED, stepped, self, x->line) : status;
 }
 
 static inline int
@@ -342,8 +339,8 @@ gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8
         bool stable = cells->states[state].kind == GPC_STABLE;
         status = stable ? flash_state(self, table, state, event) : GPC_OK;
     }
-    if (self->monitors && self->monitors->acquired) {
-        self->monitors->acquired(self->monitors->watcher, self);
+    if (status == GPC_OK) {
+        status = GPC_OBSERVE(&self->tap, FLASHED, flashed, self);
     }
     return status ? status : gpc_controller_walk_transactions(self, cause);
 }

@@ -254,21 +254,6 @@ typedef struct {
     gpc_controller_t *global, *memory; /* NULL: the machine has none */
 } gpc_units_t;
 
-/* The monitors' callbacks, called between a controller's steps; each returns 0 or an error. */
-typedef struct {
-    void *watcher;
-    /* A step about the line is complete; GPC_NEVER: about the unit only. */
-    int (*stepped)(void *watcher, gpc_controller_t *unit, gpc_address_t line);
-    /* The store or atomic (its lanes have their old values) is performed: no L1 reads the replaced value after `until`. */
-    int (*performed)(void *watcher, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until);
-    /* The core's store is accepted: it completes before it is performed. */
-    int (*accepted)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *store);
-    /* The core's request completes; arguments as for the port. */
-    int (*completed)(void *watcher, gpc_controller_t *l1, const gpc_msg_t *request, const uint32_t *words, bool hit);
-    /* Copies that may be stale are dropped in the whole L1 (gpc_controller_flash). NULL: not needed. */
-    void (*acquired)(void *watcher, const gpc_controller_t *l1);
-} gpc_watch_t;
-
 typedef struct {
     const char *name;
     int64_t standard, smallest, largest;

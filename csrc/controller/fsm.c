@@ -345,8 +345,9 @@ gpc_fsm_look_up(gpc_step_t *x)
         }
         const gpc_cell_t *cell = gpc_fsm_cell(x->table, x->state, event);
         int status;
-        if (x->unit->watch) {
-            x->unit->watch(x->unit->world, x, event, cell);
+        status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, cell, event);
+        if (status) {
+            return status;
         }
         switch ((gpc_cell_kind_t) cell->kind) {
             case GPC_CELL_GO:

@@ -81,7 +81,7 @@ gpc_act(const gpc_action_t *action, gpc_step_t *x)
 
 #define GPC_MAX_ACTIONS 6
 
-typedef struct {
+typedef struct gpc_cell {
     uint8_t kind; /* gpc_cell_kind_t */
     uint8_t next;
     bool hardened;

@@ -141,9 +141,9 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return msg;
 }
 
-/* The type's entry in the protocol's list, and the size on the wire. */
-static void
-stamp(const gpc_controller_t *unit, gpc_index_t message)
+/* Gives the message its type's place in the protocol's list and its size on the wire, and tells that it is sent. */
+static int
+stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to)
 {
     gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
     const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
@@ -152,6 +152,14 @@ stamp(const gpc_controller_t *unit, gpc_index_t message)
     msg->network = info->network;
     msg->traffic_class = (uint8_t) info->traffic_class;
     msg->flits = (uint16_t) ((gpc_message_bytes(unit, msg) + flit - 1) / flit);
+    return GPC_OBSERVE(&unit->tap, SENT, sent, unit, msg, to);
+}
+
+static int
+stamp_and_send(gpc_controller_t *unit, gpc_index_t message)
+{
+    int status = stamp(unit, message, NULL);
+    return status ? status : unit->ports->send(unit->world, unit, message);
 }
 
 static int
@@ -173,8 +181,7 @@ gpc_send(gpc_step_t *x, gpc_msg_t *msg)
         gpc_collect(unit, message);
         return GPC_OK;
     }
-    stamp(unit, message);
-    return unit->ports->send(unit->world, unit, message);
+    return stamp_and_send(unit, message);
 }
 
 int
@@ -186,8 +193,7 @@ gpc_send_collected(gpc_controller_t *unit, bool forget)
         gpc_list_clear(&unit->sent);
     }
     while ((message = gpc_list_pop(&unit->sent, unit->messages)) != GPC_NONE) {
-        stamp(unit, message);
-        int status = unit->ports->send(unit->world, unit, message);
+        int status = stamp_and_send(unit, message);
         if (status) {
             return status;
         }
@@ -204,15 +210,14 @@ gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to)
     if (message == unit->messages->capacity) {
         return no_room(unit);
     }
-    stamp(unit, message);
-    return unit->ports->broadcast(unit->world, unit, message, to);
+    int status = stamp(unit, message, to);
+    return status ? status : unit->ports->broadcast(unit->world, unit, message, to);
 }
 
 int
 gpc_note_accepted(gpc_step_t *x)
 {
-    const gpc_watch_t *watch = x->unit->monitors;
-    int status = watch ? watch->accepted(watch->watcher, x->unit, x->msg) : GPC_OK;
+    int status = GPC_OBSERVE(&x->unit->tap, ACCEPTED, accepted, x->unit, x->msg);
     x->msg->request = GPC_NONE;
     return status;
 }
@@ -220,10 +225,9 @@ gpc_note_accepted(gpc_step_t *x)
 int
 gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until)
 {
-    const gpc_watch_t *watch = x->unit->monitors;
     gpc_msg_t store;
 
-    if (!watch) {
+    if (!gpc_is_observed(&x->unit->tap, GPC_ON_PERFORMED)) {
         return GPC_OK;
     }
     memset(&store, 0, sizeof(store));
@@ -233,36 +237,32 @@ gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycl
     store.line = x->line;
     store.mask = mask;
     gpc_merge_words(store.data, words, mask);
-    return watch->performed(watch->watcher, x->unit, &store, until);
+    return GPC_OBSERVE(&x->unit->tap, PERFORMED, performed, x->unit, &store, until);
 }
 
 int
 gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
 {
-    const gpc_watch_t *watch = x->unit->monitors;
+    gpc_controller_t *unit = x->unit;
     if (request == x->message) {
         x->kept = true;
     }
-    if (watch) {
-        const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
-        int status = watch->completed(watch->watcher, x->unit, msg, words, hit);
-        if (status) {
-            return status;
-        }
-    }
-    return x->unit->ports->complete(x->unit->world, x->unit, request, words, hit);
+    int status = GPC_OBSERVE(&unit->tap, COMPLETED, completed, unit, gpc_msg_at(unit->messages, request), words, hit);
+    return status ? status : unit->ports->complete(unit->world, unit, request, words, hit);
 }
 
 int
 gpc_fetch(gpc_step_t *x)
 {
     gpc_count(x, fetches);
-    return x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
+    int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, GPC_NO_WORDS, NULL);
+    return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
 }
 
 int
 gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line)
 {
     gpc_count(x, writebacks);
-    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line);
+    int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, words, line);
+    return status ? status : x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line);
 }

@@ -2,6 +2,7 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/observe.h"
 #include "controller/declare.h"
 
 #define GPC_CONTROLLER_STATISTICS(X)                                                          \
@@ -80,12 +81,10 @@ struct gpc_controller {
     uint8_t request_networks;         /* bit n: network n carries requests */
     bool program_fences;              /* the program has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
-    const gpc_watch_t *monitors;      /* borrowed; NULL: no monitors */
+    gpc_tap_t tap;                    /* where steps and actions tell what they do */
     gpc_controller_statistics_t *statistics;
     uint64_t *own_counters; /* of the type's counters; NULL: none */
     gpc_histogram_t *own_histograms;
-    /* Called with every cell before it is executed; NULL: no trace. */
-    void (*watch)(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell);
 };
 
 /* Number of counters or histograms in a list. */
@@ -173,8 +172,7 @@ GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
-    const gpc_watch_t *watch = x->unit->monitors;
-    return watch ? watch->performed(watch->watcher, x->unit, gpc_msg_at(x->unit->messages, message), until) : GPC_OK;
+    return GPC_OBSERVE(&x->unit->tap, PERFORMED, performed, x->unit, gpc_msg_at(x->unit->messages, message), until);
 }
 /* The state of a line (or word) in table 0; *way: its way, or GPC_NONE. */
 uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);

@@ -14,6 +14,7 @@
 #include "base/histogram.h"
 #include "base/machine.h"
 #include "base/message.h"
+#include "base/observe.h"
 #include "base/text.h"
 #include "core/launch.h"
 #include "fabric/memory.h"
@@ -122,33 +123,6 @@ typedef struct {
     uint64_t lost; /* words that found no room */
 } gpc_prints_t;
 
-/* A warp's load, store or atomic on global memory, before it is sent to the L1, or on the scratchpad. */
-typedef struct {
-    uint32_t core, warp;
-    uint32_t pc;
-    gpc_access_t access;
-    uint32_t width; /* words per lane */
-    gpc_lanes_t lanes;
-    gpc_index_t name;               /* index of the access in the core, see gpc_cores_access_of */
-    const gpc_address_t *addresses; /* [lanes], bytes; NULL: of the scratchpad */
-    const uint32_t *words;          /* [lanes], words of the core's scratchpad; NULL: of global memory */
-} gpc_core_event_t;
-
-/* Monitor of the cores (check=True). Each function is called before the event has any effect elsewhere, and returns 0
- * or an error. */
-typedef struct {
-    void *watcher;
-    int (*launched)(void *watcher, const gpc_launch_t *launch, uint32_t warps_per_block);
-    /* A block begins, with consecutive warps from first_warp on, and likewise the words of its scratchpad. */
-    void (*block_began)(void *watcher, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t warps,
-                        uint32_t first_word);
-    int (*accessed)(void *watcher, const gpc_core_event_t *event);
-    /* order.c has permitted the access, fence, barrier or exit. */
-    int (*ordered)(void *watcher, uint32_t core, uint32_t warp, const gpc_access_t *access);
-    /* The warp has arrived at barrier `id` of the block in slot `block`, which releases the warps `released`. */
-    int (*met)(void *watcher, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released);
-} gpc_core_watch_t;
-
 typedef struct gpc_order gpc_order_t; /* core/memory/order.h */
 typedef struct gpc_core_parts gpc_core_parts_t;
 typedef struct {
@@ -160,7 +134,7 @@ typedef struct {
     gpc_core_hooks_t hooks;
     gpc_core_statistics_t *statistics; /* one per core, in the arena */
     gpc_core_parts_t *parts;           /* owned */
-    const gpc_core_watch_t *watch;     /* borrowed; NULL: no monitor */
+    gpc_tap_t tap;                     /* where the cores tell what their warps do */
 } gpc_cores_t;
 
 /* Checks every operand, target, slot and count against isa.h. */
@@ -172,8 +146,8 @@ GPC_MUST_CHECK int gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machin
                                   gpc_pool_t *messages, gpc_pool_t *lane_lists, gpc_memory_t *memory,
                                   gpc_failure_t *failure, const gpc_core_hooks_t *hooks, gpc_arena_t *arena);
 /* From the next launch on, an integer division by zero is GPC_ERROR_DIVISION, and a read of a scratchpad word that no
- * thread of the block has written GPC_ERROR_UNINITIALISED. Reads are checked only where `watch` is set. */
-GPC_MUST_CHECK int gpc_cores_check_kernels(gpc_cores_t *self);
+ * thread of the block has written GPC_ERROR_UNINITIALISED. */
+GPC_MUST_CHECK int gpc_cores_check_kernels(gpc_cores_t *self, gpc_stream_t *stream);
 void gpc_cores_free(gpc_cores_t *self);
 /* Ends the launch and removes all blocks (after an abort); the caller clears the pools. */
 void gpc_cores_clear(gpc_cores_t *self);
@@ -194,7 +168,7 @@ GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_inde
 GPC_MUST_CHECK int gpc_cores_retry(gpc_cores_t *self, uint32_t core, bool at_edge);
 /* A warp that waits for a time or a release part retries at core cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
-/* The name (gpc_core_event_t) of the access that an outstanding request of a core is part of. */
+/* The name (gpc_accessed_t) of the access that an outstanding request of a core is part of. */
 gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 bool gpc_cores_finished(const gpc_cores_t *self); /* every block has ended */
 /* Whether the core has no block and will get none. */

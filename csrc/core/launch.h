@@ -15,7 +15,7 @@ typedef struct {
     const char *name; /* for messages */
 } gpc_buffer_t;
 
-typedef struct {
+typedef struct gpc_launch {
     gpc_program_t program;
     const char *kernel; /* name, for messages */
     uint32_t grid[3], block[3];

@@ -130,6 +130,7 @@ struct gpc_core_parts {
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;
     bool *written; /* owned; [cores][scratchpad words]: by the resident block; NULL: kernels are not checked */
+    gpc_subscriber_t checker; /* of reads of the scratchpad, with `written` */
     /* In the arena: */
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */

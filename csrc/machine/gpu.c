@@ -212,6 +212,7 @@ make_controllers(gpc_gpu_t *gpu)
                                    .instant_filter = gpu->instant_filter,
                                    .node = (gpc_node_t) node,
                                    .index = is_core ? node : node - gpu->machine.cores};
+        gpc_stream_connect(&gpu->stream, &unit->tap);
         int status =
             gpc_controller_init(unit, type_at(gpu->protocol, is_core ? GPC_AT_CORE : GPC_AT_BANK), &gpu->arena);
         if (status) {
@@ -268,8 +269,10 @@ make_cores(gpc_gpu_t *gpu)
     if (status) {
         return status;
     }
-    return gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
-                          &hooks, &gpu->arena);
+    status = gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
+                            &hooks, &gpu->arena);
+    gpc_stream_connect(&gpu->stream, &gpu->cores.tap);
+    return status;
 }
 
 static int
@@ -339,6 +342,7 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
         return GPC_ERROR_MEMORY;
     }
     gpc_failure_clear(&gpu->failure);
+    gpc_stream_init(&gpu->stream);
     gpc_arena_init(&gpu->arena, 1u << 20);
     gpc_arena_init(&gpu->constants, 64u << 10);
     gpu->machine = *setup->machine;

@@ -3,7 +3,7 @@
  * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has arrived at a barrier and
  * none has ended. run.c calls gpc_gpu_checkpoint at a time limit that it compares with every event anyway. Barriers and
  * ends of warps are counted already; words are observed only in a launch whose counts have not moved for a quarter of the
- * time: then the cores' offers and completions pass through this file. Loads that complete meanwhile are the polls of the report.
+ * time: then this file subscribes to the requests that cores offer and L1s complete. Loads that complete meanwhile are the polls of the report.
  *
  * An atomic's answer shows whether it has changed its word. A store changes its word unless the last store to the word
  * that was observed in this launch had the same value; the first one observed decides nothing. */
@@ -18,26 +18,17 @@ enum { STEPS = 16 }; /* checkpoints in the time without progress */
 
 /* ---- observing ----------------------------------------------------------------------------------------------------- */
 
-static int observed_offer(void *world, uint32_t core, gpc_index_t message);
-static int observed_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
-
-static void
-set_observing(gpc_gpu_t *gpu, bool on)
+static bool
+is_observing(const gpc_gpu_t *gpu)
 {
-    gpu->hang.observing = on;
-    gpu->hang.ports = gpc_gpu_ports;
-    gpu->hang.ports.complete = observed_complete;
-    gpu->cores.hooks.offer = on ? observed_offer : gpc_gpu_offer;
-    for (uint32_t node = 0; node < gpu->machine.cores; node++) {
-        gpu->controllers[node].ports = on ? &gpu->hang.ports : &gpc_gpu_ports;
-    }
+    return gpu->hang.words.stream != NULL;
 }
 
 static void
 note_change(gpc_gpu_t *gpu)
 {
     gpu->hang.changed = true;
-    set_observing(gpu, false);
+    gpc_unsubscribe(&gpu->hang.words);
 }
 
 /* A store of a value to a word. */
@@ -55,33 +46,38 @@ note_store(gpc_gpu_t *gpu, gpc_address_t word, uint32_t value)
     }
 }
 
-static int
-observed_offer(void *world, uint32_t core, gpc_index_t message)
+static void
+note_offered(gpc_gpu_t *gpu, const gpc_msg_t *msg)
 {
-    gpc_gpu_t *gpu = world;
-    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     for (gpc_mask_t left = msg->type == GPC_MSG_STORE ? msg->mask : 0; left != 0; left &= left - 1) {
         uint32_t i = (uint32_t) __builtin_ctz(left);
         note_store(gpu, msg->line + 4 * i, msg->data[i]);
     }
-    return gpc_gpu_offer(world, core, message);
 }
 
-static int
-observed_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+static void
+note_completed(gpc_gpu_t *gpu, uint32_t core, const gpc_msg_t *msg, const uint32_t *words)
 {
-    gpc_gpu_t *gpu = world;
-    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     const gpc_lane_list_t *list = msg->lanes == GPC_NONE ? NULL : gpc_lane_list_at(&gpu->lane_lists, msg->lanes);
     bool changed = false;
-    gpc_cores_note_poll(&gpu->cores, gpu->hang.polls, l1->index, msg, words);
+    gpc_cores_note_poll(&gpu->cores, gpu->hang.polls, core, msg, words);
     for (uint32_t n = 0; list != NULL && n < list->count && !changed; n++) {
         changed = gpc_atomic_changes(list, n);
     }
     if (changed) {
         note_change(gpu);
     }
-    return gpc_gpu_ports.complete(world, l1, message, words, hit);
+}
+
+static int
+on_event(void *machine, const gpc_observation_t *event)
+{
+    if (event->kind == GPC_ON_OFFERED) {
+        note_offered(machine, event->offered.msg);
+    } else {
+        note_completed(machine, event->completed.unit->index, event->completed.msg, event->completed.words);
+    }
+    return 0;
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------------------------------- */
@@ -106,7 +102,8 @@ start_observing(gpc_gpu_t *gpu)
     hang->scratchpads = gpc_cores_scratchpad_sum(&gpu->cores);
     hang->quiet = 0;
     hang->unknown = false;
-    set_observing(gpu, true);
+    hang->words = (gpc_subscriber_t){.observe = on_event, .self = gpu};
+    gpc_subscribe(&gpu->stream, &hang->words, GPC_KIND(OFFERED) | GPC_KIND(COMPLETED));
     return 0;
 }
 
@@ -135,7 +132,7 @@ unobserved_time(const gpc_gpu_t *gpu)
 void
 gpc_gpu_hang_begin(gpc_gpu_t *gpu)
 {
-    set_observing(gpu, false);
+    gpc_unsubscribe(&gpu->hang.words);
     gpu->hang.changed = false;
     gpu->hang.mark = gpc_cores_progress_mark(&gpu->cores);
     set_limit(gpu, gpu->state->launched, gpu->machine.launch_latency + unobserved_time(gpu));
@@ -147,7 +144,7 @@ is_quiet(gpc_gpu_t *gpu)
 {
     gpc_hang_t *hang = &gpu->hang;
     uint64_t mark = gpc_cores_progress_mark(&gpu->cores);
-    uint64_t scratchpads = hang->observing ? gpc_cores_scratchpad_sum(&gpu->cores) : hang->scratchpads;
+    uint64_t scratchpads = is_observing(gpu) ? gpc_cores_scratchpad_sum(&gpu->cores) : hang->scratchpads;
     bool quiet = mark == hang->mark && scratchpads == hang->scratchpads && !hang->changed;
     hang->mark = mark;
     hang->scratchpads = scratchpads;
@@ -164,11 +161,11 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
         return GPC_ERROR_BUDGET;
     }
     if (!is_quiet(gpu)) {
-        set_observing(gpu, false);
+        gpc_unsubscribe(&gpu->hang.words);
         set_limit(gpu, tick, unobserved_time(gpu));
         return 0;
     }
-    if (!hang->observing) {
+    if (!is_observing(gpu)) {
         set_limit(gpu, tick, step);
         return start_observing(gpu);
     }
@@ -185,7 +182,7 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
 void
 gpc_gpu_hang_end(gpc_gpu_t *gpu)
 {
-    set_observing(gpu, false);
+    gpc_unsubscribe(&gpu->hang.words);
 }
 
 void
@@ -215,7 +212,7 @@ void
 gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out)
 {
     gpc_stuck_t stuck = {gpu->hang.polls, coherent_word, gpu};
-    if (gpu->hang.observing) {
+    if (is_observing(gpu)) {
         gpc_cores_explain_stuck(&gpu->cores, &stuck, out);
     } else {
         (void) gpc_cores_explain_wait(&gpu->cores, out, most);

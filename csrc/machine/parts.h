@@ -58,8 +58,7 @@ typedef struct {
     gpc_monitor_t *monitor; /* owned */
     gpc_race_t *race;       /* owned */
     bool memory_unknown;    /* the monitor does not know memory's content, after an abort or a restore */
-    gpc_watch_t controllers;
-    gpc_core_watch_t cores;
+    gpc_subscriber_t calls; /* checks that leases need no invalidations */
 } gpc_gpu_checks_t;
 
 typedef struct {
@@ -78,14 +77,13 @@ typedef struct {
 
 /* Detection of a launch without progress (hang.c). */
 typedef struct {
-    gpc_cycle_t after; /* core cycles without progress that end a launch */
-    bool observing;    /* words are observed, since the launch has made no other progress */
-    bool changed;      /* a word has changed since the last checkpoint */
-    bool unknown;      /* a store since the last checkpoint may have changed its word */
-    uint64_t mark;     /* gpc_cores_progress_mark at the last checkpoint */
+    gpc_cycle_t after;      /* core cycles without progress that end a launch */
+    gpc_subscriber_t words; /* subscribed while words are observed, since the launch has made no other progress */
+    bool changed;           /* a word has changed since the last checkpoint */
+    bool unknown;           /* a store since the last checkpoint may have changed its word */
+    uint64_t mark;          /* gpc_cores_progress_mark at the last checkpoint */
     uint64_t scratchpads;
     gpc_cycle_t quiet;    /* core cycles observed without progress */
-    gpc_ports_t ports;    /* of L1s while words are observed */
     gpc_poll_t *polls;    /* owned; NULL before the first need */
     gpc_stored_t *stored; /* owned, likewise; [GPC_HANG_STORED] */
 } gpc_hang_t;
@@ -123,6 +121,7 @@ struct gpc_gpu {
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
+    gpc_stream_t stream;     /* of what happens in controllers and cores */
     void *instant_filter;    /* the protocol's, in the arena, or NULL */
     struct gpc_trace *trace; /* owned; NULL: no trace */
     gpc_gpu_checks_t checks;
@@ -214,7 +213,6 @@ void gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);
-GPC_MUST_CHECK int gpc_gpu_checks_after_launch(gpc_gpu_t *gpu);
 void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
 void gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "check" of the statistics */

@@ -1,7 +1,6 @@
 /* ports.c: the machine's implementation of the ports that controllers call, and the timers that they set. */
 #include <string.h>
 
-#include "check/trace.h"
 #include "machine/parts.h"
 
 static gpc_tick_t
@@ -161,9 +160,6 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
     gpc_cycle_t late =
         gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core clock edges: the next edge */
 
-    if (gpu->trace) {
-        gpc_trace_complete(gpu->trace, l1, gpc_msg_at(&gpu->messages, message), words);
-    }
     return gpc_cores_complete(&gpu->cores, l1->index, message, words,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
 }
@@ -178,9 +174,6 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = note;
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
-    if (gpu->trace) {
-        gpc_trace_memory(gpu->trace, unit, line, 0, NULL);
-    }
     uint32_t channel = gpc_gpu_channel_of(gpu, unit->index, line);
     if (gpu->machine.dram_channels) { /* to the channel's corner and back */
         gpc_msg_at(&gpu->messages, message)->ready =
@@ -194,9 +187,6 @@ static int
 port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     gpc_gpu_t *gpu = world;
-    if (gpu->trace) {
-        gpc_trace_memory(gpu->trace, unit, line, mask, words);
-    }
     return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, unit->index, line), line, mask, words);
 }
 

@@ -6,7 +6,6 @@
  * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
  * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
  * room. */
-#include "check/trace.h"
 #include "machine/parts.h"
 
 static gpc_tick_t
@@ -246,9 +245,6 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     gpc_node_queues_t *queues = &gpu->queues[from->node];
     gpc_list_t *outbox = &queues->outbox[msg->network];
 
-    if (gpu->trace) {
-        gpc_trace_send(gpu->trace, from, msg);
-    }
     if (++queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }

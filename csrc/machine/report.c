@@ -74,12 +74,6 @@ gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
     return gpc_text_status(out);
 }
 
-static void
-watch(void *world, const gpc_step_t *x, uint8_t event, const gpc_cell_t *cell)
-{
-    gpc_trace_step(((gpc_gpu_t *) world)->trace, x, event, cell);
-}
-
 int
 gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
 {
@@ -91,10 +85,7 @@ gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
     gpu->trace = NULL;
     if (records) {
         gpc_address_t line = address / gpu->machine.line_bytes * gpu->machine.line_bytes;
-        gpu->trace = gpc_trace_new(line, (uint32_t) (address - line) / 4, records);
-    }
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpu->controllers[node].watch = gpu->trace ? watch : NULL;
+        gpu->trace = gpc_trace_new(&gpu->stream, line, (uint32_t) (address - line) / 4, records);
     }
     return gpu->trace || !records
                ? 0

@@ -28,7 +28,7 @@ kernel_begin(gpc_gpu_t *gpu)
         gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    return status == 0 && gpu->checks.monitor ? gpc_monitor_launch_began(gpu->checks.monitor) : status;
+    return status ? status : GPC_OBSERVE(&gpu->stream.tap, BEGAN, moment, gpc_gpu_hook_now(gpu));
 }
 
 /* Checks that every buffer is inside one allocation. */
@@ -300,7 +300,7 @@ end_of_events(gpc_gpu_t *gpu)
     gpu->state->running = false;
     int status = gpc_gpu_check_conservation(gpu);
     if (status == 0) {
-        status = gpc_gpu_checks_after_launch(gpu);
+        status = GPC_OBSERVE(&gpu->stream.tap, ENDED, moment, gpc_gpu_hook_now(gpu));
     }
     return status ? status : GPC_RUN_DONE;
 }

@@ -60,7 +60,7 @@ typedef struct {
     gpc_controller_t units[3]; /* two L1s and a bank */
     gpc_controller_t *l1s[2];
     gpc_monitor_t *monitor;
-    gpc_watch_t watch;
+    gpc_stream_t stream;
     last_call_t last;
 } bench_t;
 
@@ -81,13 +81,26 @@ own_monitor(const gpc_units_t *units, gpc_address_t line)
     return GPC_OK;
 }
 
+enum { LINE = 0x1000, WORDS = 4 };
+
+/* What a controller tells. */
 static int
-on_stepped(void *watcher, gpc_controller_t *at, gpc_address_t line)
+stepped(bench_t *self, uint32_t at)
 {
-    return gpc_monitor_stepped(((bench_t *) watcher)->monitor, at, line);
+    return GPC_OBSERVE(&self->stream.tap, STEPPED, stepped, &self->units[at], LINE);
 }
 
-enum { LINE = 0x1000, WORDS = 4 };
+static int
+performed(bench_t *self, const gpc_msg_t *write)
+{
+    return GPC_OBSERVE(&self->stream.tap, PERFORMED, performed, self->l1s[0], write, 0);
+}
+
+static int
+ended(bench_t *self)
+{
+    return GPC_OBSERVE(&self->stream.tap, ENDED, moment, 0);
+}
 
 static void
 begin(bench_t *self, gpc_promise_t promise)
@@ -113,7 +126,7 @@ begin(bench_t *self, gpc_promise_t promise)
                                     .bank_words = 1u << WORD_V};
     self->protocol = (gpc_protocol_t){
         .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &self->watched, .monitor = own_monitor};
-    self->watch = (gpc_watch_t){.watcher = self, .stepped = on_stepped};
+    gpc_stream_init(&self->stream);
     int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
     status |= gpc_pool_init(&self->lane_lists, &self->arena, 2, sizeof(gpc_lane_list_t));
     for (uint32_t i = 0; i < 3; i++) {
@@ -126,12 +139,13 @@ begin(bench_t *self, gpc_promise_t promise)
                                             .lane_lists = &self->lane_lists,
                                             .failure = &self->failure,
                                             .node = (gpc_node_t) i,
-                                            .index = i % 2,
-                                            .monitors = &self->watch};
+                                            .index = i % 2};
+        gpc_stream_connect(&self->stream, &self->units[i].tap);
         status |= gpc_controller_init(&self->units[i], i < 2 ? &l1_type : &bank_type, &self->arena);
         self->l1s[i % 2] = &self->units[i % 2];
     }
-    gpc_monitored_t about = {.protocol = &self->protocol,
+    gpc_monitored_t about = {.stream = &self->stream,
+                             .protocol = &self->protocol,
                              .machine = &self->machine,
                              .l1s = self->l1s,
                              .banks = &self->units[2],
@@ -178,7 +192,7 @@ two_l1s_may_own_different_words_of_a_line(void)
     know_memory(&bench);
     place(&bench, 0, "OI O", right);
     place(&bench, 1, "IOII", right);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
     end(&bench);
 }
 
@@ -190,7 +204,7 @@ two_owners_of_one_word_are_reported(void)
     know_memory(&bench);
     place(&bench, 0, "OIIO", right);
     place(&bench, 1, "IOIO", right);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
     CHECK(strstr(bench.failure.text, "may write word 3, and 2 L1s have copies") != NULL);
     end(&bench);
 }
@@ -202,9 +216,9 @@ words_that_may_not_be_read_are_not_compared(void)
     begin(&bench, GPC_PROMISE_FRESH);
     know_memory(&bench);
     place(&bench, 0, "VVIV", wrong_at_2);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
     place(&bench, 0, "VVVV", wrong_at_2);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
     CHECK(strstr(bench.failure.text, "0x63 in word 2") != NULL);
     end(&bench);
 }
@@ -216,9 +230,9 @@ what_an_owner_has_is_current_whatever_loads_may_return(void)
     begin(&bench, GPC_PROMISE_NOTHING);
     know_memory(&bench);
     place(&bench, 0, "VVVO", wrong_at_2); /* a valid word may be old */
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_OK);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
     place(&bench, 0, "VVOO", wrong_at_2);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[0], LINE), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
     end(&bench);
 }
 
@@ -229,9 +243,9 @@ a_bank_is_compared_in_the_words_that_it_has(void)
     begin(&bench, GPC_PROMISE_NOTHING);
     know_memory(&bench);
     place(&bench, 2, "VVOV", wrong_at_2); /* word 2 is elsewhere */
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[2], LINE), GPC_OK);
+    CHECK_EQUAL_I64(stepped(&bench, 2), GPC_OK);
     place(&bench, 2, "VVVV", wrong_at_2);
-    CHECK_EQUAL_I64(gpc_monitor_stepped(bench.monitor, &bench.units[2], LINE), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(stepped(&bench, 2), GPC_ERROR_INVARIANT);
     end(&bench);
 }
 
@@ -256,10 +270,9 @@ a_write_beside_another_l1s_words_is_right(void)
     know_memory(&bench);
     place(&bench, 1, "IIVI", right);
     gpc_index_t i = store(&bench, 3, 5);
-    CHECK_EQUAL_I64(gpc_monitor_performed(bench.monitor, &bench.units[0], gpc_msg_at(&bench.messages, i), 0), GPC_OK);
+    CHECK_EQUAL_I64(performed(&bench, gpc_msg_at(&bench.messages, i)), GPC_OK);
     i = store(&bench, 6, 6);
-    CHECK_EQUAL_I64(gpc_monitor_performed(bench.monitor, &bench.units[0], gpc_msg_at(&bench.messages, i), 0),
-                    GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(performed(&bench, gpc_msg_at(&bench.messages, i)), GPC_ERROR_INVARIANT);
     end(&bench);
 }
 
@@ -281,15 +294,15 @@ accept(bench_t *self, uint32_t value, gpc_cycle_t issued)
 {
     gpc_msg_t store = write_of(2, value);
     store.issued = issued;
-    CHECK_EQUAL_I64(gpc_monitor_accepted(self->monitor, self->l1s[0], &store), GPC_OK);
-    CHECK_EQUAL_I64(gpc_monitor_completed(self->monitor, self->l1s[0], &store, NULL, true), GPC_OK);
+    CHECK_EQUAL_I64(GPC_OBSERVE(&self->stream.tap, ACCEPTED, accepted, self->l1s[0], &store), GPC_OK);
+    CHECK_EQUAL_I64(GPC_OBSERVE(&self->stream.tap, COMPLETED, completed, self->l1s[0], &store, NULL, true), GPC_OK);
 }
 
 static int
 perform(bench_t *self, uint32_t value)
 {
     gpc_msg_t write = write_of(2, value);
-    return gpc_monitor_performed(self->monitor, self->l1s[0], &write, 0);
+    return performed(self, &write);
 }
 
 static int
@@ -298,7 +311,7 @@ load(bench_t *self, uint32_t core, uint32_t value, gpc_cycle_t issued)
     uint32_t line[WORDS] = {[1] = value};
     gpc_msg_t one = {.type = GPC_MSG_LOAD, .mask = 2, .line = LINE, .lanes = GPC_NONE, .issued = issued};
     one.source = (gpc_node_t) core;
-    return gpc_monitor_completed(self->monitor, self->l1s[core], &one, line, true);
+    return GPC_OBSERVE(&self->stream.tap, COMPLETED, completed, self->l1s[core], &one, line, true);
 }
 
 static void
@@ -310,9 +323,9 @@ an_accepted_store_is_performed_once(void)
     accept(&bench, 5, 1);
     accept(&bench, 6, 2);
     CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
-    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(ended(&bench), GPC_ERROR_INVARIANT);
     CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
-    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+    CHECK_EQUAL_I64(ended(&bench), GPC_OK);
     CHECK_EQUAL_I64(perform(&bench, 6), GPC_ERROR_INVARIANT);
     end(&bench);
 }
@@ -328,7 +341,7 @@ a_store_that_a_younger_one_replaced_is_performed_with_it(void)
     CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
     CHECK_EQUAL_I64(perform(&bench, 5), GPC_ERROR_INVARIANT);
     CHECK_EQUAL_I64(perform(&bench, 7), GPC_OK);
-    CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+    CHECK_EQUAL_I64(ended(&bench), GPC_OK);
     end(&bench);
 }
 
@@ -343,7 +356,7 @@ stores_of_one_value_may_be_performed_together_or_apart(void)
         for (uint32_t i = 0; i < times; i++) {
             CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
         }
-        CHECK_EQUAL_I64(gpc_monitor_at_rest(bench.monitor), GPC_OK);
+        CHECK_EQUAL_I64(ended(&bench), GPC_OK);
         end(&bench);
     }
 }

@@ -17,6 +17,8 @@ gpc_lanes_t gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *o
 
 /* scratchpad.c */
 GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d);
+/* A subscriber (check=True) to ACCESSED: reports a read of a word that the block has not written. */
+GPC_MUST_CHECK int gpc_core_check_written(void *cores, const gpc_observation_t *event);
 
 /* sync.c */
 GPC_MUST_CHECK int gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d);

@@ -92,19 +92,24 @@ reads(const gpc_decoded_t *d)
     return d->opcode != GPC_OP_SHARED_STORE && !(d->opcode == GPC_OP_SHARED_ATOMIC && d->atomic == GPC_ATOMIC_EXCH);
 }
 
-/* check=True: reports a read of a word that the block has not written. */
-static int
-check_written(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *words)
+int
+gpc_core_check_written(void *cores, const gpc_observation_t *event)
 {
-    bool *written = x->parts->written;
+    gpc_cores_t *self = cores;
+    gpc_lanes_t lanes = event->accessed.lanes;
+    const uint32_t *words = event->accessed.words;
+    bool *written = self->parts->written;
     char where[160], who[120];
-    if (written == NULL) {
-        return 0;
+    gpc_issue_t issue, *x = &issue;
+    if (words == NULL) {
+        return 0; /* of global memory */
     }
+    gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
+    const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         if (reads(d) && !written[words[l]]) {
-            return gpc_fail(x->cores->failure, GPC_ERROR_UNINITIALISED,
+            return gpc_fail(self->failure, GPC_ERROR_UNINITIALISED,
                             "uninitialised shared memory: %s: %s reads element %u of an array, which no thread of the "
                             "block has written",
                             gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
@@ -153,15 +158,16 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
-    gpc_lanes_t named = to_all && x->cores->watch == NULL ? lanes & -lanes : lanes; /* all lanes access one word */
+    gpc_lanes_t named = to_all && !gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED)
+                            ? lanes & -lanes
+                            : lanes; /* all lanes access one word */
     int status = x->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
     if (status != GPC_ISSUED) {
         return status;
     }
     status = find_words(x, d, named, words);
-    if (status == 0 && x->cores->watch != NULL) {
-        status = check_written(x, d, lanes, words);
-        status = status ? status : gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
+    if (status == 0) {
+        status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }
     if (status != 0) {
         return status;

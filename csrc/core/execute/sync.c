@@ -110,12 +110,9 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
             x, "warps give different thread counts for one barrier, or too many threads arrive; this warp's count",
             expected);
     }
-    if (x->cores->watch != NULL) {
-        status =
-            x->cores->watch->met(x->cores->watch->watcher, x->core_index, warp->block, id, x->warp_index, released);
-        if (status != 0) {
-            return status;
-        }
+    status = GPC_OBSERVE(&x->cores->tap, ARRIVED, arrived, x->core_index, warp->block, id, x->warp_index, released);
+    if (status != 0) {
+        return status;
     }
     x->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/blocks.h"
+#include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
 #include "core/memory/order.h"
 #include "core/memory/writers.h"
@@ -98,6 +99,7 @@ gpc_cores_free(gpc_cores_t *self)
         free(self->parts->accesses);
         free(self->parts->requests);
         free(self->parts->prints.records);
+        gpc_unsubscribe(&self->parts->checker);
         free(self->parts->written);
         gpc_block_give(self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
         free(self->parts);
@@ -106,10 +108,12 @@ gpc_cores_free(gpc_cores_t *self)
 }
 
 int
-gpc_cores_check_kernels(gpc_cores_t *self)
+gpc_cores_check_kernels(gpc_cores_t *self, gpc_stream_t *stream)
 {
     gpc_core_parts_t *parts = self->parts;
     parts->written = calloc((size_t) self->machine->cores * parts->scratchpad_words + 1, sizeof *parts->written);
+    parts->checker = (gpc_subscriber_t){.observe = gpc_core_check_written, .self = self};
+    gpc_subscribe(stream, &parts->checker, GPC_KIND(ACCESSED));
     return parts->written ? 0 : GPC_ERROR_MEMORY;
 }
 
@@ -251,7 +255,7 @@ take_next_block(gpc_cores_t *self, uint32_t core_index)
 }
 
 /* Places the core's next block into a free slot; its warps may issue from cycle `from` on. */
-static void
+static int
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
 {
     gpc_core_launch_t *launch = self->parts->launch;
@@ -275,10 +279,6 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
         memset(self->parts->written + first_word, 0, words * sizeof(bool));
     }
     gpc_order_block_begin(self->order, core_index, slot, block->warps);
-    if (self->watch != NULL) {
-        self->watch->block_began(self->watch->watcher, core_index, number, slot * launch->warps_per_block,
-                                 launch->warps_per_block, slot * words);
-    }
     if (core->blocks_resident++ == 0) {
         core->accounted = from;
         core->idle_reason = GPC_STALL_launch;
@@ -287,6 +287,8 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
         place_warp(self, core_index, slot, i, from);
     }
+    return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, number, slot * launch->warps_per_block,
+                       launch->warps_per_block, slot * words);
 }
 
 /* At the end of the launch: counts the cycles in which cores had no block. */
@@ -299,7 +301,7 @@ count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
     }
 }
 
-void
+int
 gpc_core_warp_ended(gpc_issue_t *x)
 {
     gpc_cores_t *self = x->cores;
@@ -312,7 +314,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
     core->resident &= ~bit;
     block->warps &= ~bit;
     if (block->warps != 0) {
-        return;
+        return 0;
     }
     block->resident = false;
     launch->blocks_done++;
@@ -320,24 +322,26 @@ gpc_core_warp_ended(gpc_issue_t *x)
         core->empty_since = x->now + 1;
     }
     if (has_next_block(self, x->core_index)) {
-        place_block(self, x->core_index, x->now + 1);
-    } else if (launch->blocks_done == launch->blocks) {
+        return place_block(self, x->core_index, x->now + 1);
+    }
+    if (launch->blocks_done == launch->blocks) {
         count_empty_cores(self, x->now + 1);
     }
+    return 0;
 }
 
-static void
+static int
 place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
 {
     gpc_core_launch_t *launch = self->parts->launch;
     uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
     bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
-    for (uint32_t i = 0; i < places; i++) {
+    int status = 0;
+    for (uint32_t i = 0; i < places && status == 0; i++) {
         uint32_t core = fills ? i / launch->blocks_per_core : i % cores;
-        if (has_next_block(self, core)) {
-            place_block(self, core, at);
-        }
+        status = has_next_block(self, core) ? place_block(self, core, at) : 0;
     }
+    return status;
 }
 
 /* Empties the list of printed words, and makes it for the first program that prints. */
@@ -400,13 +404,10 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
         core->accounted = core->calendar_next = core->turn_allowed = core->scoreboard_base = at;
         core->in_turn = true; /* schedule one cycle below, not one per warp */
     }
-    if (self->watch != NULL) {
-        status = self->watch->launched(self->watch->watcher, &launch->launch, launch->warps_per_block);
-        if (status != 0) {
-            return status;
-        }
+    status = GPC_OBSERVE(&self->tap, LAUNCHED, launched, &launch->launch, launch->warps_per_block);
+    if (status == 0) {
+        status = place_first_blocks(self, at);
     }
-    place_first_blocks(self, at);
     for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         core->in_turn = false;

@@ -17,6 +17,6 @@ void gpc_warp_go_to(gpc_issue_t *x, uint32_t pc);
 void gpc_warp_end_lanes(gpc_issue_t *x); /* the active lanes; the warp continues with other lanes if there are any */
 
 /* dispatch.c */
-void gpc_core_warp_ended(gpc_issue_t *x);
+GPC_MUST_CHECK int gpc_core_warp_ended(gpc_issue_t *x);
 
 #endif

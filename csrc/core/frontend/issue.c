@@ -41,12 +41,12 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
         return GPC_ISSUED;
     }
     uint32_t slot = warp->block;
-    gpc_core_warp_ended(x);
-    if (gpc_core_block(x->cores, x->core_index, slot)->resident &&
+    int status = gpc_core_warp_ended(x);
+    if (status == 0 && gpc_core_block(x->cores, x->core_index, slot)->resident &&
         gpc_core_block_stuck(x->cores, x->core_index, slot)) {
         return gpc_core_fail_barrier(x->cores, x->core_index, slot);
     }
-    return GPC_ISSUED;
+    return status;
 }
 
 /* Instruction groups other than control flow; the caller advances the program counter. */

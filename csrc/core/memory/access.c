@@ -101,11 +101,11 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
     if (verdict == GPC_ORDER_VERDICT_GO && has_order_stall(x)) {
         end_order_stall(x);
     }
-    if (verdict == GPC_ORDER_VERDICT_GO && x->cores->watch != NULL) {
-        return x->cores->watch->ordered(x->cores->watch->watcher, x->core_index, x->warp_index, &d->access);
+    if (verdict == GPC_ORDER_VERDICT_GO) {
+        return GPC_OBSERVE(&x->cores->tap, ORDERED, ordered, x->core_index, x->warp_index, &d->access);
     }
-    if (verdict <= 0) {
-        return verdict; /* GO is 0 */
+    if (verdict < 0) {
+        return verdict;
     }
     return gpc_core_block_for_order(x, d, verdict, until);
 }
@@ -131,15 +131,6 @@ int
 gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
               const gpc_address_t *addresses, const uint32_t *words)
 {
-    const gpc_core_watch_t *watch = x->cores->watch;
-    const gpc_core_event_t event = {.core = x->core_index,
-                                    .warp = x->warp_index,
-                                    .pc = x->warp->top.pc,
-                                    .access = d->access,
-                                    .width = d->width,
-                                    .lanes = lanes,
-                                    .name = name,
-                                    .addresses = addresses,
-                                    .words = words};
-    return watch->accessed(watch->watcher, &event);
+    return GPC_OBSERVE(&x->cores->tap, ACCESSED, accessed, x->core_index, x->warp_index, x->warp->top.pc, d->access,
+                       d->width, lanes, name, addresses, words);
 }

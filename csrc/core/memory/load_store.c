@@ -60,12 +60,13 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->width = d->width;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
-    status = x->cores->watch == NULL ? gpc_core_coalesce_line(x, d, lanes, i) : 0; /* the monitor needs addresses */
+    bool told = gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
+    status = told ? 0 : gpc_core_coalesce_line(x, d, lanes, i);
     if (status == 0) {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);
         status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
-        if (status == 0 && x->cores->watch != NULL) {
+        if (status == 0) {
             status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
         }
     }
