@@ -27,7 +27,8 @@ init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *are
 static bool
 has_joined_fields(const gpc_order_t *self)
 {
-    const gpc_described_t *described = self->l1s[0]->type->warp ? self->l1s[0]->type->warp() : NULL;
+    const gpc_controller_type_t *type = self->l1s ? self->l1s[0]->type : NULL; /* a test of cores may have no L1s */
+    const gpc_described_t *described = type && type->warp ? type->warp() : NULL;
 
     for (uint16_t i = 0; described && i < described->count; i++) {
         if (gpc_is_time(&described->fields[i])) {
