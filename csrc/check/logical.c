@@ -81,7 +81,9 @@ gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc
     gpc_logical_warp_t *state = warp_at(self, core, warp);
     bool joins = access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
 
-    if (joins || access->kind == GPC_ACCESS_EXIT || access->order >= GPC_ORDER_RELEASE) {
+    /* the release part of a barrier is one fence, told when its warps leave */
+    if (joins || access->kind == GPC_ACCESS_EXIT ||
+        (access->kind != GPC_ACCESS_BARRIER && access->order >= GPC_ORDER_RELEASE)) {
         clock->writes = later(clock->writes, clock->reads);
     }
     if (joins) {

@@ -234,12 +234,13 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
 static int
 ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
+    bool arrives = access->kind == GPC_ACCESS_BARRIER && access->order != GPC_ORDER_WEAK; /* again where it is held */
     bool fences =
         access->kind == GPC_ACCESS_FENCE || (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
-    if (!fences) {
+    if (!fences && !arrives) {
         return GPC_OK;
     }
-    self->counts.fences++;
+    self->counts.fences += fences;
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
 

@@ -41,7 +41,7 @@ program_fences(const gpc_explore_t *what)
     for (uint32_t t = 0; t < what->num_threads; t++) {
         for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
             const gpc_explore_op_t *op = &what->threads[t].ops[i];
-            if (op->kind == GPC_EXPLORE_FENCE || (op->kind < GPC_EXPLORE_FENCE && op->order >= GPC_ORDER_ACQUIRE)) {
+            if (op->kind == GPC_EXPLORE_FENCE || op->order >= GPC_ORDER_ACQUIRE) {
                 return true;
             }
         }

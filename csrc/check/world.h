@@ -150,7 +150,7 @@ void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *sy
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* thread of a warming load, whose value is dropped */
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
-GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread);
+GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
 /* Whether the next launch may begin when nothing is in flight. */

@@ -145,13 +145,14 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
     encode_touches(self, warp, out);
 }
 
-/* The metadata of the warps that wait at the core's barrier. */
+/* Beside the threads that wait at the core's barrier: its parts, and their metadata. */
 static void
 encode_barrier(const gpc_world_t *self, uint32_t core, gpc_encoder_t *out)
 {
     const gpc_order_t *order = &self->order;
     size_t barrier = (size_t) core * GPC_NAMED_BARRIERS;
 
+    gpc_encode_u64(out, order->barrier[barrier].parts);
     if (order->joined && order->barrier[barrier].arrived) {
         gpc_encode_described(out, self->l1s[core]->type->warp(), order->joined + barrier * order->joined_size);
     }

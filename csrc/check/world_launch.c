@@ -14,14 +14,18 @@ threads_on(const gpc_world_t *self, uint32_t core)
 }
 
 int
-gpc_world_arrive(gpc_world_t *self, uint32_t thread)
+gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access)
 {
     uint32_t core = self->what->threads[thread].core;
+    const gpc_order_arrival_t arrival = {.warp = self->warp_of[thread],
+                                         .threads = 1,
+                                         .expected = threads_on(self, core),
+                                         .access = *access,
+                                         .waits = true};
     uint64_t released;
     gpc_cycle_t until;
 
-    int status = gpc_order_barrier(&self->order, core, 0, 0, self->warp_of[thread], 1, threads_on(self, core), true,
-                                   &released, &until);
+    int status = gpc_order_barrier(&self->order, core, &arrival, &released, &until);
     if (status) {
         return status;
     }

@@ -296,7 +296,7 @@ issue(gpc_world_t *self, uint32_t number)
     }
     switch ((gpc_explore_kind_t) op->kind) {
         case GPC_EXPLORE_BARRIER:
-            return status_of(gpc_world_arrive(self, number));
+            return status_of(gpc_world_arrive(self, number, &access));
         case GPC_EXPLORE_KERNEL:
             thread->waits = GPC_WORLD_AT_KERNEL;
             return GPC_OK;

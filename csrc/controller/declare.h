@@ -202,15 +202,18 @@ typedef struct {
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A fence's addition to both parts (rcc-wo joins its views). */
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
-    /* At a barrier: joins the warp fields `from` into `into`; called once for each warp that arrives, with the join of those before it, or
-     * with its own fields: a barrier of one warp joins too. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
+    /* At a barrier: joins the warp fields `from` into `into`; called for each warp that arrives, with the join of those before it, or
+     * with its own fields: a barrier of one warp joins too; and for the last one's fields before a release part. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
      * there are no others (gpc_protocol_check_join), or they are kept. */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool keeps_own;        /* warp fields of other kinds are the warp's own, which no barrier joins */
-    bool same_line;        /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;        /* a warp may not issue to a word it has an access outstanding to */
-    bool barrier_releases; /* the last warp to arrive at a barrier performs the release part, before any warp leaves */
-    bool local_scopes;     /* cta and cu need neither release nor acquire part (hrf) */
+    bool keeps_own; /* warp fields of other kinds are the warp's own, which no barrier joins */
+    bool same_line; /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word; /* a warp may not issue to a word it has an access outstanding to */
+    /* A barrier with a scope beyond the block: the last warp to arrive performs the release part for all, before any warp leaves,
+     * and each warp that leaves performs the acquire part. */
+    bool barrier_releases;     /* every other barrier has that release part too, at scope cta */
+    bool barrier_keeps_copies; /* no barrier has an acquire part */
+    bool local_scopes;         /* cta and cu need neither release nor acquire part (hrf) */
 } gpc_order_traits_t;
 
 /* ---- for monitors (check=True) ---------------------------------------------------------------------------------------------- */

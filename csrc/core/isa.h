@@ -66,8 +66,8 @@
     X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane; constant b: bound of a, checked") \
     X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b; constant c: bound of a, checked") \
     X(FENCE, "", "memory fence of order and scope")                                                      \
-    X(BARRIER, "ab", "arrives and waits at named barrier a (0..15) for b threads (GPC_OPERAND_NONE: the block); a and b uniform or constant") \
-    X(BARRIER_ARRIVE, "ab", "arrives at a barrier without waiting; operands as BARRIER")                 \
+    X(BARRIER, "ab", "arrives and waits at named barrier a (0..15) for b threads (GPC_OPERAND_NONE: the block); a and b uniform or constant; order acq_rel: with a release and an acquire part of its scope") \
+    X(BARRIER_ARRIVE, "ab", "arrives at a barrier without waiting; operands as BARRIER, order weak")                 \
     X(SLEEP, "a", "suspends the warp for the largest a of its active lanes, core cycles")                \
     X(ANY, "da", "d = 1 if a != 0 in any active lane")                                                   \
     X(ALL, "da", "d = 1 if a != 0 in every active lane")                                                 \

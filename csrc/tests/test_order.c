@@ -54,6 +54,16 @@ complete(rig_t *rig, gpc_access_kind_t kind, gpc_memory_order_t order)
     CHECK_EQUAL_I64(gpc_order_completed(&rig->order, 0, 0, &access), 0);
 }
 
+static const gpc_access_t plain_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
+static const gpc_access_t gpu_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, GPC_SCOPE_GPU};
+
+/* {block, id, warp, threads, expected, access, waits} */
+static int
+arrive(rig_t *rig, gpc_order_arrival_t arrival, uint64_t *released, gpc_cycle_t *until)
+{
+    return gpc_order_barrier(&rig->order, 0, &arrival, released, until);
+}
+
 static void
 one_access_at_a_time_under_sc(void)
 {
@@ -300,10 +310,10 @@ a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[0] = 5;
     rig.metadata[2] = 9;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 0);
     CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 1);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);
     CHECK_EQUAL_U64(rig.metadata[0], 9);
     CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 0);
@@ -330,8 +340,8 @@ a_barrier_joins_times_by_their_kind_and_leaves_other_fields(void)
     rig.l1s[0] = &rig.l1;
     gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
     CHECK_EQUAL_I64(gpc_order_init(&rig.order, GPC_RULE_RC, &rig.traits, rig.l1s, &sizes, &rig.arena), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 0, 32, 64, true, &released, &until), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 3, 2, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);
     CHECK_EQUAL_U64(warps[0].visible, 9);
     CHECK_EQUAL_U64(warps[2].visible, 9);
@@ -357,7 +367,7 @@ a_barrier_of_one_warp_joins_too(void)
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger_with_a_mark});
     rig.metadata[1] = 6;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 32, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 2);
     CHECK_EQUAL_U64(rig.metadata[1], 7);
     gpc_arena_free(&rig.arena);
@@ -370,8 +380,8 @@ an_arrival_that_does_not_wait_counts(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 1, 32, 64, false, &released, &until), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 1, 0, 3, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 1, 32, 64, plain_barrier, false}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 3, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 8);
     gpc_arena_free(&rig.arena);
 }
@@ -383,8 +393,9 @@ counts_that_disagree_are_refused(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released, &until), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released, &until), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true}, &released, &until),
+                    GPC_ERROR_BARRIER);
     gpc_arena_free(&rig.arena);
 }
 
@@ -396,19 +407,19 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[1] = 30;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 96, false, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 96, plain_barrier, false}, &released, &until), 0);
     rig.metadata[1] = 70; /* of its later accesses */
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 96, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true}, &released, &until), 0);
     rig.metadata[3] = 20;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 96, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 96, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 9);
     CHECK_EQUAL_U64(rig.metadata[0], 30);
     CHECK_EQUAL_U64(rig.metadata[3], 30);
     CHECK_EQUAL_U64(rig.metadata[1], 70);
     /* the next use of the barrier begins empty */
     rig.metadata[0] = rig.metadata[3] = 4;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 0, 32, 64, true, &released, &until), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 3, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(rig.metadata[0], 4);
     gpc_arena_free(&rig.arena);
 }
@@ -420,14 +431,96 @@ the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.release = release_at_100, .barrier_releases = true});
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 1, 32, 64, true, &released, &until), 0);
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 2, 32, 64, true, &released, &until), GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+                    GPC_ORDER_VERDICT_TIME);
     CHECK_EQUAL_U64(released, 0);
     CHECK_EQUAL_U64(until, 100);
     CHECK_EQUAL_U64(gpc_order_barrier_waiting(&rig.order, 0, 0), 2);
     rig.metadata[0] = 100;
-    CHECK_EQUAL_I64(gpc_order_barrier(&rig.order, 0, 0, 0, 2, 32, 64, true, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 6);
+    gpc_arena_free(&rig.arena);
+}
+
+/* What release and acquire parts are called with, in the order of the calls. */
+static char parts[80];
+
+static void
+note_part(char what, const gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    size_t length = strlen(parts);
+    (void) snprintf(parts + length, sizeof parts - length, "%c%u.%u=%u ", what, warp, scope,
+                    (unsigned) ((uint64_t *) l1->unit_fields)[warp]);
+}
+
+static int
+release_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    note_part('R', l1, warp, scope);
+    *until = 9;
+    return strlen(parts) < 10 ? GPC_HOLD : GPC_OK; /* it holds once */
+}
+
+static int
+acquire_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    note_part('A', l1, warp, scope);
+    return GPC_OK;
+}
+
+static int
+fence_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    note_part('F', l1, warp, scope);
+    return GPC_OK;
+}
+
+static void
+a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires(void)
+{
+    static const struct {
+        bool keeps_copies;
+        const char *text;
+    } cases[] = {{false, "R2.2=7 R2.2=7 A1.2=7 F1.2=7 A2.2=7 F2.2=7 "}, {true, "R2.2=7 R2.2=7 F1.2=7 F2.2=7 "}};
+    for (size_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        rig_t rig;
+        uint64_t released;
+        gpc_cycle_t until;
+        set_up(&rig, GPC_RULE_RC,
+               (gpc_order_traits_t){.release = release_noted,
+                                    .acquire = acquire_noted,
+                                    .fence = fence_noted,
+                                    .join = take_larger,
+                                    .barrier_keeps_copies = cases[i].keeps_copies});
+        parts[0] = 0;
+        rig.metadata[1] = 7; /* the warp that releases has what the others brought */
+        rig.metadata[2] = 3;
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, gpu_barrier, true}, &released, &until), 0);
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+                        GPC_ORDER_VERDICT_TIME);
+        CHECK_EQUAL_U64(released, 0);
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+                        0);
+        CHECK_EQUAL_U64(released, 6);
+        CHECK_EQUAL_TEXT(parts, cases[i].text);
+        gpc_arena_free(&rig.arena);
+    }
+}
+
+static void
+a_barrier_of_a_local_scope_has_no_parts(void)
+{
+    gpc_access_t local = {GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, GPC_SCOPE_CU};
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC,
+           (gpc_order_traits_t){.release = release_noted, .acquire = acquire_noted, .local_scopes = true});
+    parts[0] = 0;
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, local, true}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 2);
+    CHECK_EQUAL_TEXT(parts, "");
     gpc_arena_free(&rig.arena);
 }
 
@@ -451,6 +544,8 @@ main(void)
     RUN(an_arrival_that_does_not_wait_counts);
     RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
     RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);
+    RUN(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires);
+    RUN(a_barrier_of_a_local_scope_has_no_parts);
     RUN(counts_that_disagree_are_refused);
     return harness_end();
 }

@@ -284,11 +284,8 @@ class CallLowerer(ReportLowerer):
                 )
         scope = self._choice(arguments["scope"], "scope", SCOPES) if "scope" in arguments else "CTA"
         self.at(node)
-        if scope != "CTA":
-            self.add_effect("FENCE", I32, [], order="ACQ_REL", scope=scope)
-        self.add_effect(op, I32, [number.operand, count])
-        if scope != "CTA":
-            self.add_effect("FENCE", I32, [], order="ACQ_REL", scope=scope)
+        order = "WEAK" if scope == "CTA" else "ACQ_REL"
+        self.add_effect(op, I32, [number.operand, count], order=order, scope=scope)
 
     def _sleep(self, arguments: Arguments, node: ast.Call) -> None:
         cycles = self._integer(arguments["cycles"], "the argument of sleep")

@@ -224,7 +224,8 @@ def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
     """Wait at named barrier ``id`` (0..15) until ``count`` threads (default: all of the block) have arrived.
 
     ``scope="cta"`` orders the accesses of the block's threads for the block. A wider scope makes the barrier a
-    release and an acquire of that scope for the whole block: an acq_rel fence before it and one behind it.
+    release and an acquire of that scope for the whole block: the last warp to arrive performs the release part for
+    all, before any warp leaves, and each warp performs the acquire part when it leaves.
     """
     _refuse("barrier")
 

@@ -43,7 +43,9 @@ def _instructions(
     if kind == "kernel":
         return [_FENCE, _barrier(_ALL, len(program.threads)), _FENCE]
     if kind == "bar":
-        return [_barrier(1 + core, sum(thread.core == core for thread in program.threads))]
+        barrier = _barrier(1 + core, sum(thread.core == core for thread in program.threads))
+        # Its release part, once for all threads, is as good as a fence of each before it arrives.
+        return [barrier] if operation.order == "WEAK" else [_FENCE, barrier]
     if kind == "exit":
         return []
     return [

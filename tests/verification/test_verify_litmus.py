@@ -6,7 +6,7 @@ import pytest
 
 from gpucoh.cli import call
 from gpucoh.litmus import UnsupportedError, builtin, builtins, parse
-from gpucoh.verify.explorer import explore, verify
+from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import find, find_all, shape_tests, translate
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse as parse_line
@@ -89,6 +89,31 @@ def test_barriers_and_the_ends_of_threads_and_kernels_are_explored(protocol, lin
     found = explore(protocol, program, allowed=tuple(rows))
     assert found["complete"]
     assert {tuple(row) for row in found["outcomes"]} == rows
+
+
+PUBLISH = "0: st x 1; {0} | 0: {0}; st.relaxed y 1 | 1: ld x; ld.acquire y; ld x"
+RECEIVE = "0: ld.relaxed y; {0} | 0: ld x; {0}; ld x | 1: st x 1; F; st.relaxed y 1"
+
+
+@pytest.mark.parametrize("protocol", ["tc-weak", "gpu-drf", "mesi"])
+@pytest.mark.parametrize("line", [PUBLISH, RECEIVE])
+def test_a_barrier_beyond_the_block_releases_and_acquires_for_all_its_threads(protocol, line):
+    program = parse_line(line.format("bar.acq_rel"))
+    assert str(program) == line.format("bar.acq_rel")
+    allowed = allowed_outcomes(program, "RCpc")
+    found = explore(small_choice(protocol), program, allowed=allowed, evictions=0)
+    assert found["complete"]
+    assert not found["violations"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "line"), [("tc-weak", PUBLISH), ("gpu-drf", PUBLISH), ("gpu-drf", RECEIVE)]
+)
+def test_a_barrier_of_the_block_alone_does_neither(protocol, line):
+    """So the test above can fail."""
+    found = explore(small_choice(protocol), parse_line(line.format("bar")), evictions=0)
+    allowed = allowed_outcomes(parse_line(line.format("bar.acq_rel")), "RCpc")
+    assert not {tuple(row) for row in found["outcomes"]} <= set(allowed)
 
 
 def test_every_shape_is_explored_and_most_built_in_tests_are():

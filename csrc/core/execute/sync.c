@@ -82,6 +82,20 @@ release_warps(const gpc_issue_t *x, uint64_t released)
     }
 }
 
+/* The warp has arrived; what leaves a barrier beyond the block has passed a fence. */
+static int
+tell_arrived(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64_t released)
+{
+    const gpc_access_t fence = {GPC_ACCESS_FENCE, arrival->access.order, arrival->access.scope};
+    int status = GPC_OBSERVE(&x->cores->tap, ARRIVED, arrived, x->core_index, arrival->block, arrival->id,
+                             arrival->warp, released);
+
+    for (uint64_t left = fence.order == GPC_ORDER_WEAK ? 0 : released; left && status == 0; left &= left - 1) {
+        status = GPC_OBSERVE(&x->cores->tap, ORDERED, ordered, x->core_index, gpc_lowest_bit(left), &fence);
+    }
+    return status;
+}
+
 int
 gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -100,17 +114,25 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     uint64_t released = 0;
     gpc_cycle_t until;
-    status = gpc_order_barrier(x->cores->order, x->core_index, warp->block, id, x->warp_index, threads, expected, waits,
-                               &released, &until);
+    const gpc_order_arrival_t arrival = {.block = warp->block,
+                                         .id = id,
+                                         .warp = x->warp_index,
+                                         .threads = threads,
+                                         .expected = expected,
+                                         .access = d->access,
+                                         .waits = waits};
+    status = gpc_order_barrier(x->cores->order, x->core_index, &arrival, &released, &until);
     if (status > 0) {
         return gpc_core_block_for_order(x, d, status, until);
     }
-    if (status < 0) {
+    if (status == GPC_ERROR_BARRIER) {
         return fail_at_barrier(
             x, "warps give different thread counts for one barrier, or too many threads arrive; this warp's count",
             expected);
     }
-    status = GPC_OBSERVE(&x->cores->tap, ARRIVED, arrived, x->core_index, warp->block, id, x->warp_index, released);
+    if (status == 0) {
+        status = tell_arrived(x, &arrival, released);
+    }
     if (status != 0) {
         return status;
     }

@@ -234,6 +234,9 @@ check_by_opcode(const check_t *x)
             return at->immediate < x->program->constants ? 0 : refuse(x, "unknown constant");
         case GPC_OP_BARRIER:
         case GPC_OP_BARRIER_ARRIVE:
+            if (at->order != GPC_ORDER_WEAK && (at->order != GPC_ORDER_ACQ_REL || at->opcode != GPC_OP_BARRIER)) {
+                return refuse(x, "the order of a barrier must be acq_rel or, as of an arrival, weak");
+            }
             return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
                        ? 0
                        : refuse(x, "barrier number and thread count must be uniform or constant");
@@ -333,7 +336,8 @@ gpc_program_fences(const gpc_program_t *program)
 {
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *at = &program->instructions[i];
-        bool accesses = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_ATOMIC;
+        bool accesses = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_ATOMIC ||
+                        at->opcode == GPC_OP_BARRIER;
         if (at->opcode == GPC_OP_FENCE || (accesses && at->order >= GPC_ORDER_ACQUIRE)) {
             return true;
         }

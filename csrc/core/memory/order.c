@@ -189,15 +189,22 @@ acquire_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     return never_waits(self->l1s[core], "acquire", self->traits->acquire(self->l1s[core], (uint16_t) warp, scope));
 }
 
+/* The protocol's addition to the parts of a fence. */
+static int
+fence_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
+{
+    if (!self->traits->fence) {
+        return GPC_OK;
+    }
+    return never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
+}
+
 /* The end of a fence, after its release part: the acquire part and the protocol's addition. */
 static int
 end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
     int status = acquire_part(self, core, warp, scope);
-    if (status == GPC_OK && self->traits->fence) {
-        status = never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
-    }
-    return status < 0 ? status : GPC_ORDER_VERDICT_GO;
+    return status == GPC_OK ? fence_part(self, core, warp, scope) : status;
 }
 
 int
@@ -352,37 +359,74 @@ leave_with_join(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *bar
     }
 }
 
-int
-gpc_order_barrier(gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint32_t threads,
-                  uint32_t expected, bool waits, uint64_t *released, gpc_cycle_t *until)
+/* The release part, performed once, by the last warp to arrive: its metadata then stand for those of all. */
+static int
+release_of_barrier(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *barrier, uint32_t warp, uint8_t parts,
+                   gpc_cycle_t *until)
 {
-    gpc_order_barrier_t *barrier = barrier_at(self, core, block, id);
+    if (!parts && !self->traits->barrier_releases) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    if (self->joined && barrier->arrived) {
+        const uint8_t *joined = self->joined + (size_t) (barrier - self->barrier) * self->joined_size;
+        gpc_controller_t *l1 = self->l1s[core];
+        join(self, l1, l1->warp_fields + (size_t) warp * self->joined_size,
+             joined); /* again where the part is retried */
+    }
+    return release_part(self, core, warp, parts ? (uint8_t) (parts - 1) : GPC_SCOPE_CTA, until);
+}
+
+/* What the warps that leave do after the release part. */
+static int
+end_of_barrier(gpc_order_t *self, uint32_t core, uint64_t leaving, uint8_t parts)
+{
+    uint8_t scope = (uint8_t) (parts - 1);
+    int status = GPC_OK;
+
+    for (uint64_t left = parts ? leaving : 0; left && status == GPC_OK; left &= left - 1) {
+        uint32_t warp = (uint32_t) __builtin_ctzll(left);
+        status = self->traits->barrier_keeps_copies ? fence_part(self, core, warp, scope)
+                                                    : end_of_fence(self, core, warp, scope);
+    }
+    return status;
+}
+
+int
+gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival, uint64_t *released,
+                  gpc_cycle_t *until)
+{
+    gpc_order_barrier_t *barrier = barrier_at(self, core, arrival->block, arrival->id);
+    uint32_t arrived = barrier->arrived + arrival->threads;
+    uint8_t parts = arrival->access.order == GPC_ORDER_WEAK ? 0 : (uint8_t) (arrival->access.scope + 1);
 
     *released = 0;
     *until = GPC_NEVER;
-    if ((barrier->expected && barrier->expected != expected) || barrier->arrived + threads > expected) {
+    if ((barrier->expected && barrier->expected != arrival->expected) || arrived > arrival->expected) {
         return GPC_ERROR_BARRIER;
     }
-    if (self->traits->barrier_releases && barrier->arrived + threads == expected) {
-        int verdict = release_part(self, core, warp, GPC_SCOPE_CTA, until);
+    parts = parts > barrier->parts ? parts : barrier->parts;
+    if (arrived == arrival->expected) {
+        int verdict = release_of_barrier(self, core, barrier, arrival->warp, parts, until);
         if (verdict != GPC_ORDER_VERDICT_GO) {
             return verdict;
         }
     }
     if (self->joined) {
-        bring(self, core, barrier, warp);
+        bring(self, core, barrier, arrival->warp);
     }
-    barrier->expected = expected;
-    barrier->arrived += threads;
-    barrier->waiting |= (uint64_t) waits << warp;
-    if (barrier->arrived == expected) {
-        *released = barrier->waiting;
-        if (self->joined) {
-            leave_with_join(self, core, barrier);
-        }
-        *barrier = (gpc_order_barrier_t){0};
+    barrier->expected = arrival->expected;
+    barrier->arrived = arrived;
+    barrier->parts = parts;
+    barrier->waiting |= (uint64_t) arrival->waits << arrival->warp;
+    if (arrived < arrival->expected) {
+        return GPC_OK;
     }
-    return GPC_OK;
+    *released = barrier->waiting;
+    if (self->joined) {
+        leave_with_join(self, core, barrier);
+    }
+    *barrier = (gpc_order_barrier_t){0};
+    return end_of_barrier(self, core, *released, parts);
 }
 
 uint64_t

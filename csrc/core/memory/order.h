@@ -42,7 +42,16 @@ typedef struct {
     uint32_t arrived;  /* threads, waiting or not */
     uint32_t expected; /* threads, given by the first arrival; 0: no arrivals */
     uint64_t waiting;  /* warps of the core */
+    uint8_t parts;     /* 0: no release and acquire parts; else 1 + the widest scope of an arrival */
 } gpc_order_barrier_t;
+
+/* A warp with `threads` threads arrives at barrier `id` of the block (its slot on the core). */
+typedef struct {
+    uint32_t block, id, warp;
+    uint32_t threads, expected; /* expected: threads that must arrive */
+    gpc_access_t access;        /* BARRIER; weak: without release and acquire parts */
+    bool waits;
+} gpc_order_arrival_t;
 
 /* An outstanding line request; recorded under the traits same_line and same_word only. */
 typedef struct {
@@ -100,14 +109,14 @@ void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_addre
 /* The kind of the warp's outstanding accesses, as a verdict; GO: it has none. */
 int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
 
-/* A warp with `threads` threads, after GO for its BARRIER access, arrives at barrier id of the block (its slot on the
- * core). expected: threads that must arrive. *released: once all have arrived, the warps that may continue, including
- * this one; else 0. Warps that do not wait contribute their metadata too. A verdict other than GO: this would be the
- * last arrival, but the release part of the barrier (barrier_releases) is incomplete; the warp has not arrived and
- * retries as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts disagree or too many threads arrive. */
-GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp,
-                                     uint32_t threads, uint32_t expected, bool waits, uint64_t *released,
-                                     gpc_cycle_t *until);
+/* The warp arrives, after GO for its BARRIER access. *released: once all have arrived, the warps that may continue, including
+ * this one; else 0. Warps that do not wait contribute their metadata too. The last warp to arrive performs the release
+ * part for all of them (of an access that is not weak, or with barrier_releases), before any warp leaves; each warp that
+ * leaves performs the acquire part. A verdict other than GO: this would be the last arrival, but the release part is
+ * incomplete; the warp has not arrived and retries as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts disagree or
+ * too many threads arrive. */
+GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival,
+                                     uint64_t *released, gpc_cycle_t *until);
 /* Warps of the block that wait at any of its barriers. */
 uint64_t gpc_order_barrier_waiting(const gpc_order_t *self, uint32_t core, uint32_t block);
 void gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps);
