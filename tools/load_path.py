@@ -1,6 +1,7 @@
 """Check that a missing load walks each file once on its way down and once on its way up, and print the way.
 
-``python tools/load_path.py EXECUTABLE``: the executable is ``csrc/tests/load_path.c``. A file on the stack of
+``python tools/load_path.py build/release/load_path``: the executable is ``csrc/tests/load_path.c``, which the meson
+test load_path builds. A file on the stack of
 calls that is entered again from another file would be walked twice. Only callbacks may do that: the machine's
 ports, the function that answers a pending request, and the network's look at an arrived message.
 """
@@ -19,28 +20,33 @@ CALLBACKS = {
     ("protocols/baseline/baseline.c", "controller/pending.c"),
     ("fabric/network.c", "machine/queues.c"),
 }
-CONTROLLER = ["controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c"]
-#: Core to L1, L1 to the network; network to L2, L2 to the DRAM.
-DOWN = [
-    *("core/frontend/scheduler.c", "core/frontend/issue.c", "core/memory/load_store.c"),
-    *("core/memory/coalescer.c", "core/memory/queue.c", "machine/queues.c"),
-    *(*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c"),
-    *("fabric/arbiter.c", "fabric/network.c", "machine/queues.c"),
-    *(*CONTROLLER, "controller/messages.c", "machine/ports.c", "fabric/dram.c"),
-]
-#: DRAM to L2, L2 to the network; network to L1, L1 to the core.
-UP = [
-    *("fabric/dram.c", "machine/queues.c"),
-    *(*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c"),
-    *("fabric/arbiter.c", "fabric/network.c", "machine/queues.c"),
-    *(
-        "controller/controller.c",
-        "controller/fsm.c",
-        "controller/requests.c",
-        "controller/messages.c",
+CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c")
+SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
+ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
+#: The way of the load, down and up again: (part of the way, files in the order in which they are entered).
+#: docs/architecture.md has this table too (tools/pages.py).
+WAY = (
+    (
+        "core to L1 to network",
+        (
+            *("core/frontend/scheduler.c", "core/frontend/issue.c", "core/memory/load_store.c"),
+            *("core/memory/coalescer.c", "core/memory/queue.c", "machine/queues.c", *SENDING),
+        ),
     ),
-    *("machine/ports.c", "core/memory/completion.c", "core/waking.c", "core/frontend/issue.c"),
-]
+    (
+        "network to L2 to DRAM",
+        (*ARRIVING, *CONTROLLER, "controller/messages.c", "machine/ports.c", "fabric/dram.c"),
+    ),
+    ("DRAM to L2 to network", ("fabric/dram.c", "machine/queues.c", *SENDING)),
+    (
+        "network to L1 to core",
+        (
+            *(*ARRIVING, "controller/controller.c", "controller/fsm.c", "controller/requests.c"),
+            *("controller/messages.c", "machine/ports.c", "core/memory/completion.c"),
+            *("core/waking.c", "core/frontend/issue.c"),
+        ),
+    ),
+)
 
 
 def calls(executable: str) -> Iterator[list[str]]:
@@ -84,7 +90,7 @@ def main() -> int:
     for name, caller in sorted(again - CALLBACKS):
         print(f"{name}: entered again, from {caller}", file=sys.stderr)
     rest = iter(path)
-    missing = [name for name in [*DOWN, *UP] if name not in rest]  # a subsequence, in order
+    missing = [name for _, files in WAY for name in files if name not in rest]  # a subsequence
     if missing:
         print(f"not in the order of the load's way: {missing[0]}", file=sys.stderr)
     return 1 if missing or again - CALLBACKS else 0

@@ -1,17 +1,20 @@
-"""Write the tables of protocols in the documentation from the registry: ``pages.py``.
+"""Write the tables of the documentation that follow from the code: ``pages.py``.
 
-They are the parts named "protocols" of README.md, docs/README.md and docs/architecture.md. The first heading of a page
-in docs/protocols/ names the protocols that the page describes, as in "# Temporal coherence: `tc-strong`, `tc-weak`".
+The parts "protocols" of README.md, docs/README.md and docs/architecture.md follow from the registry. The first heading
+of a page in docs/protocols/ names the protocols that the page describes, as in "# Temporal coherence: `tc-strong`,
+`tc-weak`". The part "path of a load" follows from `tools/load_path.py`, which compares it with an execution.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import generated
+from load_path import WAY
 
 from gpucoh import protocols
 
@@ -104,16 +107,25 @@ def by_protocol() -> str:
     return table(head, rows)
 
 
-PAGES = {
-    "README.md": lambda: by_page("docs/protocols/"),
-    "docs/README.md": lambda: by_page("protocols/"),
-    "docs/architecture.md": by_protocol,
+def path_of_a_load() -> str:
+    """One row for each part of the way."""
+    rows = []
+    for part, files in WAY:
+        shown = ("the protocol" if name.startswith("protocols/") else f"`{name}`" for name in files)
+        rows.append((part, ", ".join(shown)))
+    return table(("way", "files of `csrc/`"), rows)
+
+
+PAGES: dict[str, dict[str, Callable[[], str]]] = {
+    "README.md": {"protocols": lambda: by_page("docs/protocols/")},
+    "docs/README.md": {"protocols": lambda: by_page("protocols/")},
+    "docs/architecture.md": {"protocols": by_protocol, "path of a load": path_of_a_load},
 }
 
 
 def main() -> int:
-    for page, make in PAGES.items():
-        generated.rewrite_named(ROOT / page, {"protocols": make})
+    for page, parts in PAGES.items():
+        generated.rewrite_named(ROOT / page, parts)
     return 0
 
 

@@ -68,14 +68,33 @@ def test_every_file_that_a_page_links_to_is_there(page):
         assert (page.parent / target).exists(), target
 
 
-def test_tables_of_protocols_are_those_of_the_registry(monkeypatch):
+def test_generated_tables_are_those_of_the_code(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     generated, pages = importlib.import_module("generated"), importlib.import_module("pages")
-    for name, make in pages.PAGES.items():
+    for name, parts in pages.PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        made = make()
-        assert made in text, f"{name}: run `python tools/pages.py`"
-        assert text == generated.rewritten(text, {"protocols": made}.get)
+        made = {part: make() for part, make in parts.items()}
+        assert all(part in text for part in made.values()), f"{name}: run `python tools/pages.py`"
+        assert text == generated.rewritten(text, made.get)
+
+
+def section(page, heading):
+    """The text of a page below a heading."""
+    return re.split(r"^#+ ", page.partition(f"# {heading}\n")[2], flags=re.MULTILINE)[0]
+
+
+def test_the_architecture_page_names_folders_headers_and_ports_as_they_are():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    folders = [path for name in ("csrc", "gpucoh") for path in (ROOT / name).iterdir()]
+    listed = [f"{path.parent.name}/{path.name}/" for path in folders if path.is_dir()]
+    assert [name for name in listed if f"`{name}`" not in section(page, "Layout")] == []
+    for header in re.findall(r"^\* `([^`]+\.h)`", section(page, "Interfaces"), re.MULTILINE):
+        assert (ROOT / "csrc" / header).is_file(), header
+    declared = (ROOT / "csrc" / "controller" / "declare.h").read_text(encoding="utf-8")
+    struct = declared.partition("} gpc_ports_t;")[0].rpartition("typedef struct")[2]
+    rows = re.findall(r"^\| (`.*?) \|", section(page, "Ports"), re.MULTILINE)
+    ports = re.findall(r"^    [\w ]+\(\*(\w+)\)\(", struct, re.MULTILINE)
+    assert ports == re.findall(r"`(\w+)`", " ".join(rows))
 
 
 def test_the_page_on_statistics_names_every_key():
