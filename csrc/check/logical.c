@@ -97,9 +97,10 @@ gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc
 }
 
 static int
-check_clock(gpc_controller_t *l1, const gpc_msg_t *request, uint64_t version, const char *what)
+check_clock(const gpc_watched_t *watched, gpc_controller_t *l1, const gpc_msg_t *request, uint64_t version,
+            const char *what)
 {
-    uint64_t now = l1->protocol->watched->clock(l1);
+    uint64_t now = watched->clock(l1);
     if (now >= version) {
         return GPC_OK;
     }
@@ -119,7 +120,7 @@ gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t 
         return GPC_OK;
     }
     clock->reads = later(clock->reads, version);
-    return check_clock(l1, request, version, "writes");
+    return check_clock(self->watched, l1, request, version, "writes");
 }
 
 int
@@ -129,7 +130,7 @@ gpc_logical_loaded(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *l
     if (!self->watched->two_views) {
         self->cores[l1->index].writes = self->cores[l1->index].reads;
     }
-    return check_clock(l1, load, version, "reads");
+    return check_clock(self->watched, l1, load, version, "reads");
 }
 
 uint64_t

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/monitor_parts.h"
+#include "controller/lease.h"
 
 /* ---- memory as the host sees it ---------------------------------------------------------------------------------- */
 
@@ -349,7 +350,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->about = *about;
     self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
     if (about->protocol->watched) {
-        self->watched = *about->protocol->watched;
+        self->watched = gpc_watched_of(about->protocol);
     }
     self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));

@@ -2,7 +2,7 @@
 #ifndef GPC_CONTROLLER_CONTROLLER_H
 #define GPC_CONTROLLER_CONTROLLER_H
 
-#include "controller/protocol.h"
+#include "controller/lease.h"
 
 /* fields[0] of the controller's own TIMER for the unit: an idle transaction may end. */
 #define GPC_TIMER_IDLE UINT32_MAX
@@ -12,6 +12,23 @@ void gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, u
                          gpc_index_t message);
 /* Ends expired transactions when no MSHR is free: the controller's end_idle. */
 GPC_MUST_CHECK int gpc_end_idle(gpc_controller_t *self);
+/* Causes that no lease's end precedes. */
+enum {
+    GPC_CAUSES_WITHOUT_EXPIRY = 1u << GPC_MSG_KERNEL_BEGIN | 1u << GPC_MSG_KERNEL_END | 1u << GPC_MSG_EXPIRE |
+    1u << GPC_MSG_INSTANT | 1u << GPC_MSG_INSTANT_OWN
+};
+/* The event of x's cause in state x->state. */
+static inline gpc_event_id_t
+gpc_fsm_event(const gpc_step_t *x)
+{
+    const gpc_table_t *table = x->table;
+    if ((table->expiry.states >> x->state & 1) && (x->cause >= 32 || !(GPC_CAUSES_WITHOUT_EXPIRY >> x->cause & 1)) &&
+        gpc_lease_ended(x)) {
+        return GPC_PRE_EVENT(table->expiry.event);
+    }
+    uint8_t declared = table->causes[x->cause];
+    return declared ? (gpc_event_id_t) (declared - 1) : table->classify ? table->classify(x) : GPC_NO_EVENT;
+}
 /* The state of x's object; over words, of x->word. */
 uint8_t gpc_fsm_state(const gpc_step_t *x);
 /* At the end of a step over words: ends the transaction if no word is in a transient state and nothing is pending. */

@@ -136,6 +136,17 @@ typedef struct {
     uint16_t offset; /* within the metadata beside its tags */
 } gpc_sharers_info_t;
 
+/* Where a uint64_t field is, in the fields of its object, plus 1; 0: nowhere. GPC_PLACE(tc_l2, line, timestamp). */
+typedef uint16_t gpc_place_t;
+#define GPC_PLACE(owner, object, member)                                                                               \
+    (gpc_place_t) (offsetof(owner##_##object##_t, member) + 1 / (sizeof(((owner##_##object##_t *) 0)->member) == 8))
+
+/* Where leases are (lease.h): beside a line of array 0, in the transaction of an evicted line, in the unit the latest of all lines
+ * evicted; and the unit's logical clock, at which copies are read. */
+typedef struct {
+    gpc_place_t line, mshr, unit, clock;
+} gpc_lease_info_t;
+
 /* When the option has that value, `by` replaces the table: equal states and events, other cells (GPC_PATCHED_TABLE). */
 typedef struct {
     uint8_t table;  /* index */
@@ -162,6 +173,7 @@ typedef struct {
     const gpc_count_info_t *counters, *histograms; /* declared with GPC_COUNTS; NULL: none */
     const gpc_count_info_t *rollovers;             /* of logical timestamps: one of `counters`; NULL: none */
     gpc_sharers_info_t sharers;
+    gpc_lease_info_t lease;
     /* Messages per network that may wait in the outbox before `room` refuses; 0: GPC_OUTBOX_LIMIT. */
     uint8_t outbox;
     /* Number of MSHRs, from machine and options; NULL: that of the machine for the position. */
@@ -241,10 +253,10 @@ typedef struct {
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
-     * NULL: copies do not self-invalidate. LOGICAL: both in logical time. */
+     * LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do not self-invalidate. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
-    /* LOGICAL: the core's clock, at which it reads copies. */
+    /* LOGICAL: the core's clock, at which it reads copies; NULL: the declared one. */
     uint64_t (*clock)(const gpc_controller_t *l1);
     bool two_views; /* LOGICAL: a core's reads and writes have clocks of their own, which fences join */
 } gpc_watched_t;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "controller/lease.h"
+
 const char *
 gpc_rule_name(gpc_rule_t rule)
 {
@@ -123,7 +125,7 @@ add_declared(gpc_text_t *out, const gpc_declared_t *declared)
 
 /* What the generic monitors hold it to, and which of them have something to look at. */
 static void
-add_watched(gpc_text_t *out, const gpc_watched_t *watched)
+add_watched(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     static const char *const promises[] = {
 #define X(name, text) #name,
@@ -132,10 +134,11 @@ add_watched(gpc_text_t *out, const gpc_watched_t *watched)
     };
 
     gpc_text_add_key(out, "watched");
-    if (!watched) {
+    if (!protocol->watched) {
         gpc_text_add(out, "null");
         return;
     }
+    gpc_watched_t declared = gpc_watched_of(protocol), *watched = &declared;
     gpc_text_add(out, "{");
     add_text(out, "promise", promises[watched->promise]);
     add_flag(out, "copies", watched->promise == GPC_PROMISE_FRESH ? watched->readable : watched->owners);
@@ -267,7 +270,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_messages(out, protocol);
     add_flag(out, "keeps_time", protocol->keeps_time);
     add_declared(out, &protocol->declared);
-    add_watched(out, protocol->watched);
+    add_watched(out, protocol);
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; protocol->controllers[i]; i++) {

@@ -338,7 +338,7 @@ gpc_fsm_look_up(gpc_step_t *x)
 
     for (uint32_t turn = 0; turn < 16; turn++) {
         x->state = state_of(x);
-        gpc_event_id_t named = x->table->classify(x);
+        gpc_event_id_t named = gpc_fsm_event(x);
         gpc_event_id_t event = named & 0x7F;
         if (event >= x->table->num_events) {
             return impossible(x, event);

@@ -1,8 +1,8 @@
 /* fsm.h: protocols as tables: named states, named events, cells [state][event]; the macros that make a file read like the paper's
  * table, and the function that executes a cell.
  *
- * A table is over lines, words, entries (of a store buffer or queue) or the unit itself. `classify` names the event of a cause
- * (a message, an eviction, a timer) and evaluates every guard. A cell is
+ * A table is over lines, words, entries (of a store buffer or queue) or the unit itself. `.causes` names the event of each cause (a
+ * message, an eviction, a timer) that has one; `classify` names that of any other, and evaluates every guard. A cell is
  *
  *     GO(next, act_a, act_b)      a transition: the actions in order, then the next state
  *     GO_HARDENED(next, ...)      the same, where this project deviates from or adds to the paper
@@ -99,6 +99,9 @@ typedef struct {
     const char *text;
 } gpc_event_info_t;
 
+enum { GPC_MAX_CAUSES = 64 };
+#define ON(cause, event) [cause] = (event) + 1
+
 /* A cell in which a table differs from its base, and why. */
 typedef struct {
     uint8_t state, event;
@@ -124,7 +127,15 @@ typedef struct gpc_table {
     const char *base_protocol;    /* the id of a protocol that has the base */
     const gpc_patch_t *patches;
     uint16_t num_patches;
+    /* The event of a cause that always has the same one, plus 1: .causes = {ON(GPC_MSG_EVICT, L1_EVICT), ..}. 0: classify names it, and
+     * has no case for the others; NULL: no event. */
+    uint8_t causes[GPC_MAX_CAUSES];
     gpc_event_id_t (*classify)(const gpc_step_t *x);
+    /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h). */
+    struct {
+        uint32_t states;
+        gpc_event_id_t event;
+    } expiry;
 } gpc_table_t;
 
 /* ---- declaring a table ---------------------------------------------------------------------------------------------- */

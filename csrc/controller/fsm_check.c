@@ -142,6 +142,48 @@ check_patches(const gpc_table_t *table, gpc_text_t *out)
     return whole;
 }
 
+/* ---- causes --------------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_cell(const gpc_table_t *table, uint8_t event)
+{
+    for (uint8_t state = 0; state < table->num_states; state++) {
+        if (gpc_fsm_declared_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether declared causes name events that have a cell and, without a classifier, are all of them. */
+static bool
+check_causes(const gpc_table_t *table, gpc_text_t *out)
+{
+    bool whole = true;
+    uint64_t named = table->expiry.states ? UINT64_C(1) << table->expiry.event : 0;
+
+    for (uint32_t cause = 0; cause < GPC_MAX_CAUSES; cause++) {
+        uint8_t event = (uint8_t) (table->causes[cause] - 1);
+        if (table->causes[cause] == 0) {
+            continue;
+        }
+        if (event >= table->num_events || !has_cell(table, event)) {
+            gpc_text_add(out, "%s: cause %u is declared for an event without a cell\n", table->name, cause);
+            whole = false;
+        } else {
+            named |= UINT64_C(1) << event;
+        }
+    }
+    for (uint8_t event = 0; event < table->num_events && !table->classify; event++) {
+        if (!(named >> event & 1)) {
+            gpc_text_add(out, "%s: event %s has no cause, and there is no classify\n", table->name,
+                         table->events[event].name);
+            whole = false;
+        }
+    }
+    return whole;
+}
+
 int
 gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
 {
@@ -160,9 +202,6 @@ gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
     for (uint8_t s = 0; s < table->num_states; s++) {
         whole &= check_state(table, s, out);
     }
-    if (!table->classify) {
-        gpc_text_add(out, "%s: no classify\n", table->name);
-        whole = false;
-    }
+    whole &= check_causes(table, out);
     return whole ? 0 : GPC_ERROR_ARGUMENT;
 }

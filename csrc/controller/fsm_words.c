@@ -13,7 +13,7 @@ next_cell(gpc_step_t *x, gpc_mask_t words)
         x->word = (uint8_t) __builtin_ctz(look);
         x->mask = UINT32_C(1) << x->word;
         x->state = gpc_fsm_state(x);
-        gpc_event_id_t named = x->table->classify(x);
+        gpc_event_id_t named = gpc_fsm_event(x);
         if (!same) {
             event = named;
             state = x->state;
@@ -50,7 +50,7 @@ gpc_fsm_lets_go(const gpc_step_t *victim)
 
     if (x.table->object != GPC_OVER_WORDS) {
         x.state = gpc_fsm_state(&x);
-        return lets_go(&x, x.table->classify(&x));
+        return lets_go(&x, gpc_fsm_event(&x));
     }
     for (gpc_mask_t left = victim->mask; left; left &= ~x.mask) {
         if (!lets_go(&x, next_cell(&x, left))) {

@@ -1,6 +1,7 @@
 /* checks.c: check=True: the monitors and the race detector of a GPU, and their counts. */
 #include <string.h>
 
+#include "controller/lease.h"
 #include "machine/parts.h"
 
 /* ---- construction ------------------------------------------------------------------------------------------------ */
@@ -11,7 +12,7 @@ check_calls(void *machine, const gpc_observation_t *ended)
 {
     gpc_gpu_t *gpu = machine;
     (void) ended;
-    if (!gpu->protocol->watched || !gpu->protocol->watched->lease) {
+    if (!gpc_watched_of(gpu->protocol).lease) {
         return 0;
     }
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {

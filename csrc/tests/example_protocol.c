@@ -63,16 +63,7 @@ l1_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case GPC_MSG_LOAD:
-            return x->state == L1_V && gpc_expired(x, si_l1_line(x)->lease) ? L1_EXPIRED_LOAD : L1_LOAD;
-        case GPC_MSG_STORE:
-        case GPC_MSG_ATOMIC:
-            return L1_WRITE;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
-        case SI_DATA:
-            return L1_DATA;
-        case SI_RENEWED:
-            return L1_RENEWED;
+            return x->state == L1_V && gpc_lease_ended(x) ? L1_EXPIRED_LOAD : L1_LOAD;
         case SI_ACK:
         case SI_ATOMIC_DATA:
             return gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
@@ -144,7 +135,10 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+                               .causes = {ON(GPC_MSG_STORE, L1_WRITE), ON(GPC_MSG_ATOMIC, L1_WRITE),
+                                          ON(GPC_MSG_EVICT, L1_EVICT), ON(SI_DATA, L1_DATA),
+                                          ON(SI_RENEWED, L1_RENEWED)}};
 
 static const gpc_controller_type_t si_l1 = {
     .name = "L1",
@@ -152,6 +146,7 @@ static const gpc_controller_type_t si_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = si_l1_line_described, .has_data = true}},
     .mshr = gpc_requests_mshr_described,
+    .lease = {.line = GPC_PLACE(si_l1, line, lease)},
 };
 
 /* ---- L2: states, events, metadata, classification ------------------------------------------------------------------------ */
@@ -191,20 +186,14 @@ GPC_COUNTS(SI_COUNT, SI_COUNTERS)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    bool leased = x->state == L2_V && !gpc_expired(x, si_l2_line(x)->lease);
-
     switch (x->cause) {
         case SI_GETS:
             return x->state == L2_V && si_message(x->msg)->version == si_l2_line(x)->version ? L2_RENEW : L2_GETS;
         case SI_GETX:
         case SI_ATOMIC:
-            return leased ? L2_WRITE_LEASED : L2_WRITE;
+            return x->state == L2_V && !gpc_lease_ended(x) ? L2_WRITE_LEASED : L2_WRITE;
         case GPC_MSG_EVICT:
             return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-        case GPC_MSG_FILL:
-            return L2_FILL;
-        case GPC_MSG_TIMER:
-            return L2_TIME;
         default:
             return GPC_NO_EVENT;
     }
@@ -306,7 +295,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                               .causes = {ON(GPC_MSG_FILL, L2_FILL), ON(GPC_MSG_TIMER, L2_TIME)}};
 
 static const gpc_controller_type_t si_l2 = {
     .name = "L2",
@@ -315,31 +305,13 @@ static const gpc_controller_type_t si_l2 = {
     .arrays = {{.name = "tags", .line = si_l2_line_described, .has_data = true}},
     .unit = si_l2_unit_described,
     .counters = SI_COUNT_info,
+    .lease = {.line = GPC_PLACE(si_l2, line, lease), .unit = GPC_PLACE(si_l2, unit, evicted)},
 };
 
 /* ---- monitors ---------------------------------------------------------------------------------------------------------- */
 
-static gpc_cycle_t
-lease(const gpc_controller_t *core, gpc_index_t way)
-{
-    return si_l1_line_at(core, 0, way)->lease;
-}
-
-static gpc_cycle_t
-leased(const gpc_controller_t *bank, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
-    gpc_cycle_t end = si_l2_unit(bank)->evicted;
-    gpc_raise_time(&end, way == GPC_NONE ? 0 : si_l2_line_at(bank, 0, way)->lease);
-    return end;
-}
-
-static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
-                                      .readable = 1u << L1_V,
-                                      .copies = 1u << L1_V | 1u << L1_R,
-                                      .bank_is_whole = true,
-                                      .lease = lease,
-                                      .leased = leased};
+static const gpc_watched_t watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_R, .bank_is_whole = true};
 
 /* What a renewal relies on. */
 static int

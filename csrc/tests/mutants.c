@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/controller.h"
 #include "protocols/registry.h"
 
 enum { MOST_CONTROLLERS = 5, MOST_PATCHES = 32 };
@@ -353,7 +354,10 @@ void
 mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(const gpc_step_t *x))
 {
     gpc_patch_t *patches;
-    table_of(self, table, &patches)->classify = classify;
+    gpc_table_t *of = table_of(self, table, &patches);
+    of->classify = classify; /* of every cause */
+    memset(of->causes, 0, sizeof(of->causes));
+    of->expiry.states = 0;
 }
 
 /* ---- classifiers and actions of mutants ------------------------------------------------------------------------------------------ */
@@ -374,7 +378,9 @@ base_table(const gpc_step_t *x)
 gpc_event_id_t
 mutant_base_event(const gpc_step_t *x)
 {
-    return base_table(x)->classify(x);
+    gpc_step_t base = *x;
+    base.table = base_table(x);
+    return gpc_fsm_event(&base);
 }
 
 bool

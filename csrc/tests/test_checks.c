@@ -3,6 +3,7 @@
 
 #include "check/shadow.h"
 #include "check/view.h"
+#include "controller/lease.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
@@ -165,7 +166,8 @@ every_protocol_with_a_model_is_held_to_something(void)
             continue;
         }
         CHECK((watched->readable & ~watched->copies) == 0 && (watched->owners & ~watched->readable) == 0);
-        CHECK(!watched->lease == !watched->leased);
+        gpc_watched_t whole = gpc_watched_of(protocol);
+        CHECK(!whole.lease == !whole.leased);
     }
 }
 

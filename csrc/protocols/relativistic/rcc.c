@@ -25,12 +25,6 @@ rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *f
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------------------------- */
 
-uint64_t
-rcc_lease(const gpc_controller_t *l1, gpc_index_t way)
-{
-    return rcc_l1_line_at(l1, 0, way)->exp;
-}
-
 /* The way of a line that the bank has; a reserved way has no times yet. */
 static gpc_index_t
 present_at(const gpc_controller_t *bank, gpc_address_t line)
@@ -60,7 +54,7 @@ rcc_monitor(const gpc_units_t *units, gpc_address_t line)
     for (uint32_t i = 0; i < units->num_cores && way != GPC_NONE; i++) {
         gpc_controller_t *core = units->cores[i];
         copy = gpc_tags_find(&core->arrays[0], line);
-        if (copy != GPC_NONE && rcc_lease(core, copy) > rcc_l2_line_at(units->bank, 0, way)->ver &&
+        if (copy != GPC_NONE && gpc_lease_at(core, copy) > rcc_l2_line_at(units->bank, 0, way)->ver &&
             memcmp(gpc_tags_words(&core->arrays[0], copy), gpc_tags_words(tags, way), 4 * tags->line_words) != 0) {
             return gpc_violated(core, line, "a copy whose lease exceeds the line's version has the line's words",
                                 "L1 %u has others", i);

@@ -168,7 +168,6 @@ GPC_KEEPS_DIRTY(rcc_l2);
 extern const gpc_controller_type_t rcc_l2;
 /* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */
 uint64_t rcc_leased(const gpc_controller_t *bank, gpc_address_t line);
-uint64_t rcc_lease(const gpc_controller_t *l1, gpc_index_t way);
 GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
 
 /* ---- what both protocols declare: the run's consistency rule chooses one clock or two --------------------------------------------- */

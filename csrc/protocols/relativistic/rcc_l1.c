@@ -99,12 +99,6 @@ raise_all(const gpc_controller_t *l1, uint64_t least)
     }
 }
 
-static uint64_t
-clock_of(const gpc_controller_t *l1)
-{
-    return rcc_l1_unit(l1)->now;
-}
-
 /* ---- classification of lines --------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -146,7 +140,7 @@ static bool
 has_polled_enough(const gpc_step_t *x)
 {
     int64_t polls = x->unit->options[RCC_OPTION_POLLS];
-    if (x->cause != GPC_MSG_LOAD || polls == RCC_POLLS_OFF) {
+    if (polls == RCC_POLLS_OFF) {
         return false;
     }
     return x->msg->order == GPC_ORDER_WEAK ? rcc_l1_line(x)->weak_polls >= RCC_WEAK_POLLS
@@ -156,20 +150,11 @@ has_polled_enough(const gpc_step_t *x)
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    bool last = gpc_is_last_answer(x), has_copy = x->state == L1_V || x->state == L1_VI;
+    bool last = gpc_is_last_answer(x);
 
-    if (has_copy && (rcc_l1_line(x)->exp < rcc_l1_unit(x->unit)->now || has_polled_enough(x))) {
-        return GPC_PRE_EVENT(L1_EXPIRE);
-    }
     switch (x->cause) {
         case GPC_MSG_LOAD:
-            return L1_LOAD;
-        case GPC_MSG_STORE:
-            return L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return L1_ATOMIC;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
+            return (x->state == L1_V || x->state == L1_VI) && has_polled_enough(x) ? GPC_PRE_EVENT(L1_EXPIRE) : L1_LOAD;
         case RCC_DATA:
         case RCC_RENEW:
             return x->mshr == GPC_NONE ? GPC_NO_EVENT : classify_read(x);
@@ -180,12 +165,6 @@ l1_classify(const gpc_step_t *x)
         default:
             return GPC_NO_EVENT;
     }
-}
-
-static uint32_t
-victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
-{
-    return rcc_l1_line_at(unit, array, way)->exp < rcc_l1_unit(unit)->now ? 0 : 1;
 }
 
 /* ---- actions of lines ------------------------------------------------------------------------------------------------------------ */
@@ -378,21 +357,6 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     X(CLOCK_FLUSH, "FLUSH of a rollover")
 GPC_FSM(CLOCK, CLOCK_STATES, CLOCK_EVENTS)
 
-static gpc_event_id_t
-clock_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_KERNEL_BEGIN:
-            return CLOCK_BEGIN;
-        case GPC_MSG_TIMER:
-            return CLOCK_TICK;
-        case GPC_MSG_INSTANT:
-            return CLOCK_FLUSH;
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
 static int
 find_latest(gpc_controller_t *unit, void *latest)
 {
@@ -447,7 +411,9 @@ static const gpc_cell_t clock_table[CLOCK_NUM_STATES][CLOCK_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t clock = {GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, clock_classify)};
+static const gpc_table_t clock = {
+    GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, NULL),
+    .causes = {ON(GPC_MSG_KERNEL_BEGIN, CLOCK_BEGIN), ON(GPC_MSG_TIMER, CLOCK_TICK), ON(GPC_MSG_INSTANT, CLOCK_FLUSH)}};
 
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
@@ -456,7 +422,10 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == GPC_MSG_TIMER ? RCC_TABLE_CLOCK : RCC_TABLE_LINES;
 }
 
-static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .keeps_initial = true};
+static const gpc_table_t lines = {
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+    .causes = {ON(GPC_MSG_STORE, L1_STORE), ON(GPC_MSG_ATOMIC, L1_ATOMIC), ON(GPC_MSG_EVICT, L1_EVICT)},
+    .expiry = {1u << L1_V | 1u << L1_VI, L1_EXPIRE}, .keeps_initial = true};
 
 const gpc_controller_type_t rcc_l1 = {
     .name = "L1",
@@ -467,12 +436,13 @@ const gpc_controller_type_t rcc_l1 = {
     .unit = rcc_l1_unit_described,
     .counters = COUNT_info,
     .route = route,
-    .victim_rank = victim_rank,
+    .lease = {.line = GPC_PLACE(rcc_l1, line, exp), .clock = GPC_PLACE(rcc_l1, unit, now)},
+    .victim_rank = gpc_ended_first,
     .begins = 1u << RCC_TABLE_CLOCK,
 };
 
 #define WATCHED                                                                                                        \
     .promise = GPC_PROMISE_LOGICAL, .readable = 1u << L1_V | 1u << L1_VI, .copies = 1u << L1_V | 1u << L1_VI,          \
-    .bank_is_whole = true, .lease = rcc_lease, .leased = rcc_leased, .clock = clock_of
+    .bank_is_whole = true, .leased = rcc_leased
 const gpc_watched_t rcc_sc_watched = {WATCHED};
 const gpc_watched_t rcc_wo_watched = {WATCHED, .two_views = true};

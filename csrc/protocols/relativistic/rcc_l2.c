@@ -393,14 +393,8 @@ GPC_ACTION(act_await_resume, "set a timer for RESUME")
 static gpc_event_id_t
 roll_classify(const gpc_step_t *x)
 {
-    switch (x->cause) {
-        case GPC_MSG_INSTANT:
-            return x->unit->options[RCC_OPTION_ROLLOVER_STALL] ? ROLL_BEGIN : ROLL_BEGIN_SHORT;
-        case GPC_MSG_TIMER:
-            return ROLL_RESUME;
-        default:
-            return GPC_NO_EVENT;
-    }
+    bool stalls = x->unit->options[RCC_OPTION_ROLLOVER_STALL] != 0;
+    return x->cause != GPC_MSG_INSTANT ? GPC_NO_EVENT : stalls ? ROLL_BEGIN : ROLL_BEGIN_SHORT;
 }
 
 /* clang-format off */
@@ -455,7 +449,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t roll = {GPC_TABLE("L2.rollover", OVER_UNIT, ROLL, roll_table, roll_classify)};
+static const gpc_table_t roll = {GPC_TABLE("L2.rollover", OVER_UNIT, ROLL, roll_table, roll_classify),
+                                 .causes = {ON(GPC_MSG_TIMER, ROLL_RESUME)}};
 
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)

@@ -86,12 +86,6 @@ classify_read(const gpc_step_t *x)
 gpc_event_id_t
 tc_l1_classify(const gpc_step_t *x)
 {
-    if (x->cause == GPC_MSG_EVICT) {
-        return L1_EVICT;
-    }
-    if ((x->state == L1_V || x->state == L1_VM) && gpc_expired(x, tc_l1_line(x)->timestamp)) {
-        return GPC_PRE_EVENT(L1_EXPIRE);
-    }
     switch (x->cause) {
         case GPC_MSG_LOAD: /* in II it does not merge, and would overtake a merged load that is requested again */
             return x->state == L1_II && tc_is_behind_merged(x) ? L1_BEHIND : L1_LOAD;
@@ -147,43 +141,7 @@ GPC_SHARED_ACTION(act_request_again, "send GETS again, for the loads issued afte
     return gpc_send_outstanding(x, again);
 }
 
-static uint32_t
-rank_by(const gpc_controller_t *unit, gpc_cycle_t timestamp)
-{
-    return timestamp < gpc_now_at(unit) ? 0 : 1;
-}
-
-uint32_t
-tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
-{
-    return rank_by(unit, tc_l1_line_at(unit, array, way)->timestamp);
-}
-
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
-
-static bool
-has_expired(const gpc_step_t *x)
-{
-    if (x->state == L2_P || x->state == L2_S) {
-        return gpc_expired(x, tc_l2_line(x)->timestamp);
-    }
-    return x->state == L2_MI && gpc_expired(x, tc_l2_mshr(x)->timestamp);
-}
-
-gpc_event_id_t
-tc_l2_classify(const gpc_step_t *x)
-{
-    if (x->cause == GPC_MSG_EXPIRE) {
-        return L2_EXPIRE; /* no MSHR is free, and this lease has expired */
-    }
-    if (has_expired(x)) {
-        return GPC_PRE_EVENT(L2_EXPIRE);
-    }
-    if (x->cause == GPC_MSG_EVICT) {
-        return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-    }
-    return GPC_NO_EVENT;
-}
 
 int
 tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
@@ -234,12 +192,6 @@ tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
     return tc_l2_mshr_at(unit, mshr)->timestamp + 1;
 }
 
-uint32_t
-tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
-{
-    return rank_by(unit, tc_l2_line_at(unit, array, way)->timestamp);
-}
-
 /* ---- the host -------------------------------------------------------------------------------------------------------- */
 
 static int
@@ -271,27 +223,6 @@ tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------- */
 
-gpc_cycle_t
-tc_lease(const gpc_controller_t *l1, gpc_index_t way)
-{
-    return tc_l1_line_at(l1, 0, way)->timestamp;
-}
-
-gpc_cycle_t
-tc_leased(const gpc_controller_t *bank, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line), mshr = gpc_mshr_find(&bank->mshrs, line);
-    gpc_cycle_t beside = 0, kept = 0;
-
-    if (way != GPC_NONE) {
-        beside = tc_l2_line_at(bank, 0, way)->timestamp;
-    }
-    if (mshr != GPC_NONE) {
-        kept = tc_l2_mshr_at(bank, mshr)->timestamp;
-    }
-    return beside > kept ? beside : kept;
-}
-
 int
 tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
                  uint8_t private_state)
@@ -302,13 +233,13 @@ tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_control
     uint32_t copies = 0;
 
     if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE ||
-        bank->arrays[0].tags[way].state != private_state || tc_leased(bank, line) < now) {
+        bank->arrays[0].tags[way].state != private_state || gpc_leased_at(bank, line) < now) {
         return GPC_OK;
     }
     for (uint32_t i = 0; i < num_cores; i++) {
         gpc_index_t copy;
         uint8_t state = gpc_state_at(cores[i], line, 0, &copy);
-        copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && tc_lease(cores[i], copy) >= now;
+        copies += gpc_is_among(watched->copies, state) && copy != GPC_NONE && gpc_lease_at(cores[i], copy) >= now;
     }
     return copies < 2 ? GPC_OK
                       : gpc_violated(bank, line, "a private line has one unexpired copy", "%u L1s have one", copies);

@@ -55,9 +55,11 @@ enum { TC_L1_EVENTS(TC_NUMBER_) };
 
 /* One of these events; GPC_NO_EVENT for any other cause: answers to stores and atomics. */
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
+#define TC_L1_EXPIRY .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {1u << L1_V | 1u << L1_VM, L1_EXPIRE}
 
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
 GPC_METADATA(tc_l1, line, TC_L1_LINE)
+#define TC_L1_LEASE .lease = {.line = GPC_PLACE(tc_l1, line, timestamp)}, .victim_rank = gpc_ended_first
 
 /* For gpc_protocol_t: the data of an answer serves a load that issued no later than its timestamp, as a copy would have. */
 bool tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load);
@@ -99,15 +101,16 @@ GPC_DECLARE_ACTION(act_request_again);
 enum { TC_L2_STATES(TC_NUMBER_) };
 enum { TC_L2_EVENTS(TC_NUMBER_) };
 
-/* EXPIRE and evictions; GPC_NO_EVENT for requests and fills. */
-gpc_event_id_t tc_l2_classify(const gpc_step_t *x);
-
 #define TC_L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp) /* end of the latest lease */
 #define TC_L2_MSHR(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)                         /* of the evicted line */
 GPC_METADATA(tc_l2, line, TC_L2_LINE)
 GPC_METADATA(tc_l2, mshr, TC_L2_MSHR)
 
 GPC_KEEPS_DIRTY(tc_l2);
+#define TC_L2_LEASE                                                                                                    \
+    .lease = {.line = GPC_PLACE(tc_l2, line, timestamp), .mshr = GPC_PLACE(tc_l2, mshr, timestamp)},                   \
+    .victim_rank = gpc_ended_first
+#define TC_L2_EXPIRY .expiry = {1u << L2_P | 1u << L2_S | 1u << L2_MI, L2_EXPIRE}
 
 /* Notes that the store or atomic is performed, and answers it with `type` and a GWCT. */
 GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
@@ -117,14 +120,10 @@ GPC_DECLARE_ACTION(tc_act_answer);
 GPC_DECLARE_ACTION(tc_act_answer_all);
 GPC_DECLARE_ACTION(act_keep_lease);
 
-/* For gpc_controller_type_t: when an evicted lease expires; expired lines are replaced first. */
+/* For gpc_controller_type_t: when an evicted lease expires. */
 gpc_cycle_t tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr);
-uint32_t tc_l2_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
-uint32_t tc_l1_victim_rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
 
-/* For monitors: the ends of leases, and a check that a private line has no second unexpired copy. */
-gpc_cycle_t tc_lease(const gpc_controller_t *l1, gpc_index_t way);
-gpc_cycle_t tc_leased(const gpc_controller_t *bank, gpc_address_t line);
+/* For monitors: a private line has no second unexpired copy. */
 GPC_MUST_CHECK int tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank,
                                     gpc_address_t line, uint8_t private_state);
 

@@ -117,7 +117,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), TC_L1_EXPIRY};
 
 static const gpc_controller_type_t tcs_l1 = {
     .name = "L1",
@@ -125,7 +125,7 @@ static const gpc_controller_type_t tcs_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = tc_l1_line_described, .has_data = true}},
     .mshr = gpc_requests_mshr_described,
-    .victim_rank = tc_l1_victim_rank,
+    TC_L1_LEASE,
 };
 
 /* ---- L2 -------------------------------------------------------------------------------------------------------------- */
@@ -171,34 +171,29 @@ classify_fill(const gpc_step_t *x)
     return is_store(x, pending->head) ? L2_FILL_STORE : L2_FILL_ATOMIC;
 }
 
-static gpc_event_id_t
-classify_request(const gpc_step_t *x)
+/* Whether the writer has the line's latest lease. */
+static bool
+is_only_sharer(const gpc_step_t *x)
 {
-    if (x->cause == TCS_GETS) {
-        return L2_GETS;
-    }
-    bool timed = x->cause == TCS_GETX_TIMED || x->cause == TCS_ATOMIC_TIMED;
-    bool match = timed && x->state == L2_P && tc_message(x->msg)->timestamp == tc_l2_line(x)->timestamp;
-    if (is_store(x, x->message)) {
-        return match ? L2_GETX_PRIVATE : L2_GETX;
-    }
-    return match ? L2_ATOMIC_PRIVATE : L2_ATOMIC;
+    return x->state == L2_P && tc_message(x->msg)->timestamp == tc_l2_line(x)->timestamp;
 }
 
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    gpc_event_id_t event = tc_l2_classify(x);
-    if (event != GPC_NO_EVENT) {
-        return event;
-    }
     switch (x->cause) {
+        case GPC_MSG_EVICT:
+            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         case GPC_MSG_FILL:
             return classify_fill(x);
         case GPC_MSG_TIMER:
             return is_store(x, gpc_step_pending(x)->head) ? L2_TIME_STORE : L2_TIME_ATOMIC;
+        case TCS_GETX_TIMED:
+            return is_only_sharer(x) ? L2_GETX_PRIVATE : L2_GETX;
+        case TCS_ATOMIC_TIMED:
+            return is_only_sharer(x) ? L2_ATOMIC_PRIVATE : L2_ATOMIC;
         default:
-            return x->cause >= GPC_MSG_OWN ? classify_request(x) : GPC_NO_EVENT;
+            return GPC_NO_EVENT;
     }
 }
 
@@ -340,8 +335,10 @@ static const gpc_patch_t bank_patches[] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify)};
+#define L2_CAUSES .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCS_GETS, L2_GETS), ON(TCS_GETX, L2_GETX), ON(TCS_ATOMIC, L2_ATOMIC)}, TC_L2_EXPIRY
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), L2_CAUSES};
+static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify),
+                                 L2_CAUSES};
 
 static const gpc_controller_type_t tcs_l2 = {
     .name = "L2",
@@ -351,7 +348,7 @@ static const gpc_controller_type_t tcs_l2 = {
     .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
     .mshr = tc_l2_mshr_described,
     .unit = tcs_l2_unit_described,
-    .victim_rank = tc_l2_victim_rank,
+    TC_L2_LEASE,
     .may_idle_in_transaction = true,
     .idle_until = tc_lease_end,
 };
@@ -364,12 +361,8 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------- */
 
-static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
-                                      .readable = 1u << L1_V,
-                                      .copies = 1u << L1_V | 1u << L1_VM,
-                                      .bank_is_whole = true,
-                                      .lease = tc_lease,
-                                      .leased = tc_leased};
+static const gpc_watched_t watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
 
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)

@@ -252,9 +252,9 @@ forget_visible_stores(gpc_controller_t *unit, uint8_t cause)
     }
 }
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), TC_L1_EXPIRY};
 static const gpc_table_t authors = {
-    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "tc-weak", l1, authors_patches, l1_classify)};
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "tc-weak", l1, authors_patches, l1_classify), TC_L1_EXPIRY};
 
 const gpc_controller_type_t tcw_l1 = {
     .name = "L1",
@@ -266,7 +266,7 @@ const gpc_controller_type_t tcw_l1 = {
     .warp = tcw_l1_warp_described,
     .begins = 1u << 0,
     .launch = forget_visible_stores,
-    .victim_rank = tc_l1_victim_rank,
+    TC_L1_LEASE,
 };
 
 /* ---- memory order ---------------------------------------------------------------------------------------------------- */
@@ -303,9 +303,7 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_LEASED,
                                       .readable = 1u << L1_V | 1u << L1_VM,
                                       .copies = 1u << L1_V | 1u << L1_VM,
-                                      .bank_is_whole = true,
-                                      .lease = tc_lease,
-                                      .leased = tc_leased};
+                                      .bank_is_whole = true};
 
 const gpc_protocol_t gpc_protocol_tc_weak = {
     .id = "tc-weak",

@@ -79,32 +79,20 @@ classify_fill(const gpc_step_t *x)
 }
 
 static gpc_event_id_t
-classify_request(const gpc_step_t *x)
+l2_classify(const gpc_step_t *x)
 {
     bool leased = x->state == L2_P || x->state == L2_S;
 
     switch (x->cause) {
-        case TCW_GETS:
-            return L2_GETS;
-        case TCW_GETX:
-            return L2_GETX;
-        case TCW_ATOMIC:
-            return L2_ATOMIC;
         case TCW_UPGR:
             return leased && is_same(x, x->msg, tc_l2_line(x)->timestamp) ? L2_UPGR_SAME : L2_UPGR_OTHER;
+        case GPC_MSG_EVICT:
+            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+        case GPC_MSG_FILL:
+            return classify_fill(x);
         default:
             return GPC_NO_EVENT;
     }
-}
-
-static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
-{
-    gpc_event_id_t event = tc_l2_classify(x);
-    if (event != GPC_NO_EVENT) {
-        return event;
-    }
-    return x->cause == GPC_MSG_FILL ? classify_fill(x) : classify_request(x);
 }
 
 /* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
@@ -302,9 +290,12 @@ static const gpc_patch_t literal_patches[] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+#define L2_CAUSES                                                                                                      \
+    .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCW_GETS, L2_GETS), ON(TCW_GETX, L2_GETX), ON(TCW_ATOMIC, L2_ATOMIC)}, \
+    TC_L2_EXPIRY
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), L2_CAUSES};
 static const gpc_table_t literal = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-weak", l2, literal_patches, l2_classify)};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-weak", l2, literal_patches, l2_classify), L2_CAUSES};
 
 const gpc_controller_type_t tcw_l2 = {
     .name = "L2",
@@ -314,7 +305,7 @@ const gpc_controller_type_t tcw_l2 = {
     .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
     .mshr = tc_l2_mshr_described,
     .unit = tcw_l2_unit_described,
-    .victim_rank = tc_l2_victim_rank,
+    TC_L2_LEASE,
     .may_idle_in_transaction = true,
     .idle_until = tc_lease_end,
 };
