@@ -276,7 +276,7 @@ def drawings() -> str:
             continue
         program, found = program_of(note), CHECKERS[checker](name, note)
         assert found is not None
-        drawn = draw(program, node_names(protocol, program), found["trace"])
+        drawn = draw(program, node_names(found, program), found["trace"])
         drawn = re.sub(r"^", "    ", drawn, flags=re.MULTILINE)
         words = (note.get("options", "").strip("[]"), note["setting"])
         setting = f" ({', '.join(filter(None, words))})" if any(words) else ""

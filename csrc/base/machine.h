@@ -41,6 +41,15 @@
     X(l2_mshrs, 1, 65535, "L2 MSHR entries per partition")                                                        \
     X(l2_mhz, 1, 100000, "L2 clock")                                                                              \
     X(l2_round_trip, 1, 1000000, "unloaded L2 hit in the nearest partition, load to use, core cycles")            \
+    X(memory_units, 0, 1, "controllers at the memory side, between the L2 banks and memory")                      \
+    X(memory_mhz, 0, 100000, "clock of the memory side; 0: the L2's")                                             \
+    X(l3_bytes, 0, 1073741824, "cache at the memory side")                                                        \
+    X(l3_ways, 0, 1024, "associativity of the cache at the memory side")                                          \
+    X(l3_mshrs, 0, 65535, "MSHR entries at the memory side")                                                      \
+    X(global_units, 0, 1, "controllers for the whole machine (an epoch unit)")                                    \
+    X(global_mhz, 0, 100000, "clock of the controller for the whole machine; 0: the cores'")                      \
+    X(host_units, 0, 1, "controllers of a host agent")                                                            \
+    X(host_mhz, 0, 100000, "clock of the host agent; 0: the cores'")                                              \
     X(topology, 0, 2, "network topology: 0 crossbar pair, 1 mesh, 2 star")                                        \
     X(mesh_width, 1, 64, "columns of the mesh")                                                                   \
     X(noc_mhz, 1, 100000, "network clock")                                                                        \

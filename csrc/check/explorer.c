@@ -133,6 +133,20 @@ replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *out)
     }
 }
 
+/* ["L1", "core", 0]: controller, position, index. */
+static void
+print_nodes(const explorer_t *self, gpc_text_t *out)
+{
+    gpc_text_add_key(out, "nodes");
+    gpc_text_add(out, "[");
+    for (uint32_t node = 0; node < self->world.nodes.count; node++) {
+        const gpc_controller_t *unit = &self->world.controllers[node];
+        gpc_text_add(out, "%s[\"%s\", \"%s\", %u]", node ? ", " : "", unit->type->name,
+                     gpc_position_name(unit->type->position), unit->index);
+    }
+    gpc_text_add(out, "]");
+}
+
 static void
 note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind, const char *what)
 {
@@ -149,6 +163,7 @@ note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind
     gpc_text_add_string(out, kind);
     gpc_text_add_key(out, "what");
     gpc_text_add_string(out, what);
+    print_nodes(self, out);
     gpc_text_add_key(out, "trace");
     gpc_text_add(out, "[");
     replay(self, way, depth, out);
@@ -223,7 +238,7 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
 {
     if (gpc_world_programs_done(&self->world) && gpc_world_quiet(&self->world)) {
         self->states.seen[state].rests = true;
-        for (uint32_t node = 0; node < self->world.nodes; node++) {
+        for (uint32_t node = 0; node < self->world.nodes.count; node++) {
             if (gpc_controller_verify(&self->world.controllers[node], true)) {
                 note_violation(self, state, -1, "invariant", self->world.failure.text);
                 return GPC_OK;
@@ -361,7 +376,7 @@ print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, uint32
     gpc_text_add(out, "[");
     for (uint32_t cell = 0; cell < cells; cell++) {
         uint64_t entered = 0;
-        for (uint32_t node = 0; node < self->world.nodes; node++) {
+        for (uint32_t node = 0; node < self->world.nodes.count; node++) {
             const gpc_controller_t *unit = &self->world.controllers[node];
             entered += gpc_is_of_type(unit, type) ? unit->counts[table][cell] : 0;
         }

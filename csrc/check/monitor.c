@@ -241,7 +241,12 @@ stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
         status = check_copies(self, line);
     }
     if (status == GPC_OK && self->about.protocol->monitor) {
-        gpc_units_t units = {self->about.l1s, self->about.machine->cores, bank, self->about.global, self->about.memory};
+        gpc_units_t units = {.cores = self->about.l1s,
+                             .num_cores = self->about.machine->cores,
+                             .bank = bank,
+                             .global = self->about.global,
+                             .memory = self->about.memory,
+                             .host = self->about.host};
         status = self->about.protocol->monitor(&units, line);
     }
     return status;

@@ -38,9 +38,9 @@ typedef struct {
     gpc_stream_t *stream; /* to which the monitors subscribe */
     const gpc_protocol_t *protocol;
     const gpc_machine_t *machine;
-    gpc_controller_t *const *l1s;      /* [cores] */
-    gpc_controller_t *banks;           /* [partitions] */
-    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+    gpc_controller_t *const *l1s;             /* [cores] */
+    gpc_controller_t *banks;                  /* [partitions] */
+    gpc_controller_t *global, *memory, *host; /* NULL: the protocol has none */
     const gpc_pool_t *messages, *lane_lists;
 } gpc_monitored_t;
 

@@ -14,6 +14,7 @@ make_machine(gpc_world_t *self)
 {
     const gpc_explore_t *what = self->what;
     uint32_t lines = self->lines, held = what->tight ? 1 : lines;
+    uint32_t banks = what->tight || self->protocol->one_bank ? 1 : lines;
 
     self->machine = (gpc_machine_t){.cores = what->cores,
                                     .warps_per_core = GPC_WORLD_MAX_THREADS,
@@ -25,14 +26,19 @@ make_machine(gpc_world_t *self)
                                     .l1_mshrs = what->tight ? 1 : lines + 1,
                                     .l1_latency = 1,
                                     .line_bytes = GPC_WORLD_LINE_BYTES,
-                                    .partitions = what->tight ? 1 : lines,
+                                    .partitions = banks,
                                     .interleave_bytes = GPC_WORLD_LINE_BYTES,
                                     .l2_bytes = held * GPC_WORLD_LINE_BYTES,
                                     .l2_ways = held,
                                     .l2_mshrs = what->tight ? 1 : lines + 1,
+                                    .memory_units = 1,
+                                    .l3_bytes = held * GPC_WORLD_LINE_BYTES,
+                                    .l3_ways = held,
+                                    .l3_mshrs = what->tight ? 1 : lines + 1,
+                                    .global_units = 1,
+                                    .host_units = 1,
                                     .flit_bytes = 32,
                                     .timestamp_bits = what->timestamp_bits ? what->timestamp_bits : 32};
-    self->nodes = what->cores + self->machine.partitions;
 }
 
 static bool
@@ -52,9 +58,9 @@ program_fences(const gpc_explore_t *what)
 static int
 make_controllers(gpc_world_t *self)
 {
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         gpc_controller_t *unit = &self->controllers[node];
-        bool is_core = node < self->machine.cores;
+        const gpc_node_kind_t *kind = gpc_nodes_kind(&self->nodes, (gpc_node_t) node);
         *unit = (gpc_controller_t){.protocol = self->protocol,
                                    .options = self->options,
                                    .rule = self->rule,
@@ -65,22 +71,17 @@ make_controllers(gpc_world_t *self)
                                    .lane_lists = &self->lane_lists,
                                    .failure = &self->failure,
                                    .counts_arena = &self->apart,
+                                   .nodes = &self->nodes,
                                    .node = (gpc_node_t) node,
-                                   .index = is_core ? node : node - self->machine.cores,
+                                   .index = node - kind->first,
                                    .program_fences = program_fences(self->what)};
         gpc_stream_connect(&self->stream, &unit->tap);
-        const gpc_controller_type_t *type = NULL;
-        for (uint32_t i = 0; self->protocol->controllers[i]; i++) {
-            if (self->protocol->controllers[i]->position == (is_core ? GPC_AT_CORE : GPC_AT_BANK)) {
-                type = self->protocol->controllers[i];
-            }
-        }
-        int status = gpc_controller_init(unit, type, &self->arena);
+        int status = gpc_controller_init(unit, kind->type, &self->arena);
         if (status) {
             return status;
         }
-        if (is_core) {
-            self->l1s[node] = unit;
+        if (kind->position == GPC_AT_CORE) {
+            self->l1s[unit->index] = unit;
         }
     }
     return GPC_OK;
@@ -238,6 +239,7 @@ choose_protocol(gpc_world_t *self)
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
         self->num_networks++;
     }
+    make_machine(self);
     int status = what->timestamp_bits ? gpc_protocol_check_time(self->protocol, &self->failure) : GPC_OK;
     status = status ? status : gpc_protocol_check_join(self->protocol, &self->failure);
     if (status == GPC_OK) {
@@ -251,7 +253,8 @@ choose_protocol(gpc_world_t *self)
         return status;
     }
     self->protocol = gpc_protocol_resolve(self->protocol, self->options, &self->apart);
-    return self->protocol ? GPC_OK : GPC_ERROR_MEMORY;
+    return self->protocol ? gpc_nodes_list(&self->nodes, self->protocol, &self->machine, &self->failure)
+                          : GPC_ERROR_MEMORY;
 }
 
 /* ---- kinds of the protocol's fields ------------------------------------------------------------------------------ */
@@ -381,7 +384,7 @@ note_symmetry(gpc_world_t *self, const uint8_t *name_of_core)
 {
     gpc_symmetry_t *symmetry = &self->symmetries[self->num_symmetries++];
 
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         uint32_t name = node < self->machine.cores ? name_of_core[node] : node;
         symmetry->node[node] = (gpc_node_t) name;
         symmetry->node_at[name] = (uint8_t) node;
@@ -447,7 +450,7 @@ gpc_world_is_full(const gpc_world_t *self)
 static int
 make_state(gpc_world_t *self)
 {
-    size_t channels = (size_t) self->nodes * self->nodes * self->num_networks;
+    size_t channels = (size_t) self->nodes.count * self->nodes.count * self->num_networks;
 
     self->state = GPC_ARENA_TAKE(&self->arena, 1, gpc_world_state_t);
     self->channels = GPC_ARENA_TAKE(&self->arena, channels, gpc_list_t);
@@ -481,7 +484,6 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     int status = check_bounds(self);
     if (status == 0) {
         self->lines = gpc_world_line_number(self, what->variables - 1) + 1;
-        make_machine(self);
         status = choose_protocol(self);
     }
     if (status == 0) {
@@ -503,7 +505,7 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     if (status) {
         return status;
     }
-    for (uint32_t node = 0; node < self->nodes && status == 0; node++) {
+    for (uint32_t node = 0; node < self->nodes.count && status == 0; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
     if (status) {

@@ -6,6 +6,7 @@
 
 #include "check/accepted.h"
 #include "check/explore.h"
+#include "controller/nodes.h"
 #include "controller/protocol.h"
 #include "core/memory/order.h"
 
@@ -15,7 +16,8 @@
 #define GPC_WORLD_MAX_VARIABLES 4u
 #define GPC_WORLD_LINE_WORDS 2u
 #define GPC_WORLD_LINE_BYTES (4 * GPC_WORLD_LINE_WORDS)
-#define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES) /* each line has a bank of its own */
+/* Each line has a bank of its own; one node at every other position. */
+#define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES + GPC_NUM_POSITIONS - 2)
 
 typedef enum {
     GPC_MOVE_ISSUE,
@@ -79,7 +81,8 @@ typedef struct {
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
-    uint32_t num_networks, lines, nodes;
+    uint32_t num_networks, lines;
+    gpc_nodes_t nodes;
     bool has_times;                                      /* the protocol has fields that are TIME */
     bool has_logical_times;                              /* LOGICAL, encoded by their differences */
     uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
@@ -89,7 +92,7 @@ typedef struct {
     gpc_arena_t arena; /* the state */
     gpc_arena_t apart; /* counters and the resolved protocol, which are not part of a state */
     gpc_world_state_t *state;
-    gpc_list_t *channels; /* [nodes][nodes][num_networks] */
+    gpc_list_t *channels; /* [nodes.count][nodes.count][num_networks] */
     gpc_pool_t messages, lane_lists;
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
@@ -160,7 +163,7 @@ GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
 static inline gpc_list_t *
 gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)
 {
-    return &self->channels[(source * self->nodes + destination) * self->num_networks + network];
+    return &self->channels[(source * self->nodes.count + destination) * self->num_networks + network];
 }
 /* The line of a variable; packed variables are two per line. */
 static inline uint32_t

@@ -19,7 +19,7 @@ encode_access(const gpc_symmetry_t *symmetry, gpc_index_t access)
 static void
 encode_served(const gpc_world_t *self, const gpc_symmetry_t *symmetry, const gpc_msg_t *load, gpc_encoder_t *out)
 {
-    for (uint32_t source = 0; source < self->nodes; source++) {
+    for (uint32_t source = 0; source < self->nodes.count; source++) {
         const gpc_list_t *channel = gpc_world_channel(self, symmetry->node_at[source], load->source, 0);
         for (uint32_t network = 0; network < self->num_networks; network++) {
             gpc_index_t i = channel[network].head;
@@ -101,7 +101,7 @@ static void
 encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     gpc_encode_u64(out, self->state->background.count);
-    for (uint32_t name = 0; self->state->background.count && name < self->nodes; name++) {
+    for (uint32_t name = 0; self->state->background.count && name < self->nodes.count; name++) {
         gpc_index_t i = self->state->background.head;
         for (uint32_t n = self->state->background.count; n; n--) {
             const gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
@@ -162,7 +162,7 @@ static void
 encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     uint32_t ended = 0;
-    for (uint32_t node = 0; self->state->ended && node < self->nodes; node++) {
+    for (uint32_t node = 0; self->state->ended && node < self->nodes.count; node++) {
         ended |= (self->state->ended >> symmetry->node_at[node] & 1u) << node;
     }
     gpc_encode_u64(out, ended);
@@ -234,8 +234,8 @@ static void
 encode_channels(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
 {
     uint32_t name = 1;
-    for (uint32_t source = 0; source < self->nodes; source++) {
-        for (uint32_t destination = 0; destination < self->nodes; destination++) {
+    for (uint32_t source = 0; source < self->nodes.count; source++) {
+        for (uint32_t destination = 0; destination < self->nodes.count; destination++) {
             const gpc_list_t *channel =
                 gpc_world_channel(self, symmetry->node_at[source], symmetry->node_at[destination], 0);
             for (uint32_t network = 0; network < self->num_networks; network++, name++) {
@@ -276,7 +276,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
     encode_unordered(self, &self->state->answers, out);
     encode_timers(self, out);
     encode_background_timers(self, symmetry, out);
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         gpc_controller_encode(&self->controllers[symmetry->node_at[node]], out);
     }
     gpc_world_encode_accepted(self, symmetry, out);
@@ -322,7 +322,7 @@ scrub_line(const gpc_controller_t *unit, const gpc_tags_t *tags, gpc_index_t way
 void
 gpc_world_scrub(const gpc_world_t *self)
 {
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         const gpc_controller_t *unit = &self->controllers[node];
         const gpc_tags_t *tags = &unit->arrays[0];
         bool scrubs = unit->type->tables[0]->object == GPC_OVER_WORDS && unit->type->tables[0]->data_states;

@@ -91,7 +91,7 @@ gpc_world_may_begin(const gpc_world_t *self)
     if (self->state->timers.count || !are_at_kernel(self, GPC_NONE)) {
         return false;
     }
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         const gpc_controller_t *unit = &self->controllers[node];
         if (minds_ends(unit) && (!(self->state->ended >> node & 1) || *unit->launch_pending)) {
             return false;
@@ -105,13 +105,13 @@ gpc_world_begin(gpc_world_t *self)
 {
     int status = GPC_OK;
 
-    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_verify(&self->controllers[node], true);
     }
     if (status == GPC_OK) {
         status = gpc_world_check_accepted(self);
     }
-    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
     for (uint32_t core = 0; core < self->machine.cores; core++) {

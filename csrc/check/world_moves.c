@@ -54,8 +54,8 @@ add_deliveries(const gpc_world_t *self, gpc_moves_t *moves)
     const gpc_list_t *channel = self->channels;
     int status = GPC_OK;
 
-    for (uint32_t source = 0; source < self->nodes; source++) {
-        for (uint32_t destination = 0; destination < self->nodes; destination++) {
+    for (uint32_t source = 0; source < self->nodes.count; source++) {
+        for (uint32_t destination = 0; destination < self->nodes.count; destination++) {
             for (uint32_t network = 0; network < self->num_networks; network++, channel++) {
                 uint32_t there = channel->count;
                 uint32_t reach = self->protocol->networks[network].ordered && there ? 1 : there;
@@ -142,7 +142,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     for (uint32_t i = 0; i < self->state->answers.count && status == GPC_OK; i++) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_MEMORY, .position = (uint16_t) i});
     }
-    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = add_moves_of_node(self, node, moves);
     }
     if (status == GPC_OK && gpc_world_may_begin(self) && gpc_world_quiet(self)) {
@@ -406,12 +406,6 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
 
 /* ---- queries of the state ---------------------------------------------------------------------------------------- */
 
-static gpc_controller_t *
-bank_of(gpc_world_t *self, uint32_t line)
-{
-    return &self->controllers[self->machine.cores + line % self->machine.partitions];
-}
-
 static bool
 has_unit_table(const gpc_protocol_t *protocol)
 {
@@ -429,18 +423,18 @@ has_unit_table(const gpc_protocol_t *protocol)
 int
 gpc_world_monitor(gpc_world_t *self)
 {
-    gpc_units_t units = {.cores = self->l1s, .num_cores = self->machine.cores};
+    gpc_units_t units;
     int status = GPC_OK;
 
     if (!self->protocol->monitor || self->what->unwatched) {
         return GPC_OK;
     }
     for (uint32_t line = 0; line < self->lines && status == GPC_OK; line++) {
-        units.bank = bank_of(self, line);
+        units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
         status = self->protocol->monitor(&units, gpc_world_address(line));
     }
     if (status == GPC_OK && has_unit_table(self->protocol)) {
-        units.bank = NULL;
+        units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, GPC_NEVER);
         status = self->protocol->monitor(&units, GPC_NEVER);
     }
     return status;
@@ -464,12 +458,12 @@ gpc_world_quiet(const gpc_world_t *self)
     if (self->state->answers.count) {
         return false;
     }
-    for (uint32_t i = 0; i < self->nodes * self->nodes * self->num_networks; i++) {
+    for (uint32_t i = 0; i < self->nodes.count * self->nodes.count * self->num_networks; i++) {
         if (self->channels[i].count) {
             return false;
         }
     }
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         if (self->controllers[node].replay->count || *self->controllers[node].ready) {
             return false;
         }
@@ -483,9 +477,9 @@ gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
     uint32_t words[GPC_WORLD_LINE_WORDS], line = gpc_world_line_number(self, variable);
     uint32_t word = gpc_world_word_of(self, variable);
 
+    gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
     memcpy(words, self->state->memory[line], sizeof(words));
-    int status = self->protocol->host_read(self->l1s, self->machine.cores, bank_of(self, line), gpc_world_address(line),
-                                           UINT32_C(1) << word, words);
+    int status = self->protocol->host_read(&units, gpc_world_address(line), UINT32_C(1) << word, words);
     *value = words[word];
     return status;
 }

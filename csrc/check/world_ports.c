@@ -22,7 +22,7 @@ static int
 port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
 {
     gpc_world_t *self = world;
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         if (!(to->bits[node / 64] >> (node % 64) & 1)) {
             continue;
         }
@@ -102,7 +102,7 @@ port_room(const void *world, const gpc_controller_t *unit, uint8_t network)
 {
     const gpc_world_t *self = world;
     uint32_t sent = 0;
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         sent += gpc_world_channel(self, unit->node, node, network)->count;
     }
     return unit->type->outbox == 0 || sent < unit->type->outbox;
@@ -178,7 +178,7 @@ port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void
 {
     gpc_world_t *self = world;
     int status = GPC_OK;
-    for (uint32_t node = 0; node < self->nodes && status == GPC_OK; node++) {
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = what(&self->controllers[node], context);
     }
     return status;

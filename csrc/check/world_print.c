@@ -37,7 +37,7 @@ state_of(const gpc_controller_t *unit, gpc_address_t line)
 void
 gpc_world_look(const gpc_world_t *self, gpc_world_view_t *view)
 {
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         for (uint32_t line = 0; line < self->lines; line++) {
             const gpc_controller_t *unit = &self->controllers[node];
             view->state[node][line] = is_over_lines(unit) ? state_of(unit, gpc_world_address(line)) : 0;
@@ -123,7 +123,7 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
     gpc_world_look(self, &after);
     gpc_text_add_key(out, "changes");
     gpc_text_add(out, "[");
-    for (uint32_t node = 0; node < self->nodes; node++) {
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
         const gpc_controller_t *unit = &self->controllers[node];
         for (uint32_t line = 0; line < self->lines; line++) {
             if (!is_over_lines(unit) || before->state[node][line] == after.state[node][line]) {

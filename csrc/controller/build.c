@@ -3,13 +3,28 @@
 
 #include "controller/controller.h"
 
-static void
-standard_geometry(const gpc_controller_t *self, uint32_t *sets, uint32_t *ways)
+/* The machine's cache and MSHRs at a position; none beside the hierarchy. */
+typedef struct {
+    uint32_t bytes, ways, mshrs;
+} cache_t;
+
+static cache_t
+machine_cache(const gpc_controller_t *self)
 {
     const gpc_machine_t *m = self->machine;
-    bool bank = self->type->position == GPC_AT_BANK;
-    *ways = bank ? m->l2_ways : m->l1_ways;
-    *sets = (bank ? m->l2_bytes : m->l1_bytes) / m->line_bytes / *ways;
+    switch (self->type->position) {
+        case GPC_AT_CORE:
+            return (cache_t){m->l1_bytes, m->l1_ways, m->l1_mshrs};
+        case GPC_AT_BANK:
+            return (cache_t){m->l2_bytes, m->l2_ways, m->l2_mshrs};
+        case GPC_AT_MEMORY:
+            return (cache_t){m->l3_bytes, m->l3_ways, m->l3_mshrs};
+        case GPC_AT_GLOBAL:
+        case GPC_AT_HOST:
+        case GPC_NUM_POSITIONS:
+            break;
+    }
+    return (cache_t){0};
 }
 
 static uint16_t
@@ -52,8 +67,8 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
 
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
         const gpc_array_info_t *info = &self->type->arrays[i];
-        uint32_t sets, ways;
-        standard_geometry(self, &sets, &ways);
+        cache_t cache = machine_cache(self);
+        uint32_t ways = cache.ways, sets = ways ? cache.bytes / m->line_bytes / ways : 0;
         if (info->geometry) {
             info->geometry(m, self->options, &sets, &ways);
         }
@@ -81,16 +96,16 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
         self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
     }
-    uint32_t mshrs = type->position == GPC_AT_BANK ? m->l2_mshrs : m->l1_mshrs;
     self->first_bank = m->cores;
     self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    uint32_t mshrs = type->mshrs ? type->mshrs(m, self->options) : machine_cache(self).mshrs;
     int status = init_arrays(self, arena);
     self->ready = GPC_ARENA_TAKE(arena, 1, uint32_t);
     if (status == 0) {
         status = gpc_parts_init(self, arena);
     }
     if (status == 0) {
-        status = gpc_mshr_init(&self->mshrs, arena, type->mshrs ? type->mshrs(m, self->options) : mshrs,
+        status = gpc_mshr_init(&self->mshrs, arena, mshrs ? mshrs : 1 /* of a unit without transactions */,
                                described_size(type->mshr), m->line_bytes / 4, m->line_bytes, over_words(type));
     }
     if (status) {

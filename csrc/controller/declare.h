@@ -19,6 +19,7 @@
 
 typedef struct gpc_controller gpc_controller_t;
 typedef struct gpc_protocol gpc_protocol_t;
+typedef struct gpc_nodes gpc_nodes_t; /* controller/nodes.h */
 
 /* ---- the ports --------------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +61,7 @@ typedef struct {
 
 /* ---- what a file declares ------------------------------------------------------------------------------------------------ */
 
-typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_GLOBAL, GPC_AT_MEMORY, GPC_AT_HOST, GPC_NUM_POSITIONS } gpc_position_t;
+typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_MEMORY, GPC_AT_GLOBAL, GPC_AT_HOST, GPC_NUM_POSITIONS } gpc_position_t;
 
 #define GPC_TRAFFIC_CLASSES(X)                                                                                         \
     X(REQ, "requests and other control") X(LD, "data of loads") X(ST, "stores and their answers")                      \
@@ -261,12 +262,12 @@ typedef struct {
     bool two_views; /* LOGICAL: a core's reads and writes have clocks of their own, which fences join */
 } gpc_watched_t;
 
-/* The controllers that a protocol's own monitor checks. */
+/* The controllers that the host's accesses to a line and a protocol's own monitor concern. */
 typedef struct {
     gpc_controller_t *const *cores; /* [num_cores]: those at core position */
     uint32_t num_cores;
-    gpc_controller_t *bank;            /* the home of the line; NULL: the step concerned no line */
-    gpc_controller_t *global, *memory; /* NULL: the machine has none */
+    gpc_controller_t *bank;                   /* the home of the line; NULL: the step concerned no line */
+    gpc_controller_t *global, *memory, *host; /* NULL: the protocol has none */
 } gpc_units_t;
 
 typedef struct {
@@ -357,13 +358,10 @@ struct gpc_protocol {
     /* These timestamps are logical, counted from 0, a time like any other: cycles do not make them wrap around, and the explorer encodes
      * them as they are. A controller type's `rollovers` counts theirs. */
     bool logical_time;
-    /* Zero-time, uncounted accesses of the host, with nothing in flight. cores: the core-position controllers; bank: the
-     * line's home. They read and write the words of mask in the caches; the caller accesses memory: `words` enters
-     * with memory's content and leaves coherent (read); a write has already reached memory. */
-    int (*host_read)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                     gpc_mask_t mask, uint32_t *words);
-    int (*host_write)(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                      gpc_mask_t mask, const uint32_t *words);
+    /* Zero-time, uncounted accesses of the host, with nothing in flight. They read and write the words of mask in the caches; the caller
+     * accesses memory: `words` enters with memory's content and leaves coherent (read); a write has already reached memory. */
+    int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
+    int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
     /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with
      * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
     const gpc_watched_t *watched;
@@ -371,6 +369,8 @@ struct gpc_protocol {
     /* Whether an answer in flight serves a load of its line and core, if that depends on when the load issued; NULL: it does not.
      * The explorer, whose states have no times of issue, distinguishes states by it. */
     bool (*serves)(const gpc_msg_t *answer, const gpc_msg_t *load);
+    /* Lines meet in a part of their bank (a FIFO): the explorer has one bank for all of them. */
+    bool one_bank;
     const gpc_instant_filter_t *instant_filter; /* optional */
 };
 

@@ -4,13 +4,10 @@
 
 #include "controller/protocol.h"
 
-int gpc_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                  gpc_mask_t mask, uint32_t *words);
+int gpc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 /* Writes the L2's copy; L1 copies remain. */
-int gpc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                   gpc_mask_t mask, const uint32_t *words);
+int gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 /* The same, and drops all L1 copies. */
-int gpc_host_write_alone(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                         gpc_mask_t mask, const uint32_t *words);
+int gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "controller/nodes.h"
 
 gpc_node_t
 gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
@@ -12,18 +13,8 @@ gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
 gpc_node_t
 gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 {
-    switch (position) {
-        case GPC_AT_CORE:
-            return 0;
-        case GPC_AT_BANK:
-            return (gpc_node_t) unit->first_bank;
-        case GPC_AT_GLOBAL:
-        case GPC_AT_MEMORY:
-        case GPC_AT_HOST:
-        case GPC_NUM_POSITIONS:
-            break;
-    }
-    return unit->places && position < GPC_NUM_POSITIONS ? unit->places[position] : GPC_NO_NODE;
+    const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);
+    return kind ? kind->first : GPC_NO_NODE;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */

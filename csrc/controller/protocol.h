@@ -56,11 +56,10 @@ struct gpc_controller {
     gpc_failure_t *failure;
     gpc_arena_t *counts_arena; /* of counts and statistics; NULL: the same arena */
     gpc_node_t node;
-    uint32_t index; /* number of the core or bank */
+    uint32_t index; /* number among the nodes of its kind */
     uint32_t first_bank;
     gpc_interleaving_t interleaving; /* of lines over banks */
-    /* Borrowed; [GPC_NUM_POSITIONS]: node of the global, memory-side and host controller; NULL: the machine has none. */
-    const gpc_node_t *places;
+    const gpc_nodes_t *nodes;        /* borrowed */
     gpc_tags_t arrays[GPC_MAX_ARRAYS];
     gpc_part_t parts[GPC_MAX_PARTS];
     gpc_mshr_table_t mshrs;
@@ -209,7 +208,7 @@ gpc_step_pending(const gpc_step_t *x)
 }
 
 gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
-/* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when the machine has none. */
+/* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when there is none. */
 gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
 /* The line's way in the array, or GPC_NONE. */
 static inline gpc_index_t

@@ -13,18 +13,23 @@ static int
 make_clocks(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
-    uint32_t mhz[] = {m->core_mhz, m->l2_mhz, m->noc_mhz, m->dram_mhz};
-    uint64_t hz = gpc_clock_common_hz(mhz, GPC_COUNT_OF(mhz));
-
+    uint32_t mhz[2 + GPC_NUM_POSITIONS] = {m->noc_mhz, m->dram_mhz};
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        mhz[2 + i] = gpc_position_mhz(m, gpu->nodes.kinds[i].position);
+    }
+    uint64_t hz = gpc_clock_common_hz(mhz, 2 + gpu->nodes.num_kinds);
     if (hz == 0) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "clocks of %u, %u, %u and %u MHz: their least common multiple must be at most 2^40 Hz", mhz[0],
-                        mhz[1], mhz[2], mhz[3]);
+                        "clocks of %u (cores), %u (L2), %u (network) and %u MHz (DRAM): the least common multiple of "
+                        "all clocks must be at most 2^40 Hz",
+                        m->core_mhz, m->l2_mhz, m->noc_mhz, m->dram_mhz);
     }
     gpu->core_clock.period = hz / (UINT64_C(1000000) * m->core_mhz);
-    gpu->l2_clock.period = hz / (UINT64_C(1000000) * m->l2_mhz);
     gpu->noc_clock.period = hz / (UINT64_C(1000000) * m->noc_mhz);
     gpu->dram_clock.period = hz / (UINT64_C(1000000) * m->dram_mhz);
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        gpu->services[i].clock.period = hz / (UINT64_C(1000000) * mhz[2 + i]);
+    }
     return 0;
 }
 
@@ -54,11 +59,12 @@ int
 gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
     const gpc_machine_t *m = &gpu->machine;
-    gpc_node_t bank = (gpc_node_t) m->cores;
+    gpc_node_t bank = gpc_nodes_at(&gpu->nodes, GPC_AT_BANK)->first;
+    gpc_service_t *service = &gpu->services[GPC_AT_BANK];
     uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
              down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
     gpc_tick_t noc = gpu->noc_clock.period, core = gpu->core_clock.period;
-    gpc_tick_t step = gpc_clock_edge(gpu->l2_clock, gpc_network_zero_load(&gpu->network, 0, bank, up) * noc);
+    gpc_tick_t step = gpc_clock_edge(service->clock, gpc_network_zero_load(&gpu->network, 0, bank, up) * noc);
     gpc_tick_t answer = gpc_network_zero_load(&gpu->network, bank, 0, down) * noc;
     gpc_tick_t whole = m->l2_round_trip * core;
 
@@ -67,13 +73,13 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
                         "l2_round_trip = %u core cycles: must be at least %llu (network traversal)", m->l2_round_trip,
                         (unsigned long long) ((gpc_clock_edge(gpu->noc_clock, step) + answer + core - 1) / core));
     }
-    gpu->bank_ticks = (whole - step - answer) / gpu->l2_clock.period * gpu->l2_clock.period;
-    gpc_tick_t back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
+    service->pipeline_ticks = (whole - step - answer) / service->clock.period * service->clock.period;
+    gpc_tick_t back = gpc_clock_edge(gpu->noc_clock, step + service->pipeline_ticks) + answer;
     while (back > whole) { /* clocks without common edges: the network's next edge was too late */
-        gpu->bank_ticks -= gpu->l2_clock.period;
-        back = gpc_clock_edge(gpu->noc_clock, step + gpu->bank_ticks) + answer;
+        service->pipeline_ticks -= service->clock.period;
+        back = gpc_clock_edge(gpu->noc_clock, step + service->pipeline_ticks) + answer;
     }
-    gpu->bank_stages = (uint32_t) (gpu->bank_ticks / gpu->l2_clock.period);
+    service->pipeline_stages = (uint32_t) (service->pipeline_ticks / service->clock.period);
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
     return derive_memory(gpu, dram);
 }
@@ -134,23 +140,33 @@ make_fabric(gpc_gpu_t *gpu)
     return status;
 }
 
-static const gpc_controller_type_t *
-type_at(const gpc_protocol_t *protocol, gpc_position_t position)
+/* What distinguishes the positions. A controller that sends requests to the next level takes none while any outbox is
+ * full, and a home none while its answers have no room. */
+static void
+make_services(gpc_gpu_t *gpu)
 {
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        if (protocol->controllers[i]->position == position) {
-            return protocol->controllers[i];
-        }
+    uint8_t requests = 0;
+
+    for (uint32_t i = 0; i < gpu->num_networks; i++) {
+        requests |= (uint8_t) (gpu->protocol->networks[i].requests << i);
     }
-    return NULL;
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        const gpc_node_kind_t *kind = &gpu->nodes.kinds[i];
+        gpc_service_t *service = &gpu->services[i];
+        service->has_core = kind->position == GPC_AT_CORE;
+        service->inputs = !service->has_core;
+        service->fetches = kind->level == gpu->nodes.top;
+        service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
+        service->needs_room = service->fetches ? (uint8_t) ~requests : UINT8_MAX;
+    }
 }
 
-/* A bank's outbox includes its pipeline: one message per stage, and a few that wait for the network. */
+/* An outbox includes the controller's pipeline: one message per stage, and a few that wait for the network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     uint32_t declared = gpu->controllers[node].type->outbox;
-    return (declared ? declared : GPC_OUTBOX_LIMIT) + (gpc_gpu_is_core(gpu, node) ? 0 : gpu->bank_stages);
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + gpc_gpu_service(gpu, node)->pipeline_stages;
 }
 
 void
@@ -178,6 +194,40 @@ gpc_gpu_clear_queues(gpc_gpu_t *gpu)
 }
 
 static int
+make_kind(gpc_gpu_t *gpu, uint32_t number)
+{
+    const gpc_node_kind_t *kind = &gpu->nodes.kinds[number];
+
+    for (uint32_t index = 0; index < kind->count; index++) {
+        gpc_node_t node = (gpc_node_t) (kind->first + index);
+        gpc_controller_t *unit = &gpu->controllers[node];
+        *unit = (gpc_controller_t){.protocol = gpu->protocol,
+                                   .options = gpu->options,
+                                   .rule = gpu->rule,
+                                   .machine = &gpu->machine,
+                                   .ports = &gpc_gpu_ports,
+                                   .world = gpu,
+                                   .messages = &gpu->messages,
+                                   .lane_lists = &gpu->lane_lists,
+                                   .failure = &gpu->failure,
+                                   .instant_filter = gpu->instant_filter,
+                                   .nodes = &gpu->nodes,
+                                   .node = node,
+                                   .index = index};
+        gpc_stream_connect(&gpu->stream, &unit->tap);
+        int status = gpc_controller_init(unit, kind->type, &gpu->arena);
+        if (status) {
+            return status;
+        }
+        gpu->queues[node].kind = (uint8_t) number;
+        if (kind->position == GPC_AT_CORE) {
+            gpu->l1s[index] = unit;
+        }
+    }
+    return 0;
+}
+
+static int
 make_controllers(gpc_gpu_t *gpu)
 {
     uint32_t nodes = gpc_gpu_nodes(gpu);
@@ -197,29 +247,10 @@ make_controllers(gpc_gpu_t *gpu)
             return GPC_ERROR_MEMORY;
         }
     }
-    for (uint32_t node = 0; node < nodes; node++) {
-        bool is_core = gpc_gpu_is_core(gpu, (gpc_node_t) node);
-        gpc_controller_t *unit = &gpu->controllers[node];
-        *unit = (gpc_controller_t){.protocol = gpu->protocol,
-                                   .options = gpu->options,
-                                   .rule = gpu->rule,
-                                   .machine = &gpu->machine,
-                                   .ports = &gpc_gpu_ports,
-                                   .world = gpu,
-                                   .messages = &gpu->messages,
-                                   .lane_lists = &gpu->lane_lists,
-                                   .failure = &gpu->failure,
-                                   .instant_filter = gpu->instant_filter,
-                                   .node = (gpc_node_t) node,
-                                   .index = is_core ? node : node - gpu->machine.cores};
-        gpc_stream_connect(&gpu->stream, &unit->tap);
-        int status =
-            gpc_controller_init(unit, type_at(gpu->protocol, is_core ? GPC_AT_CORE : GPC_AT_BANK), &gpu->arena);
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        int status = make_kind(gpu, i);
         if (status) {
             return status;
-        }
-        if (is_core) {
-            gpu->l1s[node] = unit;
         }
     }
     gpc_gpu_clear_queues(gpu);
@@ -247,6 +278,7 @@ make_pools(gpc_gpu_t *gpu)
     const gpc_machine_t *m = &gpu->machine;
     uint32_t requests = m->cores * m->requests_per_core * (splits_requests(gpu->protocol) ? 2 : 1);
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
+    messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
     if (status == 0) {
@@ -303,7 +335,12 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         return status;
     }
     gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, &gpu->constants);
-    return gpu->protocol ? 0 : GPC_ERROR_MEMORY;
+    if (!gpu->protocol) {
+        return GPC_ERROR_MEMORY;
+    }
+    status = gpc_nodes_list(&gpu->nodes, gpu->protocol, &gpu->machine, &gpu->failure);
+    make_services(gpu);
+    return status;
 }
 
 static int

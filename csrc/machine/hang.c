@@ -202,8 +202,8 @@ coherent_word(void *world, gpc_address_t address)
     gpc_address_t line = address / gpu->machine.line_bytes * gpu->machine.line_bytes;
     uint32_t data[GPC_MAX_LINE_WORDS], i = (uint32_t) (address - line) / 4;
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
-    int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line,
-                                          UINT32_C(1) << i, data);
+    gpc_units_t units = gpc_gpu_units(gpu, line);
+    int status = gpu->protocol->host_read(&units, line, UINT32_C(1) << i, data);
     (void) status; /* the launch has failed already */
     return data[i];
 }

@@ -105,11 +105,19 @@ visit_controller(const host_access_t *access, const gpc_controller_t *unit, visi
     return 0;
 }
 
+/* Ways of all arrays. */
 static uint64_t
 cached_lines(const gpc_gpu_t *gpu)
 {
-    const gpc_machine_t *m = &gpu->machine;
-    return ((uint64_t) m->cores * m->l1_bytes + (uint64_t) m->partitions * m->l2_bytes) / m->line_bytes;
+    uint64_t lines = 0;
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        const gpc_node_kind_t *kind = &gpu->nodes.kinds[i];
+        const gpc_controller_t *unit = &gpu->controllers[kind->first];
+        for (uint32_t array = 0; array < GPC_MAX_ARRAYS && unit->type->arrays[array].name; array++) {
+            lines += (uint64_t) kind->count * unit->arrays[array].sets * unit->arrays[array].ways;
+        }
+    }
+    return lines;
 }
 
 static int
@@ -137,10 +145,11 @@ static int
 read_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
 {
     gpc_gpu_t *gpu = access->gpu;
+    gpc_units_t units = gpc_gpu_units(gpu, line);
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
-    int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line, mask, data);
+    int status = gpu->protocol->host_read(&units, line, mask, data);
     for (; mask; mask &= mask - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(mask);
         access->out[(line + 4 * word - access->address) / 4] = data[word];
@@ -152,10 +161,11 @@ static int
 write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
 {
     gpc_gpu_t *gpu = access->gpu;
+    gpc_units_t units = gpc_gpu_units(gpu, line);
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* memory holds the written words already */
-    return gpu->protocol->host_write(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line, mask, data);
+    return gpu->protocol->host_write(&units, line, mask, data);
 }
 
 int

@@ -7,6 +7,7 @@
 
 #include "check/monitor.h"
 #include "check/race.h"
+#include "controller/nodes.h"
 #include "controller/protocol.h"
 #include "core/core.h"
 #include "core/memory/order.h"
@@ -26,6 +27,7 @@ typedef struct {     /* the members that every turn reads come first */
     gpc_tick_t taken; /* tick of its last input (a bank takes one per cycle); GPC_NEVER: none yet */
     gpc_tick_t acted; /* tick of the last steps of its ready entries (once per cycle); GPC_NEVER: none yet */
     gpc_list_t inbox; /* fills and timers */
+    uint8_t kind;     /* index of the node kind */
     uint8_t inputs;   /* bit: a network with a message to take, in the register or in its buffer */
     uint8_t full;     /* bit: a network whose outbox is full */
     bool offer_held;  /* the L1 has not taken the core's oldest request, or the core must not offer it yet */
@@ -36,6 +38,18 @@ typedef struct {     /* the members that every turn reads come first */
     uint32_t queued[GPC_MAX_NETWORKS];   /* messages in the outbox, and those that wait for room in the network */
     gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent messages in the controller's pipeline */
 } gpc_node_queues_t;
+
+/* How the machine serves the controllers of a node kind. */
+typedef struct {
+    gpc_clock_t clock;
+    gpc_tick_t pipeline_ticks; /* from a step to its messages at the network */
+    uint32_t pipeline_stages;  /* the same in whole cycles of the clock */
+    uint8_t inputs;            /* taken per cycle; 0: each when it arrives */
+    uint8_t needs_room;        /* bit n: a request is taken only if the outbox of network n has room */
+    bool has_core;             /* takes the requests of a core */
+    bool fetches;              /* accesses memory: a request is taken only if the memory queue has room */
+    bool own_channel;          /* each controller has a memory channel of its own */
+} gpc_service_t;
 
 /* State of the machine as a whole; in the arena. */
 typedef struct {
@@ -99,9 +113,9 @@ struct gpc_gpu {
     bool ends; /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */
 
     gpc_interleaving_t interleaving; /* of lines over banks */
-    gpc_clock_t core_clock, l2_clock, noc_clock, dram_clock;
-    gpc_tick_t bank_ticks;   /* from a bank's step to its messages at the network */
-    uint32_t bank_stages;    /* the same in whole L2 cycles */
+    gpc_nodes_t nodes;
+    gpc_service_t services[GPC_NUM_POSITIONS]; /* of each node kind */
+    gpc_clock_t core_clock, noc_clock, dram_clock;
     gpc_cycle_t fill_cycles; /* from the arrival of an answer at the L1 to its use */
 
     gpc_failure_t failure;
@@ -113,9 +127,9 @@ struct gpc_gpu {
     gpc_network_t network;
     gpc_dram_t dram;
     gpc_memory_t *memory;
-    gpc_controller_t *controllers; /* owned; [cores + partitions], L1s first */
+    gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
     gpc_controller_t **l1s;        /* owned; [cores] */
-    gpc_node_queues_t *queues;     /* [cores + partitions] */
+    gpc_node_queues_t *queues;     /* [nodes] */
     gpc_tick_t *core_turns;        /* [cores] */
     gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
@@ -133,19 +147,19 @@ extern const gpc_ports_t gpc_gpu_ports;
 static inline uint32_t
 gpc_gpu_nodes(const gpc_gpu_t *gpu)
 {
-    return gpu->machine.cores + gpu->machine.partitions;
+    return gpu->nodes.count;
 }
-static inline bool
-gpc_gpu_is_core(const gpc_gpu_t *gpu, gpc_node_t node)
+static inline const gpc_service_t *
+gpc_gpu_service(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return node < gpu->machine.cores;
+    return &gpu->services[gpu->queues[node].kind];
 }
 
-/* The controller of a line's home bank. */
-static inline gpc_controller_t *
-gpc_gpu_home_of(gpc_gpu_t *gpu, gpc_address_t line)
+/* The controllers that an access to the line concerns. */
+static inline gpc_units_t
+gpc_gpu_units(const gpc_gpu_t *gpu, gpc_address_t line)
 {
-    return &gpu->controllers[gpu->machine.cores + gpc_bank_of(gpu->interleaving, line)];
+    return gpc_nodes_units(&gpu->nodes, gpu->controllers, gpu->l1s, line);
 }
 
 /* Memory channels: of the partitions, or apart from them. */
@@ -154,12 +168,13 @@ gpc_gpu_channels(const gpc_gpu_t *gpu)
 {
     return gpu->machine.dram_channels ? gpu->machine.dram_channels : gpu->machine.partitions;
 }
-/* The channel of a line of the bank: its own, or selected by the address bits above the bank's. */
+/* The channel of a line: its bank's own, or selected by the address bits above the bank's. */
 static inline uint32_t
-gpc_gpu_channel_of(const gpc_gpu_t *gpu, uint32_t bank, gpc_address_t line)
+gpc_gpu_channel_of(const gpc_gpu_t *gpu, gpc_address_t line)
 {
     uint64_t pieces = line / gpu->machine.interleave_bytes / gpu->machine.partitions;
-    return gpu->machine.dram_channels ? (uint32_t) (pieces % gpu->machine.dram_channels) : bank;
+    return gpu->machine.dram_channels ? (uint32_t) (pieces % gpu->machine.dram_channels)
+                                      : gpc_bank_of(gpu->interleaving, line);
 }
 
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */

@@ -174,8 +174,9 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = note;
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
-    uint32_t channel = gpc_gpu_channel_of(gpu, unit->index, line);
-    if (gpu->machine.dram_channels) { /* to the channel's corner and back */
+    uint32_t channel = gpc_gpu_channel_of(gpu, line);
+    if (gpu->machine.dram_channels &&
+        gpc_nodes_kind(&gpu->nodes, unit->node)->position == GPC_AT_BANK) { /* to the channel's corner and back */
         gpc_msg_at(&gpu->messages, message)->ready =
             2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->network, unit->node, channel) * gpu->machine.noc_latency *
             gpu->noc_clock.period;
@@ -187,7 +188,8 @@ static int
 port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     gpc_gpu_t *gpu = world;
-    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, unit->index, line), line, mask, words);
+    (void) unit;
+    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, line), line, mask, words);
 }
 
 static int
@@ -206,14 +208,15 @@ static int
 port_newest(void *world, gpc_address_t line, uint32_t *words)
 {
     gpc_gpu_t *gpu = world;
-    gpc_controller_t *bank = gpc_gpu_home_of(gpu, line);
+    gpc_units_t units = gpc_gpu_units(gpu, line);
+    const gpc_controller_t *bank = units.bank;
     gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, words);
     if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE) {
         return GPC_OK;
     }
-    return gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, bank, line, gpc_all_words(bank), words);
+    return gpu->protocol->host_read(&units, line, gpc_all_words(bank), words);
 }
 
 /* ---- timers ------------------------------------------------------------------------------------------------------ */

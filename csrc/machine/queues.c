@@ -1,7 +1,7 @@
 /* queues.c: the queues of a controller: outboxes to the network, input registers from it, and inboxes for fills and
- * timers.
+ * timers. gpc_service_t describes what differs between node kinds.
  *
- * A bank takes one input per L2 cycle: fills and timers first, then answers, replayed requests and requests, each from
+ * A controller takes one input per cycle of its clock: fills and timers first, then answers, replayed requests and requests, each from
  * the highest network down, so that an answer never waits behind a request. An L1 takes network inputs when they arrive
  * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
  * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
@@ -20,11 +20,11 @@ int
 gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
-    gpc_clock_t clock = gpc_gpu_is_core(gpu, node) ? gpu->core_clock : gpu->l2_clock;
-    gpc_tick_t tick = gpc_clock_edge(clock, from);
+    const gpc_service_t *service = gpc_gpu_service(gpu, node);
+    gpc_tick_t tick = gpc_clock_edge(service->clock, from);
 
-    if (tick == queues->taken && !gpc_gpu_is_core(gpu, node)) {
-        tick += clock.period;
+    if (tick == queues->taken && service->inputs) {
+        tick += service->clock.period;
     }
     if (queues->turn <= tick) {
         return GPC_OK;
@@ -63,10 +63,11 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */
 
+/* Whether an outbox that a request may add to is full. */
 static inline bool
 outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return gpu->queues[node].full != 0;
+    return (gpu->queues[node].full & gpc_gpu_service(gpu, node)->needs_room) != 0;
 }
 
 /* Bit n: network n carries requests. */
@@ -141,14 +142,14 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OK;
 }
 
-/* Whether the bank's channel, or each of those apart from banks, has room. */
+/* Whether each memory channel that the controller accesses has room. */
 static bool
 memory_has_room(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (!gpu->machine.dram_channels) {
-        return gpc_dram_room(&gpu->dram, node - gpu->machine.cores) > 0;
+    if (gpc_gpu_service(gpu, node)->own_channel) {
+        return gpc_dram_room(&gpu->dram, gpu->controllers[node].index) > 0;
     }
-    for (uint32_t channel = 0; channel < gpu->machine.dram_channels; channel++) {
+    for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
         if (gpc_dram_room(&gpu->dram, channel) == 0) {
             return false;
         }
@@ -160,10 +161,7 @@ memory_has_room(const gpc_gpu_t *gpu, gpc_node_t node)
 static bool
 may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (gpc_gpu_is_core(gpu, node)) {
-        return !outbox_full(gpu, node);
-    }
-    return !(gpu->queues[node].full & ~requests_at(gpu, node)) && memory_has_room(gpu, node);
+    return !outbox_full(gpu, node) && (!gpc_gpu_service(gpu, node)->fetches || memory_has_room(gpu, node));
 }
 
 /* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
@@ -194,7 +192,7 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
     if (status) {
         return status;
     }
-    if (gpc_gpu_is_core(gpu, node)) {
+    if (gpc_gpu_service(gpu, node)->has_core) {
         if (!gpu->queues[node].offer_held || outbox_full(gpu, node)) {
             return GPC_OK;
         }
@@ -248,7 +246,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (++queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    msg->ready = tick_now(gpu) + (gpc_gpu_is_core(gpu, from->node) ? 0 : gpu->bank_ticks);
+    msg->ready = tick_now(gpu) + gpc_gpu_service(gpu, from->node)->pipeline_ticks;
     if (msg->ready == tick_now(gpu) && outbox->count == 0) {
         return offer_to_network(gpu, from->node, message);
     }
@@ -399,7 +397,7 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
             return status;
         }
     }
-    if (gpc_gpu_is_core(gpu, node)) {
+    if (gpc_gpu_service(gpu, node)->has_core) {
         status = retry_held_offer(gpu, node);
     }
     /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule a turn */
@@ -416,18 +414,17 @@ may_turn_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_tick_t now = tick_now(gpu);
-    bool is_core = gpc_gpu_is_core(gpu, node);
-    gpc_clock_t clock = is_core ? gpu->core_clock : gpu->l2_clock;
-    return queues->turn > now && (is_core || queues->taken != now) && gpc_clock_past(clock, now) == 0;
+    const gpc_service_t *service = gpc_gpu_service(gpu, node);
+    return queues->turn > now && (!service->inputs || queues->taken != now) && gpc_clock_past(service->clock, now) == 0;
 }
 
-/* An L1 takes an arriving message immediately; a bank acts after all arrivals of this tick, because fills go first. */
+/* An L1 takes an arriving message immediately; others act after all arrivals of this tick, because fills go first. */
 int
 gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 {
     gpc_gpu_t *gpu = world;
     gpu->queues[node].inputs |= (uint8_t) (1u << network);
-    if (gpc_gpu_is_core(gpu, node) && may_turn_at_once(gpu, node)) {
+    if (!gpc_gpu_service(gpu, node)->inputs && may_turn_at_once(gpu, node)) {
         return take_turn(gpu, node);
     }
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
@@ -490,8 +487,13 @@ int
 gpc_gpu_dram_room(void *world, uint32_t channel)
 {
     gpc_gpu_t *gpu = world;
-    bool apart = gpu->machine.dram_channels != 0;
-    uint32_t first = gpu->machine.cores + (apart ? 0 : channel), end = apart ? gpc_gpu_nodes(gpu) : first + 1;
+    const gpc_service_t *service = gpu->services;
+    const gpc_node_kind_t *kind = gpu->nodes.kinds;
+    while (!service->fetches) {
+        service++, kind++;
+    }
+    uint32_t first = kind->first + (service->own_channel ? channel : 0);
+    uint32_t end = service->own_channel ? first + 1 : kind->first + kind->count;
     int status = GPC_OK;
 
     for (uint32_t node = first; node < end && status == GPC_OK; node++) {

@@ -64,8 +64,8 @@ gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "%s, %s, core cycle %llu, %u messages, %u events\n", gpu->protocol->id, gpc_rule_name(gpu->rule),
                  (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
                  gpu->messages.state->in_use, gpc_wheel_count(&gpu->wheel));
-    gpc_text_add(out, "bank pipeline %llu ticks, fill %llu cycles\n", (unsigned long long) gpu->bank_ticks,
-                 (unsigned long long) gpu->fill_cycles);
+    gpc_text_add(out, "bank pipeline %llu ticks, fill %llu cycles\n",
+                 (unsigned long long) gpu->services[GPC_AT_BANK].pipeline_ticks, (unsigned long long) gpu->fill_cycles);
     (void) gpc_cores_explain_wait(&gpu->cores, out, 64);
     gpc_text_add(out, "\n");
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {

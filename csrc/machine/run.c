@@ -11,11 +11,13 @@ common_edge(const gpc_gpu_t *gpu)
     gpc_tick_t tick = gpc_wheel_now(&gpu->wheel);
     for (uint32_t i = 0; i < 1024; i++) { /* begin the launch at a common clock edge, if one is near */
         gpc_tick_t edge = gpc_clock_edge(gpu->core_clock, tick);
-        gpc_tick_t other = gpc_clock_edge(gpu->noc_clock, gpc_clock_edge(gpu->l2_clock, edge));
-        if (edge == other && gpc_clock_edge(gpu->l2_clock, edge) == edge) {
+        tick = gpc_clock_edge(gpu->noc_clock, edge);
+        for (uint32_t kind = 0; kind < gpu->nodes.num_kinds; kind++) {
+            tick = gpc_clock_edge(gpu->services[kind].clock, tick);
+        }
+        if (tick == edge) {
             return edge;
         }
-        tick = other > edge ? other : edge + 1;
     }
     return gpc_clock_edge(gpu->core_clock, gpc_wheel_now(&gpu->wheel));
 }
@@ -373,8 +375,8 @@ save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
                 continue;
             }
             gpc_memory_read(gpu->memory, line, words, data);
-            int status = gpu->protocol->host_read(gpu->l1s, gpu->machine.cores, gpc_gpu_home_of(gpu, line), line,
-                                                  gpc_all_words(unit), data);
+            gpc_units_t units = gpc_gpu_units(gpu, line);
+            int status = gpu->protocol->host_read(&units, line, gpc_all_words(unit), data);
             if (status == 0) {
                 status = gpc_memory_write(gpu->memory, line, words, data);
             }

@@ -30,11 +30,11 @@ sum_cores(const gpc_gpu_t *gpu)
 }
 
 static gpc_controller_statistics_t
-sum_controllers(const gpc_gpu_t *gpu, uint32_t first, uint32_t end)
+sum_controllers(const gpc_gpu_t *gpu, const gpc_node_kind_t *kind)
 {
     gpc_controller_statistics_t sum = {0};
-    for (uint32_t node = first; node < end; node++) {
-        const gpc_controller_statistics_t *one = gpu->controllers[node].statistics;
+    for (uint32_t i = 0; i < kind->count; i++) {
+        const gpc_controller_statistics_t *one = gpu->controllers[kind->first + i].statistics;
 #define X(name, text) sum.name += one->name;
         GPC_CONTROLLER_STATISTICS(X)
 #undef X
@@ -42,15 +42,24 @@ sum_controllers(const gpc_gpu_t *gpu, uint32_t first, uint32_t end)
     return sum;
 }
 
+/* A group for each node kind, by its level ("l1", "l2") or position. */
 static void
-add_controllers(gpc_text_t *out, const char *key, const gpc_controller_statistics_t *sum)
+add_controllers(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, sum->name);
-    GPC_CONTROLLER_STATISTICS(X)
+    static const char *const groups[GPC_NUM_POSITIONS] = {[GPC_AT_CORE] = "l1",
+                                                          [GPC_AT_BANK] = "l2",
+                                                          [GPC_AT_MEMORY] = "l3",
+                                                          [GPC_AT_GLOBAL] = "global",
+                                                          [GPC_AT_HOST] = "host"};
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        gpc_controller_statistics_t sum = sum_controllers(gpu, &gpu->nodes.kinds[i]);
+        gpc_text_add_key(out, groups[gpu->nodes.kinds[i].position]);
+        gpc_text_add(out, "{");
+#define X(name, text) add_count(out, #name, sum.name);
+        GPC_CONTROLLER_STATISTICS(X)
 #undef X
-    gpc_text_add(out, "}");
+        gpc_text_add(out, "}");
+    }
 }
 
 static void
@@ -245,8 +254,6 @@ int
 gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_core_statistics_t cores = sum_cores(gpu);
-    gpc_controller_statistics_t l1 = sum_controllers(gpu, 0, gpu->machine.cores);
-    gpc_controller_statistics_t l2 = sum_controllers(gpu, gpu->machine.cores, gpc_gpu_nodes(gpu));
 
     gpc_text_add(out, "{");
     add_count(out, "cycles", gpc_gpu_cycles(gpu));
@@ -256,8 +263,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_count(out, "thread_instructions", cores.thread_instructions);
     add_count(out, "memory_instructions", cores.memory_instructions);
     add_count(out, "events", gpu->state->events);
-    add_controllers(out, "l1", &l1);
-    add_controllers(out, "l2", &l2);
+    add_controllers(gpu, out);
     add_traffic(gpu, out);
     add_cores(out, &cores);
     add_stalls(out, &cores);

@@ -15,9 +15,10 @@ bits_for(uint64_t values)
 /* Hardware bits of a field: a node by its number, a node set with one bit per core, a time by the machine's
  * timestamps. */
 static uint32_t
-bits_of_field(const gpc_field_t *field, const gpc_machine_t *m)
+bits_of_field(const gpc_field_t *field, const gpc_controller_t *unit)
 {
-    uint32_t node = bits_for(m->cores + m->partitions), words = m->line_bytes / 4;
+    const gpc_machine_t *m = unit->machine;
+    uint32_t node = bits_for(unit->nodes->count), words = m->line_bytes / 4;
     uint32_t nodes = field->size / (uint32_t) sizeof(gpc_node_t);
     switch (field->kind) {
         case GPC_FIELD_TIME:
@@ -40,12 +41,12 @@ bits_of_field(const gpc_field_t *field, const gpc_machine_t *m)
 }
 
 static uint32_t
-bits_of(gpc_describe_t describe, const gpc_machine_t *m)
+bits_of(gpc_describe_t describe, const gpc_controller_t *unit)
 {
     const gpc_described_t *described = describe ? describe() : NULL;
     uint32_t bits = 0;
     for (uint32_t i = 0; described && i < described->count; i++) {
-        bits += bits_of_field(&described->fields[i], m);
+        bits += bits_of_field(&described->fields[i], unit);
     }
     return bits;
 }
@@ -73,7 +74,7 @@ array_storage(const gpc_controller_t *unit, uint32_t array)
         }
     }
     uint32_t index = bits_for(m->line_bytes) + bits_for(tags->sets);
-    it.bits += (index < 32 ? 32 - index : 0) + bits_of(info->line, m) + (info->has_data ? 8 * m->line_bytes : 0);
+    it.bits += (index < 32 ? 32 - index : 0) + bits_of(info->line, unit) + (info->has_data ? 8 * m->line_bytes : 0);
     return it;
 }
 
@@ -89,7 +90,7 @@ part_storage(const gpc_controller_t *unit, uint32_t part)
             it.bits += bits_for(type->tables[t]->num_states);
         }
     }
-    it.bits += 32 - bits_for(m->line_bytes) + bits_of(type->parts[part].entry, m);
+    it.bits += 32 - bits_for(m->line_bytes) + bits_of(type->parts[part].entry, unit);
     return it;
 }
 

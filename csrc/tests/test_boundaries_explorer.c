@@ -128,10 +128,9 @@ answers_to_table_1(const gpc_controller_t *unit, const gpc_msg_t *msg)
 }
 
 static int
-read_memory(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-            gpc_mask_t mask, uint32_t *words)
+read_memory(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
-    (void) cores, (void) num_cores, (void) bank, (void) line, (void) mask, (void) words;
+    (void) units, (void) line, (void) mask, (void) words;
     return GPC_OK;
 }
 

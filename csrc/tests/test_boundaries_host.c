@@ -19,10 +19,10 @@ sets_of_four(const gpc_machine_t *machine, const int64_t *options, uint32_t *set
 
 /* The line's words in a write cache; NULL: no write cache holds it. */
 static uint32_t *
-written(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line)
+written(const gpc_units_t *units, gpc_address_t line)
 {
-    for (uint32_t i = 0; i < num_cores; i++) {
-        const gpc_tags_t *tags = &cores[i]->arrays[WRITE_CACHE];
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        const gpc_tags_t *tags = &units->cores[i]->arrays[WRITE_CACHE];
         gpc_index_t way = gpc_tags_find(tags, line);
         if (way != GPC_NONE) {
             return gpc_tags_words(tags, way);
@@ -32,26 +32,24 @@ written(gpc_controller_t *const *cores, uint32_t num_cores, gpc_address_t line)
 }
 
 static int
-host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-          gpc_mask_t mask, uint32_t *words)
+host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
-    const uint32_t *newest = written(cores, num_cores, line);
+    const uint32_t *newest = written(units, line);
     if (newest) {
         gpc_merge_words(words, newest, mask);
         return GPC_OK;
     }
-    return gpc_host_read(cores, num_cores, bank, line, mask, words);
+    return gpc_host_read(units, line, mask, words);
 }
 
 static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-           gpc_mask_t mask, const uint32_t *words)
+host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    uint32_t *newest = written(cores, num_cores, line);
+    uint32_t *newest = written(units, line);
     if (newest) {
         gpc_merge_words(newest, words, mask);
     }
-    return gpc_host_write(cores, num_cores, bank, line, mask, words);
+    return gpc_host_write(units, line, mask, words);
 }
 
 static gpc_protocol_t protocol;
@@ -122,7 +120,8 @@ an_abort_saves_a_second_array(void)
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), WORDS, 4, 64), 0);
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 10), GPC_RUN_MORE);
     gpc_gpu_abort(it.gpu);
-    CHECK(written(it.gpu->l1s, test_fermi.cores, it.address + test_fermi.line_bytes) == NULL);
+    CHECK(written(&(gpc_units_t){.cores = it.gpu->l1s, .num_cores = test_fermi.cores},
+                  it.address + test_fermi.line_bytes) == NULL);
     CHECK_EQUAL_U64(read_word(&it, 40, 1), 108);
     CHECK_EQUAL_U64(read_word(&it, 40, WORDS), 108);
     gpc_gpu_free(it.gpu);

@@ -1,4 +1,5 @@
 /* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
+#include "controller/nodes.h"
 #include "tests/controller_bench.h"
 #include "tests/prototype_limits.h"
 
@@ -372,13 +373,16 @@ entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
 static void
 controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
 {
-    static const gpc_node_t places[GPC_NUM_POSITIONS] = {
-        [GPC_AT_GLOBAL] = 3, [GPC_AT_MEMORY] = GPC_NO_NODE, [GPC_AT_HOST] = 4};
+    const gpc_nodes_t nodes = {.kinds = {{.position = GPC_AT_CORE, .count = 2},
+                                         {.position = GPC_AT_BANK, .first = 2, .count = 1},
+                                         {.position = GPC_AT_GLOBAL, .first = 3, .count = 1},
+                                         {.position = GPC_AT_HOST, .first = 4, .count = 1}},
+                               .num_kinds = 4,
+                               .count = 5};
     bench_t bench;
     begin(&bench, LIMITS_LINES, 1);
+    bench.unit.nodes = &nodes;
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_BANK), 2);
-    CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), GPC_NO_NODE);
-    bench.unit.places = places;
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), 3);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_MEMORY), GPC_NO_NODE);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_HOST), 4);

@@ -147,6 +147,19 @@ class Machine(BaseModel):
     l2_round_trip: Count = number(
         1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
     )
+    memory_units: Count = number(
+        0, 1, "controllers at the memory side, of protocols with a third level", default=1
+    )
+    memory_mhz: Mhz = number(0, 100000, "clock of the memory side; 0: the L2's", "MHz", default=0)
+    l3_kib: Kib = number(0, 1048576, "cache at the memory side; 0: none", "KiB", default=0)
+    l3_ways: Count = number(0, 1024, "associativity of that cache", "ways", default=0)
+    l3_mshrs: Count = number(0, 65535, "MSHR entries at the memory side", default=0)
+    global_units: Count = number(
+        0, 1, "controllers for the whole machine, of protocols with an epoch unit", default=1
+    )
+    global_mhz: Mhz = number(0, 100000, "clock of that controller; 0: the cores'", "MHz", default=0)
+    host_units: Count = number(0, 1, "controllers of a host agent", default=0)
+    host_mhz: Mhz = number(0, 100000, "clock of the host agent; 0: the cores'", "MHz", default=0)
     topology: Topology = choice("network: crossbar (a pair), mesh or star")
     mesh_width: Count = number(1, 64, "columns of the mesh")
     noc_mhz: Mhz = number(1, 100000, "network clock", "MHz")
@@ -432,6 +445,8 @@ def _check_fit(label: str, m: Machine) -> None:
     if m.l1_kib:
         _check_cache(label, "l1", m.l1_kib, m.l1_ways, m.line_bytes)
     _check_cache(label, "l2", m.l2_kib, m.l2_ways, m.line_bytes)
+    if m.l3_kib:
+        _check_cache(label, "l3", m.l3_kib, m.l3_ways, m.line_bytes)
     if m.dram_row_bytes < m.line_bytes:
         raise ConfigError(
             f"{label}: dram_row_bytes = {m.dram_row_bytes} is less than line_bytes = {m.line_bytes}"

@@ -27,6 +27,19 @@ _TC = "TC table 4"
 _RCC = "RCC table III"
 _BOTH = "TC table 4, RCC table III"
 
+# What only protocols with a third level, an epoch unit or a host agent use.
+_BEYOND_L2: Preset = {
+    "memory_units": (1, "inferred: a place for a protocol's memory side"),
+    "memory_mhz": (0, "inferred: the L2's clock"),
+    "l3_kib": (0, "not used: no cache at the memory side"),
+    "l3_ways": (0, "not used: no cache at the memory side"),
+    "l3_mshrs": (0, "not used: no cache at the memory side"),
+    "global_units": (1, "inferred: a place for a protocol's epoch unit"),
+    "global_mhz": (0, "inferred: the cores' clock"),
+    "host_units": (0, "inferred: no host agent"),
+    "host_mhz": (0, "not used: no host agent"),
+}
+
 FERMI: Preset = {
     "cores": (16, _BOTH),
     "core_mhz": (1400, _RCC + " (same configuration as TC)"),
@@ -89,6 +102,7 @@ FERMI: Preset = {
     "l2_mshrs": (128, _BOTH),
     "l2_mhz": (700, _TC),
     "l2_round_trip": (340, "TC section 7; " + _BOTH),
+    **_BEYOND_L2,
     "topology": ("crossbar", "TC section 7: two one-way crossbars, cores to partitions only"),
     "mesh_width": (1, "not used by a crossbar"),
     "noc_mhz": (700, _BOTH),
@@ -184,6 +198,7 @@ MESH15: Preset = {
     "l2_mshrs": (64, "inferred: not in the paper"),
     "l2_mhz": (700, "inferred: one clock for cores, network and L2; not in the paper"),
     "l2_round_trip": (29, _DN + ": 29 to 61 cycles; the nearest bank"),
+    **_BEYOND_L2,
     "topology": ("mesh", "DeNovo section 5.2: 4 x 4"),
     "mesh_width": (4, "DeNovo section 5.2"),
     "noc_mhz": (2100, "inferred: three times the core clock, for hops of 8/3 core cycles"),
@@ -260,6 +275,7 @@ GCN3: Preset = {
     "l2_mshrs": (128, "STC section 7.5: 512 in total, for its TCS comparison"),
     "l2_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
     "l2_round_trip": (160, _STC),
+    **_BEYOND_L2,
     "topology": ("crossbar", _NOT_IN_STC),
     "mesh_width": (1, "not used by a crossbar"),
     "noc_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
@@ -303,6 +319,7 @@ APU: Preset = {
         60,
         "inferred: " + _QR + "'s 4 cycles of tag and 16 of data, links of 10 cycles and the L1",
     ),
+    **_BEYOND_L2,
     "topology": ("crossbar", _NOT_IN_QR),
     "mesh_width": (1, "not used by a crossbar"),
     "noc_mhz": (1000, _NOT_IN_QR + "; the cores' clock"),

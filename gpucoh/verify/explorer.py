@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,14 +112,19 @@ def explore(
     return result
 
 
-def node_names(protocol: Protocol, program: Program) -> list[str]:
-    """The names of the explorer's nodes: cores, then banks."""
-    cores = [f"core {number}" for number in range(program.cores)]
-    if program.tight:
-        return [*cores, "L2"]
-    lines = (program.variables + 1) // 2 if program.packed else program.variables
-    names = ["xy", "zw"] if program.packed else list("xyzw")
-    return [*cores, *(f"L2 of {name}" for name in names[:lines])]
+def node_names(found: Mapping[str, Any], program: Program) -> list[str]:
+    """Names of the nodes of a violation: cores, banks by their lines, others by their controller."""
+    lines = ["xy", "zw"] if program.packed else list("xyzw")
+    banks = sum(position == "bank" for _, position, _ in found["nodes"])
+    names = []
+    for controller, position, index in found["nodes"]:
+        if position == "core":
+            names.append(f"core {index}")
+        elif position == "bank" and banks > 1:
+            names.append(f"{controller} of {lines[index]}")
+        else:
+            names.append(controller)
+    return names
 
 
 def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:
@@ -206,7 +211,7 @@ def _violation(choice: Choice, program: Program, found: dict[str, Any], values: 
         kind=found["kind"],
         what=what,
         trace=found["trace"],
-        diagram=draw(program, node_names(choice.protocol, program), found["trace"]),
+        diagram=draw(program, node_names(found, program), found["trace"]),
     )
 
 

@@ -31,7 +31,7 @@ def test_every_field_has_the_range_of_the_core():
     for name, (low, high) in header_fields().items():
         field = (
             name.replace("_bytes", "_kib")
-            if name in ("l1_bytes", "l2_bytes", "scratchpad_bytes")
+            if name in ("l1_bytes", "l2_bytes", "l3_bytes", "scratchpad_bytes")
             else name
         )
         info = Machine.model_fields[field]

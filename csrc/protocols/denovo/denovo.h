@@ -214,10 +214,8 @@ extern const gpc_watched_t denovo_watched;
 #define DENOVO_BANK_WORDS (1u << 1) /* states of the registry in which the bank has the word */
 /* One owner a word, none where the bank has the word; no registered word is in its core's store buffer. */
 GPC_MUST_CHECK int denovo_monitor(const gpc_units_t *units, gpc_address_t line);
-int denovo_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                     gpc_mask_t mask, uint32_t *words);
-int denovo_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                      gpc_mask_t mask, const uint32_t *words);
+int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
+int denovo_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 /* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that is read, of
  * another warp of the core. */

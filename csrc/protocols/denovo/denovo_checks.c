@@ -6,15 +6,16 @@ enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
 /* ---- the host: the words are at the bank, or where they are registered, or newer in a store buffer ------------------------------------ */
 
 int
-denovo_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                 gpc_mask_t mask, uint32_t *words)
+denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
+    gpc_controller_t *const *cores = units->cores;
+    const gpc_controller_t *bank = units->bank;
     gpc_index_t at_bank = gpc_tags_find(&bank->arrays[0], line);
 
     if (at_bank != GPC_NONE) {
         gpc_merge_words(words, gpc_tags_words(&bank->arrays[0], at_bank), mask & denovo_l2_has(bank, line));
     }
-    for (uint32_t i = 0; i < num_cores; i++) {
+    for (uint32_t i = 0; i < units->num_cores; i++) {
         gpc_mask_t registered = mask & denovo_registered(cores[i], line);
         gpc_index_t mshr = gpc_mshr_find(&cores[i]->mshrs, line);
         const sb_entry_t *entry = sb_find(cores[i], line);
@@ -51,13 +52,12 @@ write_at(gpc_controller_t *core, gpc_address_t line, gpc_mask_t mask, const uint
 }
 
 int
-denovo_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                  gpc_mask_t mask, const uint32_t *words)
+denovo_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    for (uint32_t i = 0; i < num_cores; i++) {
-        write_at(cores[i], line, mask, words);
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        write_at(units->cores[i], line, mask, words);
     }
-    return gpc_host_write(cores, num_cores, bank, line, mask, words);
+    return gpc_host_write(units, line, mask, words);
 }
 
 /* ---- monitors --------------------------------------------------------------------------------------------------------------------------- */

@@ -123,7 +123,6 @@ extern const gpc_controller_type_t gpu_l2;
 /* The acquire part: drops every valid line. */
 GPC_MUST_CHECK int gpu_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 extern const gpc_watched_t gpu_watched;
-int gpu_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                  gpc_mask_t mask, uint32_t *words);
+int gpu_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 
 #endif

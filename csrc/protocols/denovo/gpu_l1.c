@@ -244,12 +244,11 @@ const gpc_watched_t gpu_watched = {
 
 /* Words in a store buffer are newer than the L2's. */
 int
-gpu_host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-              gpc_mask_t mask, uint32_t *words)
+gpu_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
-    int status = gpc_host_read(cores, num_cores, bank, line, mask, words);
-    for (uint32_t i = 0; i < num_cores; i++) {
-        const sb_entry_t *entry = sb_find(cores[i], line);
+    int status = gpc_host_read(units, line, mask, words);
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        const sb_entry_t *entry = sb_find(units->cores[i], line);
         if (entry) {
             gpc_merge_words(words, entry->words.word, mask & (entry->fresh | entry->sent));
         }

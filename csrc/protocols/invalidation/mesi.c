@@ -16,30 +16,29 @@
 /* ---- the host ------------------------------------------------------------------------------------------------------------------- */
 
 static int
-host_read(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-          gpc_mask_t mask, uint32_t *words)
+host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
-    for (uint32_t i = 0; i < num_cores; i++) {
-        const uint32_t *owned = mesi_l1_owned_words(cores[i], line);
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        const uint32_t *owned = mesi_l1_owned_words(units->cores[i], line);
         if (owned) {
             gpc_merge_words(words, owned, mask);
             return GPC_OK;
         }
     }
-    return gpc_host_read(cores, num_cores, bank, line, mask, words);
+    return gpc_host_read(units, line, mask, words);
 }
 
 /* Drops all copies. The owner's other words are written to the L2 first, which has the line since it is inclusive. */
 static int
-host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-           gpc_mask_t mask, const uint32_t *words)
+host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
+    gpc_controller_t *bank = units->bank;
     gpc_index_t at_l2 = gpc_tags_find(&bank->arrays[0], line);
 
-    for (uint32_t i = 0; i < num_cores; i++) {
-        gpc_tags_t *tags = &cores[i]->arrays[0];
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        gpc_tags_t *tags = &units->cores[i]->arrays[0];
         gpc_index_t way = gpc_tags_find(tags, line);
-        if (way != GPC_NONE && at_l2 != GPC_NONE && mesi_l1_is_newest(cores[i], way)) {
+        if (way != GPC_NONE && at_l2 != GPC_NONE && mesi_l1_is_newest(units->cores[i], way)) {
             gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), gpc_tags_words(tags, way), gpc_all_words(bank));
             mesi_l2_line_at(bank, 0, at_l2)->dirty = 1;
         }
@@ -47,7 +46,7 @@ host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t 
     if (at_l2 != GPC_NONE) {
         mesi_l2_set_unshared(bank, at_l2);
     }
-    return gpc_host_write_alone(cores, num_cores, bank, line, mask, words);
+    return gpc_host_write_alone(units, line, mask, words);
 }
 
 const gpc_protocol_t gpc_protocol_mesi = {

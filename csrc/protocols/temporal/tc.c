@@ -214,11 +214,10 @@ end_lease(gpc_controller_t *bank, gpc_address_t line)
 }
 
 int
-tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-              gpc_mask_t mask, const uint32_t *words)
+tc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    int status = end_lease(bank, line);
-    return status ? status : gpc_host_write_alone(cores, num_cores, bank, line, mask, words);
+    int status = end_lease(units->bank, line);
+    return status ? status : gpc_host_write_alone(units, line, mask, words);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------- */

@@ -128,7 +128,6 @@ GPC_MUST_CHECK int tc_check_private(gpc_controller_t *const *cores, uint32_t num
                                     gpc_address_t line, uint8_t private_state);
 
 /* A host write drops all copies and ends the line's lease. */
-int tc_host_write(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,
-                  gpc_mask_t mask, const uint32_t *words);
+int tc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 #endif

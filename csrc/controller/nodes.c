@@ -1,0 +1,123 @@
+#include "controller/nodes.h"
+
+#include "controller/protocol.h"
+
+/* What a machine says of a position: offsets of its fields. */
+typedef struct {
+    const char *name;
+    const char *where;   /* for errors */
+    const char *field;   /* of its count */
+    size_t count, mhz;   /* offsets */
+    size_t standard_mhz; /* the clock's offset when `mhz` is 0 */
+    uint8_t level;
+} place_t;
+
+#define OFFSET(field) offsetof(gpc_machine_t, field)
+
+static const place_t places[GPC_NUM_POSITIONS] = {
+    [GPC_AT_CORE] = {"core", "at the cores", "cores", OFFSET(cores), OFFSET(core_mhz), OFFSET(core_mhz), 1},
+    [GPC_AT_BANK] = {"bank", "at the banks", "partitions", OFFSET(partitions), OFFSET(l2_mhz), OFFSET(l2_mhz), 2},
+    [GPC_AT_MEMORY] = {"memory", "at the memory side", "memory_units", OFFSET(memory_units), OFFSET(memory_mhz),
+                       OFFSET(l2_mhz), 3},
+    [GPC_AT_GLOBAL] = {"global", "for the whole machine", "global_units", OFFSET(global_units), OFFSET(global_mhz),
+                       OFFSET(core_mhz), 0},
+    [GPC_AT_HOST] = {"host", "at the host", "host_units", OFFSET(host_units), OFFSET(host_mhz), OFFSET(core_mhz), 0},
+};
+
+static uint32_t
+field_at(const gpc_machine_t *machine, size_t offset)
+{
+    return *(const uint32_t *) (const void *) ((const uint8_t *) machine + offset);
+}
+
+static const gpc_controller_type_t *
+type_at(const gpc_protocol_t *protocol, gpc_position_t position)
+{
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        if (protocol->controllers[i]->position == position) {
+            return protocol->controllers[i];
+        }
+    }
+    return NULL;
+}
+
+int
+gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_machine_t *machine, gpc_failure_t *failure)
+{
+    *self = (gpc_nodes_t){0};
+    for (gpc_position_t position = 0; position < GPC_NUM_POSITIONS; position++) {
+        const place_t *place = &places[position];
+        const gpc_controller_type_t *type = type_at(protocol, position);
+        uint32_t count = field_at(machine, place->count);
+        if (!type && position > GPC_AT_BANK) {
+            continue;
+        }
+        if (!type) {
+            return gpc_fail(failure, GPC_ERROR_PROTOCOL, "protocol %s has no controller %s", protocol->id,
+                            place->where);
+        }
+        if (count == 0) {
+            return gpc_fail(failure, GPC_ERROR_MACHINE,
+                            "%s = 0: protocol %s needs a controller %s (%s), and the machine has none", place->field,
+                            protocol->id, place->where, type->name);
+        }
+        self->kinds[self->num_kinds++] =
+            (gpc_node_kind_t){type, position, place->level, (gpc_node_t) self->count, count};
+        self->count += count;
+        self->top = place->level > self->top ? place->level : self->top;
+    }
+    return GPC_OK;
+}
+
+const gpc_node_kind_t *
+gpc_nodes_at(const gpc_nodes_t *self, gpc_position_t position)
+{
+    for (uint32_t i = 0; i < self->num_kinds; i++) {
+        if (self->kinds[i].position == position) {
+            return &self->kinds[i];
+        }
+    }
+    return NULL;
+}
+
+const gpc_node_kind_t *
+gpc_nodes_kind(const gpc_nodes_t *self, gpc_node_t node)
+{
+    const gpc_node_kind_t *kind = &self->kinds[self->num_kinds - 1];
+    while (node < kind->first) {
+        kind--;
+    }
+    return kind;
+}
+
+const char *
+gpc_position_name(gpc_position_t position)
+{
+    return places[position].name;
+}
+
+uint32_t
+gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
+{
+    uint32_t mhz = field_at(machine, places[position].mhz);
+    return mhz ? mhz : field_at(machine, places[position].standard_mhz);
+}
+
+static gpc_controller_t *
+only_unit(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_position_t position)
+{
+    const gpc_node_kind_t *kind = gpc_nodes_at(self, position);
+    return kind ? &controllers[kind->first] : NULL;
+}
+
+gpc_units_t
+gpc_nodes_units(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_controller_t *const *l1s,
+                gpc_address_t line)
+{
+    return (gpc_units_t){.cores = l1s,
+                         .num_cores = self->kinds[GPC_AT_CORE].count,
+                         .bank = line == GPC_NEVER ? NULL : &controllers[gpc_home_of(controllers, line)],
+                         .global = only_unit(self, controllers, GPC_AT_GLOBAL),
+                         .memory = only_unit(self, controllers, GPC_AT_MEMORY),
+                         .host = only_unit(self, controllers, GPC_AT_HOST)};
+}

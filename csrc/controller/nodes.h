@@ -1,0 +1,44 @@
+/* nodes.h: the controllers of a world as a list of node kinds. The machine and the explorer are both built from it.
+ *
+ * A node kind has a position, a level of the hierarchy and a number of controllers, whose nodes are consecutive. The
+ * protocol names the positions, the machine says how many nodes each has. A level that is added here reaches queues,
+ * launches, host accesses, monitors, reports and statistics without a change to them.
+ *
+ * Room for later: a second level of homes (chiplets) is a kind between banks and memory side; a domain that is
+ * simulated by its own thread is a range of nodes. */
+#ifndef GPC_CONTROLLER_NODES_H
+#define GPC_CONTROLLER_NODES_H
+
+#include "controller/declare.h"
+
+typedef struct {
+    const gpc_controller_type_t *type;
+    gpc_position_t position;
+    uint8_t level; /* 1: nearest to the cores; 0: beside the hierarchy (an epoch unit, the host) */
+    gpc_node_t first;
+    uint32_t count;
+} gpc_node_kind_t;
+
+struct gpc_nodes {
+    gpc_node_kind_t kinds[GPC_NUM_POSITIONS]; /* in order of node: cores, then banks */
+    uint32_t num_kinds;
+    uint32_t count; /* of all nodes */
+    uint8_t top;    /* the largest level: its controllers fetch from memory */
+};
+
+/* GPC_ERROR_MACHINE names a position that the protocol needs and the machine lacks; GPC_ERROR_PROTOCOL: it has no
+ * controller at the cores or banks. */
+GPC_MUST_CHECK int gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_machine_t *machine,
+                                  gpc_failure_t *failure);
+/* The kind at the position; NULL: the world has none. */
+const gpc_node_kind_t *gpc_nodes_at(const gpc_nodes_t *self, gpc_position_t position);
+/* The kind of a node. */
+const gpc_node_kind_t *gpc_nodes_kind(const gpc_nodes_t *self, gpc_node_t node);
+const char *gpc_position_name(gpc_position_t position); /* "core", "bank", "memory", "global", "host" */
+/* The clock of a position in MHz. */
+uint32_t gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position);
+/* The controllers that an access to the line concerns; controllers: all nodes, in order. */
+gpc_units_t gpc_nodes_units(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_controller_t *const *l1s,
+                            gpc_address_t line);
+
+#endif
