@@ -19,10 +19,6 @@ typedef struct {
     uint32_t word[GPC_MAX_LINE_WORDS];
 } prototype_words_t;
 
-typedef struct {
-    gpc_node_t node[GPC_MAX_LINE_WORDS];
-} prototype_word_nodes_t;
-
-extern const gpc_protocol_t prototype_denovo, prototype_quickrelease, prototype_epochs;
+extern const gpc_protocol_t prototype_quickrelease, prototype_epochs;
 
 #endif

@@ -118,87 +118,6 @@ an_evicted_lease_lives_in_a_transaction_without_a_way(void)
 }
 
 static void
-words_of_one_request_take_each_their_own_cell(void)
-{
-    bench_t bench;
-    begin(&bench, &prototype_denovo, 0);
-    gpc_index_t way = place(&bench, 0, 0, "WORD_I");
-    uint8_t *words = gpc_tags_word_states(&bench.unit.arrays[0], way);
-    words[0] = words[3] = bench_state(bench.unit.type->tables[0], "WORD_V");
-    words[1] = bench_state(bench.unit.type->tables[0], "WORD_R");
-    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, request(&bench, GPC_MSG_STORE, 0xf)), GPC_OK);
-    CHECK_EQUAL_U64(bench_entered(&bench, 0, "WORD_V", "WORD_STORE"), 1); /* once for both words */
-    CHECK_EQUAL_U64(bench_entered(&bench, 0, "WORD_R", "WORD_STORE"), 1);
-    CHECK_EQUAL_U64(bench_entered(&bench, 0, "WORD_I", "WORD_STORE"), 1);
-    bench_end(&bench);
-}
-
-static void
-an_acquire_drops_valid_words_and_keeps_registered_ones(void)
-{
-    bench_t bench;
-    begin(&bench, &prototype_denovo, 0);
-    gpc_index_t way = place(&bench, 0, 0, "WORD_I");
-    uint8_t *words = gpc_tags_word_states(&bench.unit.arrays[0], way);
-    uint8_t r = bench_state(bench.unit.type->tables[0], "WORD_R");
-    words[0] = bench_state(bench.unit.type->tables[0], "WORD_V");
-    words[1] = r;
-    CHECK_EQUAL_I64(prototype_denovo.order.acquire(&bench.unit, 0, GPC_SCOPE_GPU), GPC_OK);
-    CHECK_EQUAL_U64(words[0], bench_state(bench.unit.type->tables[0], "WORD_I"));
-    CHECK_EQUAL_U64(words[1], r);
-    bench_end(&bench);
-}
-
-static void
-the_registry_distinguishes_the_owner_from_others(void)
-{
-    bench_t bench;
-    begin(&bench, &prototype_denovo, 1);
-    gpc_index_t way = place(&bench, 0, 0, "REG_V");
-    uint8_t *words = gpc_tags_word_states(&bench.unit.arrays[0], way);
-    gpc_node_t *owner = gpc_tags_fields(&bench.unit.arrays[0], way);
-    memset(words, bench_state(bench.unit.type->tables[0], "REG_V"), 16);
-    uint8_t write_back = bench_message_type(&prototype_denovo, "WRITE_BACK");
-    memset(owner, 0xff, GPC_MAX_LINE_WORDS * sizeof(*owner));
-    words[0] = words[1] = bench_state(bench.unit.type->tables[0], "REG_R");
-    owner[0] = 2;
-    owner[1] = 3;
-    gpc_index_t message = request(&bench, write_back, 3);
-    gpc_msg_at(&bench.messages, message)->requester = 2;
-    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, message), GPC_OK);
-    CHECK_EQUAL_U64(bench_entered(&bench, 0, "REG_R", "REG_WRITE_BACK"), 1);
-    CHECK_EQUAL_U64(bench_entered(&bench, 0, "REG_R", "REG_WRITE_BACK_STALE"), 1);
-    CHECK_EQUAL_U64(owner[0], GPC_NO_NODE);
-    CHECK_EQUAL_U64(owner[1], 3);
-    bench_end(&bench);
-}
-
-static void
-a_store_buffer_entry_that_is_stored_to_while_sent_is_sent_again(void)
-{
-    bench_t bench;
-    begin(&bench, &prototype_denovo, 0);
-    gpc_index_t entry = gpc_part_take(&bench.unit.parts[0], LINE);
-    uint8_t *state = &bench.unit.parts[0].states[entry];
-    const gpc_table_t *table = bench.unit.type->tables[1];
-
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, GPC_MSG_STORE, request(&bench, GPC_MSG_STORE, 1)),
-                    GPC_OK);
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, GPC_MSG_RELEASE, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(*state, bench_state(table, "SB_SENT"));
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, GPC_MSG_STORE, request(&bench, GPC_MSG_STORE, 2)),
-                    GPC_OK);
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, GPC_MSG_RELEASE, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(*state, bench_state(table, "SB_SENT_MORE"));
-    uint8_t registered = bench_message_type(&prototype_denovo, "REGISTERED");
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, registered, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(*state, bench_state(table, "SB_SENT"));
-    CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, 1, 0, entry, registered, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(*state, bench_state(table, "SB_FREE"));
-    bench_end(&bench);
-}
-
-static void
 a_loads_event_depends_on_its_words_in_the_write_cache(void)
 {
     bench_t bench;
@@ -314,10 +233,6 @@ main(void)
     RUN(an_expired_copy_is_evicted_like_any_other);
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
-    RUN(words_of_one_request_take_each_their_own_cell);
-    RUN(an_acquire_drops_valid_words_and_keeps_registered_ones);
-    RUN(the_registry_distinguishes_the_owner_from_others);
-    RUN(a_store_buffer_entry_that_is_stored_to_while_sent_is_sent_again);
     RUN(a_loads_event_depends_on_its_words_in_the_write_cache);
     RUN(a_block_at_the_head_of_the_fifo_waits_for_a_marker);
     RUN(a_compute_unit_drains_before_it_is_ready);
