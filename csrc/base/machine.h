@@ -39,6 +39,7 @@
     X(l2_bytes, 64, 268435456, "L2 bank per partition")                                                           \
     X(l2_ways, 1, 1024, "L2 associativity")                                                                       \
     X(l2_mshrs, 1, 65535, "L2 MSHR entries per partition")                                                        \
+    X(l2_ports, 1, 16, "network ports of a partition in each direction, and inputs that it takes per cycle")       \
     X(l2_mhz, 1, 100000, "L2 clock")                                                                              \
     X(l2_round_trip, 1, 1000000, "unloaded L2 hit in the nearest partition, load to use, core cycles")            \
     X(memory_units, 0, 1, "controllers at the memory side, between the L2 banks and memory")                      \
@@ -50,6 +51,9 @@
     X(global_mhz, 0, 100000, "clock of the controller for the whole machine; 0: the cores'")                      \
     X(host_units, 0, 1, "controllers of a host agent")                                                            \
     X(host_mhz, 0, 100000, "clock of the host agent; 0: the cores'")                                              \
+    X(star_mhz, 0, 100000, "clock of the star beside the network; 0: the network's")                              \
+    X(star_latency, 1, 1000, "cycles from a controller to another over the star, without serialisation")          \
+    X(star_ports, 1, 16, "ports to the star, in each direction, of an L2 partition and of the memory side")       \
     X(topology, 0, 2, "network topology: 0 crossbar pair, 1 mesh, 2 star")                                        \
     X(mesh_width, 1, 64, "columns of the mesh")                                                                   \
     X(noc_mhz, 1, 100000, "network clock")                                                                        \

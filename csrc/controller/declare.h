@@ -98,6 +98,9 @@ typedef struct {
     const char *name; /* "request", "response" */
     bool ordered;     /* FIFO per source, destination and network; else unordered */
     bool requests;    /* its messages may be held; messages of other networks never are */
+    bool star;        /* on links of its own, with a clock of their own, that join every controller with every other */
+    bool
+        multicast; /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per destination */
 } gpc_network_info_t;
 
 /* A tag array: of a cache, a directory or a write cache. */

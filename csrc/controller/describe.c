@@ -167,6 +167,8 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_text(out, "name", protocol->networks[i].name);
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
         add_flag(out, "requests", protocol->networks[i].requests);
+        add_flag(out, "star", protocol->networks[i].star);
+        add_flag(out, "multicast", protocol->networks[i].multicast);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");

@@ -18,10 +18,11 @@ check_calls(void *machine, const gpc_observation_t *ended)
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
         const gpc_message_info_t *info = &gpu->protocol->messages[i];
         bool calls = info->traffic_class == GPC_CLASS_INV || info->traffic_class == GPC_CLASS_RCL;
-        if (calls && gpu->network.traffic[GPC_MSG_OWN + i].messages) {
+        uint64_t sent = gpc_gpu_traffic(gpu, i)->messages;
+        if (calls && sent) {
             return gpc_fail(&gpu->failure, GPC_ERROR_INVARIANT,
                             "an invariant does not hold, leases need no invalidations: %llu %s messages were sent",
-                            (unsigned long long) gpu->network.traffic[GPC_MSG_OWN + i].messages, info->name);
+                            (unsigned long long) sent, info->name);
         }
     }
     return 0;

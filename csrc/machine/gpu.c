@@ -13,11 +13,12 @@ static int
 make_clocks(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
-    uint32_t mhz[2 + GPC_NUM_POSITIONS] = {m->noc_mhz, m->dram_mhz};
+    uint32_t star_mhz = gpu->num_links > GPC_STAR && m->star_mhz ? m->star_mhz : m->noc_mhz;
+    uint32_t mhz[3 + GPC_NUM_POSITIONS] = {m->noc_mhz, m->dram_mhz, star_mhz};
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
-        mhz[2 + i] = gpc_position_mhz(m, gpu->nodes.kinds[i].position);
+        mhz[3 + i] = gpc_position_mhz(m, gpu->nodes.kinds[i].position);
     }
-    uint64_t hz = gpc_clock_common_hz(mhz, 2 + gpu->nodes.num_kinds);
+    uint64_t hz = gpc_clock_common_hz(mhz, 3 + gpu->nodes.num_kinds);
     if (hz == 0) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
                         "clocks of %u (cores), %u (L2), %u (network) and %u MHz (DRAM): the least common multiple of "
@@ -25,10 +26,11 @@ make_clocks(gpc_gpu_t *gpu)
                         m->core_mhz, m->l2_mhz, m->noc_mhz, m->dram_mhz);
     }
     gpu->core_clock.period = hz / (UINT64_C(1000000) * m->core_mhz);
-    gpu->noc_clock.period = hz / (UINT64_C(1000000) * m->noc_mhz);
+    gpu->link_clocks[GPC_INTERCONNECT].period = hz / (UINT64_C(1000000) * m->noc_mhz);
+    gpu->link_clocks[GPC_STAR].period = hz / (UINT64_C(1000000) * star_mhz);
     gpu->dram_clock.period = hz / (UINT64_C(1000000) * m->dram_mhz);
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
-        gpu->services[i].clock.period = hz / (UINT64_C(1000000) * mhz[2 + i]);
+        gpu->services[i].clock.period = hz / (UINT64_C(1000000) * mhz[3 + i]);
     }
     return 0;
 }
@@ -63,21 +65,24 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
     gpc_service_t *service = &gpu->services[GPC_AT_BANK];
     uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
              down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
-    gpc_tick_t noc = gpu->noc_clock.period, core = gpu->core_clock.period;
-    gpc_tick_t step = gpc_clock_edge(service->clock, gpc_network_zero_load(&gpu->network, 0, bank, up) * noc);
-    gpc_tick_t answer = gpc_network_zero_load(&gpu->network, bank, 0, down) * noc;
+    gpc_tick_t noc = gpu->link_clocks[GPC_INTERCONNECT].period, core = gpu->core_clock.period;
+    gpc_tick_t step =
+        gpc_clock_edge(service->clock, gpc_network_zero_load(&gpu->links[GPC_INTERCONNECT], 0, bank, up) * noc);
+    gpc_tick_t answer = gpc_network_zero_load(&gpu->links[GPC_INTERCONNECT], bank, 0, down) * noc;
     gpc_tick_t whole = m->l2_round_trip * core;
 
-    if (gpc_clock_edge(gpu->noc_clock, step) + answer > whole) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "l2_round_trip = %u core cycles: must be at least %llu (network traversal)", m->l2_round_trip,
-                        (unsigned long long) ((gpc_clock_edge(gpu->noc_clock, step) + answer + core - 1) / core));
+    if (gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], step) + answer > whole) {
+        return gpc_fail(
+            &gpu->failure, GPC_ERROR_MACHINE,
+            "l2_round_trip = %u core cycles: must be at least %llu (network traversal)", m->l2_round_trip,
+            (unsigned long long) ((gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], step) + answer + core - 1) /
+                                  core));
     }
     service->pipeline_ticks = (whole - step - answer) / service->clock.period * service->clock.period;
-    gpc_tick_t back = gpc_clock_edge(gpu->noc_clock, step + service->pipeline_ticks) + answer;
+    gpc_tick_t back = gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], step + service->pipeline_ticks) + answer;
     while (back > whole) { /* clocks without common edges: the network's next edge was too late */
         service->pipeline_ticks -= service->clock.period;
-        back = gpc_clock_edge(gpu->noc_clock, step + service->pipeline_ticks) + answer;
+        back = gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], step + service->pipeline_ticks) + answer;
     }
     service->pipeline_stages = (uint32_t) (service->pipeline_ticks / service->clock.period);
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
@@ -87,21 +92,45 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 /* ---- construction ------------------------------------------------------------------------------------------------ */
 
 static int
+make_links(gpc_gpu_t *gpu, gpc_links_t which)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    bool star = which == GPC_STAR;
+    gpc_network_hooks_t hooks = {gpc_gpu_arrived, gpc_gpu_room, gpu};
+    uint8_t *ports = malloc(gpu->nodes.count);
+    if (!ports) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
+        memset(&ports[gpu->nodes.kinds[i].first], gpu->services[i].ports[which], gpu->nodes.kinds[i].count);
+    }
+    gpc_network_config_t config = {.topology = star ? GPC_TOPOLOGY_STAR : (gpc_topology_t) m->topology,
+                                   .cores = m->cores,
+                                   .banks = m->partitions,
+                                   .others = gpu->nodes.count - m->cores - m->partitions,
+                                   .ports = ports,
+                                   .number = which,
+                                   .mesh_width = m->mesh_width,
+                                   .networks = gpu->num_networks,
+                                   .vc_flits = m->vc_flits,
+                                   .latency = star ? m->star_latency : m->noc_latency,
+                                   .flit_gap = star ? 0 : m->noc_flit_gap,
+                                   .clock = gpu->link_clocks[which],
+                                   .interleave_bytes = m->interleave_bytes};
+    int status = gpc_network_init(&gpu->links[which], &config, &gpu->arena, &gpu->messages, &gpu->wheel, &hooks);
+    free(ports);
+    return status;
+}
+
+static int
 make_fabric(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
+    int status = 0;
     gpu->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
-    gpc_network_config_t network = {.topology = (gpc_topology_t) m->topology,
-                                    .cores = m->cores,
-                                    .banks = m->partitions,
-                                    .mesh_width = m->mesh_width,
-                                    .networks = gpu->num_networks,
-                                    .vc_flits = m->vc_flits,
-                                    .latency = m->noc_latency,
-                                    .flit_gap = m->noc_flit_gap,
-                                    .clock = gpu->noc_clock,
-                                    .interleave_bytes = m->interleave_bytes};
-    gpc_network_hooks_t hooks = {gpc_gpu_arrived, gpc_gpu_room, gpu};
+    for (uint32_t which = 0; which < gpu->num_links && status == 0; which++) {
+        status = make_links(gpu, (gpc_links_t) which);
+    }
     uint32_t banks = m->dram_channels ? m->partitions : 1; /* of a channel; their lines are consecutive in it */
     gpc_dram_config_t dram = {.channels = gpc_gpu_channels(gpu),
                               .model = m->dram_model,
@@ -127,7 +156,6 @@ make_fabric(gpc_gpu_t *gpu)
                               .t_rtpl = m->dram_t_rtpl,
                               .clock = gpu->dram_clock};
 
-    int status = gpc_network_init(&gpu->network, &network, &gpu->arena, &gpu->messages, &gpu->wheel, &hooks);
     if (status == 0) {
         status = gpc_gpu_derive_latencies(gpu, &dram);
     }
@@ -154,19 +182,24 @@ make_services(gpc_gpu_t *gpu)
         const gpc_node_kind_t *kind = &gpu->nodes.kinds[i];
         gpc_service_t *service = &gpu->services[i];
         service->has_core = kind->position == GPC_AT_CORE;
-        service->inputs = !service->has_core;
+        service->ports[GPC_INTERCONNECT] = (uint8_t) (kind->position == GPC_AT_BANK ? gpu->machine.l2_ports : 1);
+        service->ports[GPC_STAR] = (uint8_t) (kind->level > 1 ? gpu->machine.star_ports : 1);
+        service->inputs = service->has_core               ? 0
+                          : kind->position == GPC_AT_BANK ? service->ports[GPC_INTERCONNECT]
+                                                          : service->ports[GPC_STAR];
         service->fetches = kind->level == gpu->nodes.top;
         service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
         service->needs_room = service->fetches ? (uint8_t) ~requests : UINT8_MAX;
     }
 }
 
-/* An outbox includes the controller's pipeline: one message per stage, and a few that wait for the network. */
+/* An outbox includes the controller's pipeline: a message per stage and input of a cycle, and a few that wait for the network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     uint32_t declared = gpu->controllers[node].type->outbox;
-    return (declared ? declared : GPC_OUTBOX_LIMIT) + gpc_gpu_service(gpu, node)->pipeline_stages;
+    const gpc_service_t *service = gpc_gpu_service(gpu, node);
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + service->pipeline_stages * service->inputs;
 }
 
 void
@@ -236,7 +269,10 @@ make_controllers(gpc_gpu_t *gpu)
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
     gpu->queues = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_node_queues_t);
     gpu->core_turns = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_tick_t);
-    gpu->lanes = gpc_network_lanes(&gpu->network);
+    for (uint32_t i = 0; i < gpu->num_links; i++) {
+        uint32_t lanes = gpc_network_lanes(&gpu->links[i]);
+        gpu->lanes = lanes > gpu->lanes ? lanes : gpu->lanes;
+    }
     gpu->waiting = GPC_ARENA_TAKE(&gpu->arena, (size_t) nodes * gpu->num_networks * gpu->lanes, gpc_list_t);
     if (!gpu->controllers || !gpu->l1s || !gpu->queues || !gpu->core_turns || !gpu->waiting) {
         return GPC_ERROR_MEMORY;
@@ -319,8 +355,11 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", gpu->protocol->id,
                         gpc_rule_name(gpu->rule));
     }
+    gpu->num_links = 1;
     while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
-        gpu->num_networks++;
+        gpc_links_t links = gpu->protocol->networks[gpu->num_networks].star ? GPC_STAR : GPC_INTERCONNECT;
+        gpu->carriers[gpu->num_networks++] = &gpu->links[links];
+        gpu->num_links = links == GPC_STAR ? GPC_NUM_LINKS : gpu->num_links;
     }
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
@@ -401,7 +440,9 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_gpu_hang_free(gpu);
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
-    gpc_network_free(&gpu->network);
+    for (uint32_t i = 0; i < GPC_NUM_LINKS; i++) {
+        gpc_network_free(&gpu->links[i]);
+    }
     gpc_memory_free(gpu->memory);
     gpc_arena_free(&gpu->arena);
     gpc_arena_free(&gpu->constants);

@@ -24,7 +24,7 @@
 typedef struct {     /* the members that every turn reads come first */
     gpc_tick_t turn; /* tick of its scheduled turn; GPC_NEVER: none */
     gpc_tick_t outbox_turn;
-    gpc_tick_t taken; /* tick of its last input (a bank takes one per cycle); GPC_NEVER: none yet */
+    gpc_tick_t taken; /* tick of its last input (a bank takes no more at this tick); GPC_NEVER: none yet */
     gpc_tick_t acted; /* tick of the last steps of its ready entries (once per cycle); GPC_NEVER: none yet */
     gpc_list_t inbox; /* fills and timers */
     uint8_t kind;     /* index of the node kind */
@@ -39,16 +39,21 @@ typedef struct {     /* the members that every turn reads come first */
     gpc_list_t outbox[GPC_MAX_NETWORKS]; /* sent messages in the controller's pipeline */
 } gpc_node_queues_t;
 
+/* The machine's networks: the interconnect of cores and partitions, and the star of the virtual networks that declare
+ * it. */
+typedef enum { GPC_INTERCONNECT, GPC_STAR, GPC_NUM_LINKS } gpc_links_t;
+
 /* How the machine serves the controllers of a node kind. */
 typedef struct {
     gpc_clock_t clock;
-    gpc_tick_t pipeline_ticks; /* from a step to its messages at the network */
-    uint32_t pipeline_stages;  /* the same in whole cycles of the clock */
-    uint8_t inputs;            /* taken per cycle; 0: each when it arrives */
-    uint8_t needs_room;        /* bit n: a request is taken only if the outbox of network n has room */
-    bool has_core;             /* takes the requests of a core */
-    bool fetches;              /* accesses memory: a request is taken only if the memory queue has room */
-    bool own_channel;          /* each controller has a memory channel of its own */
+    uint8_t ports[GPC_NUM_LINKS]; /* to each of the machine's networks, in each direction */
+    gpc_tick_t pipeline_ticks;    /* from a step to its messages at the network */
+    uint32_t pipeline_stages;     /* the same in whole cycles of the clock */
+    uint8_t inputs;               /* taken per cycle; 0: each when it arrives */
+    uint8_t needs_room;           /* bit n: a request is taken only if the outbox of network n has room */
+    bool has_core;                /* takes the requests of a core */
+    bool fetches;                 /* accesses memory: a request is taken only if the memory queue has room */
+    bool own_channel;             /* each controller has a memory channel of its own */
 } gpc_service_t;
 
 /* State of the machine as a whole; in the arena. */
@@ -115,7 +120,7 @@ struct gpc_gpu {
     gpc_interleaving_t interleaving; /* of lines over banks */
     gpc_nodes_t nodes;
     gpc_service_t services[GPC_NUM_POSITIONS]; /* of each node kind */
-    gpc_clock_t core_clock, noc_clock, dram_clock;
+    gpc_clock_t core_clock, dram_clock, link_clocks[GPC_NUM_LINKS];
     gpc_cycle_t fill_cycles; /* from the arrival of an answer at the L1 to its use */
 
     gpc_failure_t failure;
@@ -124,7 +129,9 @@ struct gpc_gpu {
     gpc_gpu_state_t *state;
     gpc_pool_t messages, lane_lists;
     gpc_wheel_t wheel;
-    gpc_network_t network;
+    gpc_network_t links[GPC_NUM_LINKS];
+    uint32_t num_links;                        /* 1 without virtual networks on the star */
+    gpc_network_t *carriers[GPC_MAX_NETWORKS]; /* the links of each virtual network */
     gpc_dram_t dram;
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
@@ -160,6 +167,13 @@ static inline gpc_units_t
 gpc_gpu_units(const gpc_gpu_t *gpu, gpc_address_t line)
 {
     return gpc_nodes_units(&gpu->nodes, gpu->controllers, gpu->l1s, line);
+}
+
+/* Traffic of the protocol's message type with this number. */
+static inline const gpc_traffic_t *
+gpc_gpu_traffic(const gpc_gpu_t *gpu, uint32_t type)
+{
+    return &gpu->carriers[gpu->protocol->messages[type].network]->traffic[GPC_MSG_OWN + type];
 }
 
 /* Memory channels: of the partitions, or apart from them. */

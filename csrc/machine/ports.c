@@ -9,11 +9,12 @@ tick_now(const gpc_gpu_t *gpu)
     return gpc_wheel_now(&gpu->wheel);
 }
 
+/* One copy per destination, in order of node, linked as a multicast if the virtual network is one. */
 static int
-port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+make_copies(gpc_gpu_t *gpu, gpc_index_t message, const gpc_nodeset_t *to, gpc_list_t *copies)
 {
-    gpc_gpu_t *gpu = world;
     const gpc_msg_t *pattern = gpc_msg_at(&gpu->messages, message);
+    bool multicast = gpu->protocol->networks[pattern->network].multicast;
 
     for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
@@ -23,14 +24,30 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
             }
             *gpc_msg_at(&gpu->messages, copy) = *pattern;
             gpc_msg_at(&gpu->messages, copy)->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            int status = gpc_gpu_send(world, from, copy);
-            if (status) {
-                return status;
+            if (multicast && copies->count) {
+                gpc_network_add_copy(&gpu->messages, copies->head, copy);
             }
+            gpc_list_push(copies, &gpu->messages, copy);
         }
     }
-    gpc_free_message(from, message);
     return GPC_OK;
+}
+
+static int
+port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_list_t copies;
+    gpc_list_clear(&copies);
+    int status = make_copies(gpu, message, to, &copies);
+
+    while (status == GPC_OK && copies.count) {
+        status = gpc_gpu_send(world, from, gpc_list_pop(&copies, &gpu->messages));
+    }
+    if (status == GPC_OK) {
+        gpc_free_message(from, message);
+    }
+    return status;
 }
 
 static gpc_cycle_t
@@ -178,8 +195,8 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
     if (gpu->machine.dram_channels &&
         gpc_nodes_kind(&gpu->nodes, unit->node)->position == GPC_AT_BANK) { /* to the channel's corner and back */
         gpc_msg_at(&gpu->messages, message)->ready =
-            2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->network, unit->node, channel) * gpu->machine.noc_latency *
-            gpu->noc_clock.period;
+            2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
+            gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
     }
     return gpc_dram_read(&gpu->dram, channel, message);
 }

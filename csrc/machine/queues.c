@@ -1,7 +1,7 @@
 /* queues.c: the queues of a controller: outboxes to the network, input registers from it, and inboxes for fills and
  * timers. gpc_service_t describes what differs between node kinds.
  *
- * A controller takes one input per cycle of its clock: fills and timers first, then answers, replayed requests and requests, each from
+ * A controller takes as many inputs per cycle of its clock as it has ports: fills and timers first, then answers, replayed requests and requests, each from
  * the highest network down, so that an answer never waits behind a request. An L1 takes network inputs when they arrive
  * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
  * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
@@ -100,7 +100,18 @@ enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc
         queues->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
-    return gpc_network_send_by(&gpu->network, way, message);
+    return gpc_network_send_by(gpu->carriers[network], way, message);
+}
+
+/* Out of line: an error. */
+__attribute__((noinline)) static int
+refuse_way(gpc_gpu_t *gpu, const gpc_msg_t *msg)
+{
+    const gpc_controller_t *from = &gpu->controllers[msg->source], *to = &gpu->controllers[msg->destination];
+    return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL,
+                    "%s %u sends %s to %s %u on network '%s': no link joins them (a network with .star joins all)",
+                    from->type->name, from->index, gpu->protocol->messages[msg->type - GPC_MSG_OWN].name,
+                    to->type->name, to->index, gpu->protocol->networks[msg->network].name);
 }
 
 /* A message leaves the controller's pipeline: it enters the network, or waits behind earlier messages of its lane. */
@@ -108,10 +119,14 @@ static int
 offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_network_way_t way = gpc_network_way(&gpu->network, msg);
+    const gpc_network_t *links = gpu->carriers[msg->network];
+    gpc_network_way_t way = gpc_network_way(links, msg);
+    if (way.output == GPC_NONE) {
+        return refuse_way(gpu, msg);
+    }
     gpc_list_t *waiting = waiting_at(gpu, node, msg->network, way.lane);
 
-    if (waiting->count == 0 && gpc_network_way_has_room(&gpu->network, &way, msg)) {
+    if (waiting->count == 0 && gpc_network_way_has_room(links, &way, msg)) {
         return enter_network(gpu, node, &way, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */
@@ -223,8 +238,8 @@ gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
     }
     do {
         const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
-        gpc_network_way_t way = gpc_network_way(&gpu->network, msg);
-        if (!gpc_network_way_has_room(&gpu->network, &way, msg)) {
+        gpc_network_way_t way = gpc_network_way(gpu->carriers[network], msg);
+        if (!gpc_network_way_has_room(gpu->carriers[network], &way, msg)) {
             break;
         }
         int status = enter_network(gpu, node, &way, gpc_list_pop(waiting, &gpu->messages));
@@ -266,12 +281,12 @@ fill_register(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
     if (queues->input[network] != GPC_NONE) {
         return GPC_OK;
     }
-    if (gpc_network_peek(&gpu->network, node, network) == GPC_NONE) {
+    if (gpc_network_peek(gpu->carriers[network], node, network) == GPC_NONE) {
         queues->inputs &= (uint8_t) ~(1u << network);
         return GPC_OK;
     }
     gpu->state->received++;
-    return gpc_network_take(&gpu->network, node, network, &queues->input[network]);
+    return gpc_network_take(gpu->carriers[network], node, network, &queues->input[network]);
 }
 
 static int
@@ -381,8 +396,13 @@ serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 static int
 take_turn(gpc_gpu_t *gpu, gpc_node_t node)
 {
+    const gpc_service_t *service = gpc_gpu_service(gpu, node);
     bool served = false;
     int status = serve_one(gpu, node, &served);
+    bool more = served;
+    for (uint32_t input = 1; input < service->inputs && more && status == GPC_OK; input++) {
+        status = serve_one(gpu, node, &more);
+    }
     if (status == GPC_OK && *gpu->controllers[node].launch_pending) {
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
         status = status == GPC_HELD_QUEUE ? GPC_OK : status;
@@ -397,7 +417,7 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
             return status;
         }
     }
-    if (gpc_gpu_service(gpu, node)->has_core) {
+    if (service->has_core) {
         status = retry_held_offer(gpu, node);
     }
     /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule a turn */

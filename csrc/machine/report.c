@@ -34,7 +34,11 @@ gpc_gpu_check_conservation(gpc_gpu_t *gpu)
     if (gpu->state->sent != gpu->state->received) {
         return lost(gpu, "messages in the network", gpu->state->sent - gpu->state->received);
     }
-    if (!gpc_network_idle(&gpu->network) || !gpc_dram_idle(&gpu->dram)) {
+    bool idle = gpc_dram_idle(&gpu->dram);
+    for (uint32_t i = 0; i < gpu->num_links; i++) {
+        idle = idle && gpc_network_idle(&gpu->links[i]);
+    }
+    if (!idle) {
         return lost(gpu, "busy networks or memories", 1);
     }
     return 0;

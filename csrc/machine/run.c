@@ -11,7 +11,7 @@ common_edge(const gpc_gpu_t *gpu)
     gpc_tick_t tick = gpc_wheel_now(&gpu->wheel);
     for (uint32_t i = 0; i < 1024; i++) { /* begin the launch at a common clock edge, if one is near */
         gpc_tick_t edge = gpc_clock_edge(gpu->core_clock, tick);
-        tick = gpc_clock_edge(gpu->noc_clock, edge);
+        tick = gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], edge);
         for (uint32_t kind = 0; kind < gpu->nodes.num_kinds; kind++) {
             tick = gpc_clock_edge(gpu->services[kind].clock, tick);
         }
@@ -109,14 +109,15 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_outbox_turn(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
-            return gpc_network_event(&gpu->network, event);
+            return gpc_network_event(&gpu->links[GPC_INTERCONNECT], event);
+        case GPC_EVENT_OTHER_ARRIVE:
+        case GPC_EVENT_OTHER_GRANT:
+            return gpc_network_event(&gpu->links[gpc_network_of_event(event)], event);
         case GPC_EVENT_DRAM_ANSWER:
         case GPC_EVENT_DRAM:
             return gpc_dram_event(&gpu->dram, event);
         case GPC_EVENT_TIMER:
             return gpc_gpu_timer(gpu, (gpc_node_t) event->target, event->argument);
-        case GPC_EVENT_OTHER_ARRIVE:
-        case GPC_EVENT_OTHER_GRANT:
         case GPC_EVENT_LAUNCH:
         case GPC_NUM_EVENT_KINDS:
             break;
@@ -398,7 +399,9 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     }
     gpc_gpu_hang_end(gpu);
     gpc_wheel_clear(&gpu->wheel);
-    gpc_network_clear(&gpu->network);
+    for (uint32_t i = 0; i < gpu->num_links; i++) {
+        gpc_network_clear(&gpu->links[i]);
+    }
     gpc_dram_clear(&gpu->dram);
     gpc_gpu_clear_queues(gpu);
     gpc_list_clear(&gpu->state->background);

@@ -192,7 +192,7 @@ add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add_key(out, "traffic");
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
-        const gpc_traffic_t *traffic = &gpu->network.traffic[GPC_MSG_OWN + i];
+        const gpc_traffic_t *traffic = gpc_gpu_traffic(gpu, i);
         gpc_text_add_key(out, gpu->protocol->messages[i].name);
         gpc_text_add(out, "{");
         add_count(out, "messages", traffic->messages);
@@ -282,7 +282,9 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
 {
     memset(gpu->cores.statistics, 0, gpu->machine.cores * sizeof(*gpu->cores.statistics));
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
-    memset(gpu->network.traffic, 0, 256 * sizeof(*gpu->network.traffic));
+    for (uint32_t i = 0; i < gpu->num_links; i++) {
+        memset(gpu->links[i].traffic, 0, 256 * sizeof(*gpu->links[i].traffic));
+    }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         gpc_controller_t *unit = &gpu->controllers[node];
         *unit->statistics = (gpc_controller_statistics_t){0};

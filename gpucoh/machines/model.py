@@ -52,7 +52,7 @@ DERIVED = {
     "threads": ("", "cores x warps_per_core x lanes_per_warp"),
     "noc_gb_per_s": (
         "GB/s",
-        "flit_bytes x noc_mhz / (1 + noc_flit_gap) x partitions, each direction",
+        "flit_bytes x noc_mhz / (1 + noc_flit_gap) x partitions x l2_ports, each direction",
     ),
     "dram_gb_per_s": ("GB/s", "dram_bytes_per_cycle x dram_mhz x channels"),
     "beyond_l2_cycles": (
@@ -143,6 +143,12 @@ class Machine(BaseModel):
     l2_kib: Kib = number(0.0625, 262144, "second-level cache per partition", "KiB")
     l2_ways: Count = number(1, 1024, "L2 associativity", "ways")
     l2_mshrs: Count = number(1, 65535, "L2 MSHR entries per partition")
+    l2_ports: Count = number(
+        1,
+        16,
+        "network ports of a partition, each way, and inputs that it takes per cycle",
+        default=1,
+    )
     l2_mhz: Mhz = number(1, 100000, "L2 clock", "MHz")
     l2_round_trip: Count = number(
         1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
@@ -160,6 +166,15 @@ class Machine(BaseModel):
     global_mhz: Mhz = number(0, 100000, "clock of that controller; 0: the cores'", "MHz", default=0)
     host_units: Count = number(0, 1, "controllers of a host agent", default=0)
     host_mhz: Mhz = number(0, 100000, "clock of the host agent; 0: the cores'", "MHz", default=0)
+    star_mhz: Mhz = number(
+        0, 100000, "clock of the star beside the network; 0: the network's", "MHz", default=0
+    )
+    star_latency: Count = number(
+        1, 1000, "controller to controller over the star", "star cycles", default=5
+    )
+    star_ports: Count = number(
+        1, 16, "ports to the star of a partition and of the memory side, each way", default=1
+    )
     topology: Topology = choice("network: crossbar (a pair), mesh or star")
     mesh_width: Count = number(1, 64, "columns of the mesh")
     noc_mhz: Mhz = number(1, 100000, "network clock", "MHz")
@@ -279,6 +294,7 @@ class Machine(BaseModel):
             "noc_gb_per_s": self.flit_bytes
             * self.noc_mhz
             * self.partitions
+            * self.l2_ports
             / (1 + self.noc_flit_gap)
             / 1000,
             "dram_gb_per_s": self.dram_bytes_per_cycle

@@ -38,6 +38,10 @@ _BEYOND_L2: Preset = {
     "global_mhz": (0, "inferred: the cores' clock"),
     "host_units": (0, "inferred: no host agent"),
     "host_mhz": (0, "not used: no host agent"),
+    "l2_ports": (1, "inferred: a port per partition and direction"),
+    "star_mhz": (0, "inferred: the network's clock"),
+    "star_latency": (5, "inferred: fits STC's 36 cycles for an idle change of epochs at 8 CUs"),
+    "star_ports": (1, "inferred: a port per controller and direction"),
 }
 
 FERMI: Preset = {

@@ -225,12 +225,15 @@ def estimate(
 def router_ports(machine: Mapping[str, Any]) -> tuple[int, int]:
     """Total number of buffer ports in the network, and inputs and outputs of one router.
 
-    A crossbar pair has one input per core and one per partition. A mesh has one router per node, with four neighbours
-    and the node. The hub of a star has an input and an output per node.
+    A crossbar pair has one input per core and one per port of a partition. A mesh has one router per node, with four
+    neighbours and the node's ports. The hub of a star has an input and an output per port. The star beside the network
+    is not counted: its links carry a few flits.
     """
-    nodes = machine["cores"] + machine["partitions"]
+    ports = machine.get("l2_ports", 1)
+    nodes = machine["cores"] + machine["partitions"] * ports
     if machine["topology"] == "mesh":
-        return 5 * max(machine["cores"], machine["partitions"]), 10
+        each = 4 + ports
+        return each * max(machine["cores"], machine["partitions"]), 2 * each
     return nodes, 2 * nodes if machine["topology"] == "star" else nodes
 
 

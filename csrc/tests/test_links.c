@@ -1,0 +1,275 @@
+/* test_links.c: what protocols and machines declare of networks, in the whole machine: a star beside the interconnect, multicasts,
+ * eight virtual networks, partitions with several ports. */
+#include "check/explore.h"
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "own_registry.h"
+#include "small_programs.h"
+
+enum { WORDS = 1u << 14 };
+
+/* ---- protocols of the package with other networks ------------------------------------------------------------------------ */
+
+#define GPC_PROTOCOL(name, file) extern const gpc_protocol_t gpc_protocol_##name;
+GPC_PROTOCOL(no_l1, )
+GPC_PROTOCOL(mesi, )
+#undef GPC_PROTOCOL
+
+static gpc_protocol_t on_star, wide, multicast, single;
+static gpc_message_info_t wide_messages[32];
+
+/* The protocol's networks become the last ones of eight. */
+static gpc_protocol_t
+widened(const gpc_protocol_t *protocol)
+{
+    gpc_protocol_t it = *protocol;
+    uint32_t used = 0;
+    while (used < GPC_MAX_NETWORKS && protocol->networks[used].name) {
+        used++;
+    }
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS; i++) {
+        it.networks[i] = (gpc_network_info_t){.name = "unused", .ordered = true};
+    }
+    memcpy(&it.networks[GPC_MAX_NETWORKS - used], protocol->networks, used * sizeof(*protocol->networks));
+    memcpy(wide_messages, protocol->messages, protocol->num_messages * sizeof(*protocol->messages));
+    for (uint32_t i = 0; i < protocol->num_messages; i++) {
+        wide_messages[i].network = (uint8_t) (wide_messages[i].network + GPC_MAX_NETWORKS - used);
+    }
+    it.messages = wide_messages;
+    return it;
+}
+
+static void
+register_variants(void)
+{
+    register_own(&gpc_protocol_no_l1);
+    on_star = gpc_protocol_no_l1;
+    on_star.id = "on-star";
+    multicast = single = gpc_protocol_mesi;
+    multicast.id = "multicast";
+    single.id = "single";
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && on_star.networks[i].name; i++) {
+        on_star.networks[i].star = true;
+    }
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && multicast.networks[i].name; i++) {
+        multicast.networks[i].multicast = true;
+    }
+    wide = widened(&gpc_protocol_mesi);
+    wide.id = "wide";
+    register_own(&on_star);
+    register_own(&multicast);
+    register_own(&single);
+    register_own(&wide);
+}
+
+static uint32_t
+sum_of(const gpc_gpu_t *gpu, gpc_links_t links)
+{
+    uint32_t sum = 0;
+    for (uint32_t type = 0; type < 256 && links < gpu->num_links; type++) {
+        sum += (uint32_t) gpu->links[links].traffic[type].flit_hops;
+    }
+    return sum;
+}
+
+/* ---- the star ------------------------------------------------------------------------------------------------------------ */
+
+static void
+messages_of_a_star_take_its_latency_and_clock(void)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.dram_model = 0;
+    for (uint32_t latency = 4; latency <= 8; latency += 2) {
+        machine.star_latency = latency;
+        bench_t it = bench(&machine, "on-star", 1024);
+        (void) load_to_use(&it, 1024, 1);
+        /* there and back, in cycles of 700 MHz, beyond the interconnect's 4 that the round trip includes */
+        CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 + 2 * 2 * (latency - 4));
+        CHECK_EQUAL_U64(sum_of(it.gpu, GPC_INTERCONNECT), 0);
+        CHECK(sum_of(it.gpu, GPC_STAR) > 0);
+        gpc_gpu_free(it.gpu);
+    }
+    machine.star_latency = 8;
+    machine.star_mhz = 1400; /* 8 cycles are 4 of the interconnect's; the answer of 5 flits ends earlier, too */
+    bench_t it = bench(&machine, "on-star", 1024);
+    (void) load_to_use(&it, 1024, 1);
+    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 - 4);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_machine_without_star_networks_has_no_star(void)
+{
+    bench_t it = bench(&test_fermi, "no-l1", 1024);
+    CHECK_EQUAL_U64(it.gpu->num_links, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+/* ---- eight virtual networks ---------------------------------------------------------------------------------------------- */
+
+/* All threads add to one word, and each stores to its own: the end of the run checks that nothing is lost. */
+static gpc_tick_t
+ticks_of_atomics(const char *protocol)
+{
+    enum { GRID = 40, BLOCK = 96 };
+    uint32_t sum = 0;
+    bench_t it = bench(&test_fermi, protocol, WORDS);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, WORDS, GRID, BLOCK), 0);
+    CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
+    CHECK_EQUAL_U64(sum, GRID * BLOCK);
+    gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel);
+    gpc_gpu_free(it.gpu);
+    return ticks;
+}
+
+static void
+eight_virtual_networks_run_as_fewer_do(void)
+{
+    CHECK_EQUAL_U64(ticks_of_atomics("wide"), ticks_of_atomics("single"));
+}
+
+static uint64_t
+states_of_mp(const char *protocol)
+{
+    gpc_explore_t what = {.protocol = protocol,
+                          .rule = GPC_RULE_DEFAULT,
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = 2,
+                          .threads = mp,
+                          .evictions = 0,
+                          .max_states = 100000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    const char *states = text.bytes ? strstr(text.bytes, "\"states\": ") : NULL;
+    CHECK(states != NULL);
+    uint64_t count = states ? strtoull(states + strlen("\"states\": "), NULL, 10) : 0;
+    gpc_text_free(&text);
+    return count;
+}
+
+static void
+the_explorer_takes_eight_virtual_networks(void)
+{
+    uint64_t states = states_of_mp("single");
+    CHECK(states > 100);
+    CHECK_EQUAL_U64(states_of_mp("wide"), states);
+}
+
+/* ---- multicasts ---------------------------------------------------------------------------------------------------------- */
+
+static const gpc_instruction_t load_word_0[] = {
+    SPECIAL(R1, BLOCK_X),
+    OP(LOAD, R0, CONSTANT(0), NONE),
+    OP(ADD, R0, R0, R0),
+    EXIT,
+};
+static const gpc_instruction_t store_word_0[] = {
+    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
+    EXIT,
+};
+
+/* Ticks of a launch that stores to a line that every L1 holds; the invalidations' traffic. */
+static gpc_tick_t
+ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
+{
+    bench_t it = bench(&test_fermi, protocol, WORDS);
+    uint32_t word = 0;
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_0, WORDS, 16, 32), 0);
+    gpc_tick_t start = gpc_wheel_now(&it.gpu->wheel);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
+    gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel) - start;
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+    CHECK_EQUAL_U64(word, 3);
+    for (uint32_t i = 0; i < it.gpu->protocol->num_messages; i++) {
+        if (strcmp(it.gpu->protocol->messages[i].name, "INV") == 0) {
+            *invalidations = *gpc_gpu_traffic(it.gpu, i);
+        }
+    }
+    gpc_gpu_free(it.gpu);
+    return ticks;
+}
+
+static void
+a_broadcast_on_a_multicast_network_injects_once(void)
+{
+    gpc_traffic_t one = {0}, all = {0};
+    gpc_tick_t apart = ticks_of_invalidation("single", &all), together = ticks_of_invalidation("multicast", &one);
+    CHECK(all.messages >= 15);
+    CHECK_EQUAL_U64(all.flits, all.messages);
+    CHECK_EQUAL_U64(one.messages, 1);
+    CHECK_EQUAL_U64(one.flits, 1);
+    CHECK_EQUAL_U64(one.flit_hops, all.flit_hops);
+    CHECK(together < apart);
+    CHECK(ticks_of_atomics("multicast") > 0);
+}
+
+/* ---- several ports ------------------------------------------------------------------------------------------------------- */
+
+/* Every thread loads eight lines' worth of words; the second launch finds all of them in the L2. */
+static uint64_t
+cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
+{
+    static const gpc_instruction_t loads[] = {
+        SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),   SPECIAL(R2, BLOCK_DIM_X),     OP(MUL, R1, R1, R2),
+        OP(ADD, R0, R0, R1),          OP(LOAD, R1, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R2, R0, NONE),
+        OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R3, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R4, R0, NONE),
+        OP(ADD, R1, R1, R2),          OP(ADD, R1, R1, R3),    OP(ADD, R1, R1, R4),          EXIT,
+    };
+    gpc_machine_t machine = test_fermi;
+    machine.partitions = partitions;
+    machine.l2_ports = ports;
+    machine.l2_bytes = test_fermi.l2_bytes * 4 / partitions;
+    machine.l2_mshrs = 512;
+    machine.dram_channels = 4;
+    bench_t it = bench(&machine, "no-l1", WORDS);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
+    uint64_t before = gpc_gpu_cycles(it.gpu);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
+    uint64_t cycles = gpc_gpu_cycles(it.gpu) - before;
+    gpc_gpu_free(it.gpu);
+    return cycles;
+}
+
+static void
+one_partition_with_four_ports_has_the_bandwidth_of_four(void)
+{
+    uint64_t four = cycles_of_l2_hits(4, 1), narrow = cycles_of_l2_hits(1, 1), one = cycles_of_l2_hits(1, 4);
+    printf("# cycles: 4 partitions %llu, 1 partition %llu, with 4 ports %llu\n", (unsigned long long) four,
+           (unsigned long long) narrow, (unsigned long long) one);
+    CHECK(narrow > 2 * four);
+    CHECK(one < four + four / 10);
+}
+
+static void
+ports_out_of_range_are_refused(void)
+{
+    gpc_machine_t machine = test_fermi;
+    gpc_setup_t setup = {.machine = &machine, .protocol = "no-l1", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_gpu_t *gpu;
+    machine.l2_ports = 17;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "l2_ports = 17: must be from 1 to 16") != NULL);
+    gpc_gpu_free(gpu);
+    machine.l2_ports = 1;
+    machine.star_latency = 0;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "star_latency = 0: must be from 1 to 1000") != NULL);
+    gpc_gpu_free(gpu);
+}
+
+int
+main(void)
+{
+    register_variants();
+    RUN(messages_of_a_star_take_its_latency_and_clock);
+    RUN(a_machine_without_star_networks_has_no_star);
+    RUN(eight_virtual_networks_run_as_fewer_do);
+    RUN(the_explorer_takes_eight_virtual_networks);
+    RUN(a_broadcast_on_a_multicast_network_injects_once);
+    RUN(one_partition_with_four_ports_has_the_bandwidth_of_four);
+    RUN(ports_out_of_range_are_refused);
+    return harness_end();
+}
