@@ -115,6 +115,7 @@ def test_static_network_energy_is_proportional_to_ports_networks_depth_and_time(
     assert of(cycles=MILLISECOND, networks=5)["noc_static"] == pytest.approx(2.5 * base)
     assert of(FERMI | {"vc_flits": 16}, cycles=MILLISECOND)["noc_static"] == pytest.approx(2 * base)
     assert of(FERMI | {"cores": 40}, cycles=MILLISECOND)["noc_static"] == pytest.approx(2 * base)
+    assert of(FERMI | {"l2_ports": 4}, cycles=MILLISECOND)["noc_static"] == pytest.approx(2 * base)
 
 
 def test_time_is_of_the_core_clock():
