@@ -22,6 +22,14 @@ GPC_SHARED_ACTION(act_merge, "merge the load: make it pending too")
     return gpc_keep_pending(x);
 }
 
+/* A load that act_replay takes again, when the line is present, is counted as a hit then. */
+GPC_SHARED_ACTION(act_miss, "fetch the line from memory; the request is pending until it is replayed")
+{
+    gpc_count_miss(x);
+    int status = gpc_fetch(x);
+    return status ? status : gpc_keep_pending(x);
+}
+
 GPC_SHARED_ACTION(act_replay, "replay the pending requests, then those held behind them")
 {
     return gpc_replay_pending(x);

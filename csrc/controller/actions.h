@@ -4,10 +4,20 @@
 
 #include "controller/protocol.h"
 
+/* Counts a load that misses here and will be replayed: once, as a miss, although the replay counts a hit. */
+static inline void
+gpc_count_miss(const gpc_step_t *x)
+{
+    bool load = x->cause >= GPC_MSG_OWN && gpc_message_info(x->unit, x->cause)->traffic_class == GPC_CLASS_REQ;
+    x->unit->statistics->load_misses += load;
+    x->unit->statistics->load_hits -= load;
+}
+
 GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell; it may hold */
 GPC_DECLARE_ACTION(act_release_way);
 GPC_DECLARE_ACTION(act_wait);
 GPC_DECLARE_ACTION(act_merge);
+GPC_DECLARE_ACTION(act_miss);
 GPC_DECLARE_ACTION(act_replay);
 GPC_DECLARE_ACTION(act_hit);
 GPC_DECLARE_ACTION(act_fetch_line);

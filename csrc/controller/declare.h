@@ -178,6 +178,7 @@ typedef struct {
     const gpc_count_info_t *rollovers;             /* of logical timestamps: one of `counters`; NULL: none */
     gpc_sharers_info_t sharers;
     gpc_lease_info_t lease;
+    gpc_place_t version; /* beside a line of array 0 (versions.h) */
     /* Messages per network that may wait in the outbox before `room` refuses; 0: GPC_OUTBOX_LIMIT. */
     uint8_t outbox;
     /* Number of MSHRs, from machine and options; NULL: that of the machine for the position. */

@@ -7,9 +7,8 @@ gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way)
     return gpc_at_place(gpc_tags_fields(&unit->arrays[0], way), unit->type->lease.line);
 }
 
-/* Whether the way is reserved for data that have not arrived. */
-static bool
-awaits_data(const gpc_controller_t *unit, gpc_index_t way)
+bool
+gpc_awaits_data(const gpc_controller_t *unit, gpc_index_t way)
 {
     gpc_index_t mshr = unit->arrays[0].tags[way].mshr;
     if (mshr == GPC_NONE) {
@@ -30,7 +29,7 @@ gpc_leased_at(const gpc_controller_t *bank, gpc_address_t line)
 {
     const gpc_lease_info_t *info = &bank->type->lease;
     gpc_index_t way = gpc_tags_find(&bank->arrays[0], line), mshr = gpc_mshr_find(&bank->mshrs, line);
-    bool present = way != GPC_NONE && !awaits_data(bank, way);
+    bool present = way != GPC_NONE && !gpc_awaits_data(bank, way);
     uint64_t latest = present ? gpc_lease_at(bank, way) : 0;
 
     if (info->mshr && mshr != GPC_NONE) {

@@ -38,6 +38,8 @@ gpc_lease_ended(const gpc_step_t *x)
 {
     return gpc_lease(x) < gpc_lease_clock(x->unit);
 }
+/* Whether the way of array 0 is reserved for data that have not arrived. */
+bool gpc_awaits_data(const gpc_controller_t *unit, gpc_index_t way);
 /* The lease of the way of array 0. */
 uint64_t gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way);
 /* The latest lease of the line that the bank knows: beside the line, in its transaction, else the latest of all lines evicted. */

@@ -8,7 +8,9 @@
 #include "controller/metadata.h"
 #include "controller/requests.h"
 #include "controller/sharers.h"
+#include "controller/stamps.h"
 #include "controller/timestamps.h"
+#include "controller/versions.h"
 #include "controller/writer.h"
 
 #endif

@@ -10,8 +10,6 @@
  *          has evicted, and a line that is fetched begins with that lease.
  * Differs  versions are 64 bits wide here and 4 bytes in messages: they do not wrap within a run.
  */
-#include <string.h>
-
 #include "controller/toolkit.h"
 
 enum { OPTION_LIFETIME };
@@ -88,12 +86,7 @@ GPC_ACTION(act_write_through, "GETX or ATOMIC; the store or atomic is then pendi
     return gpc_send_and_wait(x, gpc_new_request(x, x->cause == GPC_MSG_STORE ? SI_GETX : SI_ATOMIC));
 }
 
-GPC_ACTION(act_take_lease, "the answer's lease and version")
-{
-    si_l1_line(x)->lease = si_message(x->msg)->lease;
-    si_l1_line(x)->version = si_message(x->msg)->version;
-    return GPC_OK;
-}
+GPC_TAKE(act_take_lease, "the answer's lease and version", si_message, si_l1_line, lease, version)
 
 GPC_ACTION(act_complete_from_copy, "the load completes from the copy, as if the answer had brought it")
 {
@@ -147,6 +140,7 @@ static const gpc_controller_type_t si_l1 = {
     .arrays = {{.name = "tags", .line = si_l1_line_described, .has_data = true}},
     .mshr = gpc_requests_mshr_described,
     .lease = {.line = GPC_PLACE(si_l1, line, lease)},
+    .version = GPC_PLACE(si_l1, line, version),
 };
 
 /* ---- L2: states, events, metadata, classification ------------------------------------------------------------------------ */
@@ -203,37 +197,27 @@ l2_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_fill_line, "memory's line, with a new version and the lease of all lines evicted")
 {
-    bool load = gpc_first_pending(x)->type == SI_GETS;
-    x->unit->statistics->load_misses += load;
-    x->unit->statistics->load_hits -= load; /* it hits when it is taken again */
     si_l2_line(x)->lease = si_l2_unit(x->unit)->evicted;
     si_l2_line(x)->version = ++si_l2_unit(x->unit)->version;
     si_l2_line(x)->lifetime = (uint32_t) x->unit->options[OPTION_LIFETIME];
     return gpc_act(act_fill, x);
 }
 
-static int
-grant(gpc_step_t *x, gpc_index_t load, uint8_t type)
+GPC_ACTION(act_extend, "the lease lasts at least the predicted lifetime from now")
 {
-    gpc_msg_t *answer = gpc_new_answer(x, load, type);
+    gpc_count(x, load_hits);
     gpc_extend_lease(x, &si_l2_line(x)->lease, si_l2_line(x)->lifetime);
-    si_message(answer)->lease = si_l2_line(x)->lease;
-    si_message(answer)->version = si_l2_line(x)->version;
-    return gpc_send(x, answer);
+    return GPC_OK;
 }
 
-GPC_ACTION(act_grant, "DATA with a lease to the current load")
+GPC_ACTION(act_count_renewal, "count a lease given without data")
 {
-    gpc_count(x, load_hits);
-    return grant(x, x->message, SI_DATA);
-}
-
-GPC_ACTION(act_grant_renewal, "RENEWED with a lease")
-{
-    gpc_count(x, load_hits);
     gpc_count_own(x, SI_COUNT_renewals);
-    return grant(x, x->message, SI_RENEWED);
+    return GPC_OK;
 }
+
+GPC_ANSWER(act_send_data, "DATA with lease and version", SI_DATA, si_message, si_l2_line, lease, version)
+GPC_ANSWER(act_send_renewed, "RENEWED with lease and version", SI_RENEWED, si_message, si_l2_line, lease, version)
 
 GPC_ACTION(act_predict_longer, "the copy has outlived its lease: the next ones last twice as long")
 {
@@ -271,12 +255,12 @@ GPC_ACTION(act_keep_lease, "the bank remembers the line's lease")
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
-        [L2_GETS] = GO(L2_IF, act_reserve_way, act_fetch_line, act_wait),
-        [L2_WRITE] = GO(L2_IF, act_reserve_way, act_fetch_line, act_wait),
+        [L2_GETS] = GO(L2_IF, act_reserve_way, act_miss),
+        [L2_WRITE] = GO(L2_IF, act_reserve_way, act_miss),
     },
     [L2_V] = {
-        [L2_GETS] = GO(L2_V, act_grant),
-        [L2_RENEW] = GO(L2_V, act_predict_longer, act_grant_renewal),
+        [L2_GETS] = GO(L2_V, act_extend, act_send_data),
+        [L2_RENEW] = GO(L2_V, act_predict_longer, act_extend, act_count_renewal, act_send_renewed),
         [L2_WRITE] = GO(L2_V, act_perform),
         [L2_WRITE_LEASED] = GO(L2_WL, act_predict_shorter, act_await_lease, act_wait),
         [L2_EVICT_CLEAN] = GO(L2_I, act_keep_lease),
@@ -306,31 +290,13 @@ static const gpc_controller_type_t si_l2 = {
     .unit = si_l2_unit_described,
     .counters = SI_COUNT_info,
     .lease = {.line = GPC_PLACE(si_l2, line, lease), .unit = GPC_PLACE(si_l2, unit, evicted)},
+    .version = GPC_PLACE(si_l2, line, version),
 };
 
 /* ---- monitors ---------------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_R, .bank_is_whole = true};
-
-/* What a renewal relies on. */
-static int
-monitor(const gpc_units_t *units, gpc_address_t line)
-{
-    const gpc_tags_t *tags = &units->bank->arrays[0];
-    gpc_index_t way = gpc_tags_find(tags, line), copy;
-
-    for (uint32_t i = 0; i < units->num_cores && way != GPC_NONE; i++) {
-        gpc_controller_t *core = units->cores[i];
-        uint8_t state = gpc_state_at(core, line, 0, &copy);
-        if (gpc_is_among(watched.copies, state) &&
-            si_l1_line_at(core, 0, copy)->version == si_l2_line_at(units->bank, 0, way)->version &&
-            memcmp(gpc_tags_words(&core->arrays[0], copy), gpc_tags_words(tags, way), 4 * tags->line_words) != 0) {
-            return gpc_violated(core, line, "a copy of the line's version has the line's words", "L1 %u has others", i);
-        }
-    }
-    return GPC_OK;
-}
 
 const gpc_protocol_t gpc_protocol_self_inval = {
     .id = "self-inval",
@@ -360,5 +326,5 @@ const gpc_protocol_t gpc_protocol_self_inval = {
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &watched,
-    .monitor = monitor,
+    .monitor = gpc_equal_versions, /* what a renewal relies on */
 };

@@ -123,8 +123,7 @@ l2_classify(const gpc_step_t *x)
 GPC_ACTION(act_fetch, "fetch the line, once; the request is pending until memory answers")
 {
     int status = GPC_OK;
-    x->unit->statistics->load_misses += x->cause == DENOVO_READ;
-    x->unit->statistics->load_hits -= x->cause == DENOVO_READ; /* it hits when it is taken again */
+    gpc_count_miss(x);
     if (!l2_mshr(x)->fetches) {
         l2_mshr(x)->fetches = 1;
         status = gpc_fetch(x);

@@ -49,14 +49,6 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- actions ------------------------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_fetch, "fetch the line; the request is pending until memory answers")
-{
-    x->unit->statistics->load_misses += x->cause == GPU_READ;
-    x->unit->statistics->load_hits -= x->cause == GPU_READ; /* it hits when it is taken again */
-    int status = gpc_fetch(x);
-    return status ? status : gpc_keep_pending(x);
-}
-
 GPC_ACTION(act_answer, "send DATA")
 {
     gpc_count(x, load_hits);
@@ -96,11 +88,11 @@ GPC_ACTION(act_perform, "perform the read-modify-writes, send their old values")
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_NP] = {
-        [L2_READ] = GO(L2_MF, act_reserve_way, act_fetch),
-        [L2_WRITE] = GO(L2_MF, act_reserve_way, act_fetch),
-        [L2_SYNC_READ] = GO(L2_MF, act_reserve_way, act_fetch),
-        [L2_SYNC_WRITE] = GO(L2_MF, act_reserve_way, act_fetch),
-        [L2_ATOMIC] = GO(L2_MF, act_reserve_way, act_fetch),
+        [L2_READ] = GO(L2_MF, act_reserve_way, act_miss),
+        [L2_WRITE] = GO(L2_MF, act_reserve_way, act_miss),
+        [L2_SYNC_READ] = GO(L2_MF, act_reserve_way, act_miss),
+        [L2_SYNC_WRITE] = GO(L2_MF, act_reserve_way, act_miss),
+        [L2_ATOMIC] = GO(L2_MF, act_reserve_way, act_miss),
     },
     [L2_V] = {
         [L2_READ] = GO(L2_V, act_answer),

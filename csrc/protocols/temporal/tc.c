@@ -157,13 +157,7 @@ GPC_SHARED_ACTION(tc_act_fill_line, "fill the way from memory, with the timestam
     return gpc_act(act_fill_line, x);
 }
 
-static int
-answer_read(gpc_step_t *x, gpc_index_t load, uint8_t type)
-{
-    gpc_msg_t *answer = gpc_new_answer(x, load, type);
-    tc_message(answer)->timestamp = tc_l2_line(x)->timestamp;
-    return gpc_send(x, answer);
-}
+GPC_STAMPED_ANSWER(answer_read, tc_message, tc_l2_line, timestamp)
 
 GPC_SHARED_ACTION(tc_act_answer, "send DATA with the timestamp to the requester")
 {
