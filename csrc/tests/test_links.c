@@ -72,6 +72,11 @@ sum_of(const gpc_gpu_t *gpu, gpc_links_t links)
     return sum;
 }
 
+static const gpc_instruction_t store_word_0[] = {
+    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
+    EXIT,
+};
+
 /* ---- the star ------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -102,6 +107,31 @@ a_machine_without_star_networks_has_no_star(void)
 {
     bench_t it = bench(&test_fermi, "no-l1", 1024);
     CHECK_EQUAL_U64(it.gpu->num_links, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+/* The crossbar pair has no link from bank to bank. */
+static void
+a_message_that_no_link_carries_is_an_error(void)
+{
+    bench_t it = bench(&test_fermi, "no-l1", 1024);
+    gpc_pool_t *messages = &it.gpu->messages;
+    CHECK_EQUAL_I64(launch_program(&it, store_word_0, GPC_COUNT_OF(store_word_0), 1024, 1, 1), 0);
+    gpc_index_t message = gpc_pool_take(messages);
+    *gpc_msg_at(messages, message) = (gpc_msg_t){.type = GPC_MSG_OWN,
+                                                 .source = 16,
+                                                 .destination = 17,
+                                                 .flits = 1,
+                                                 .request = GPC_NONE,
+                                                 .lanes = GPC_NONE,
+                                                 .access = GPC_NONE};
+    CHECK_EQUAL_I64(gpc_gpu_send(it.gpu, &it.gpu->controllers[16], message), 0);
+    int status = GPC_RUN_MORE;
+    while (status == GPC_RUN_MORE) {
+        status = gpc_gpu_run(it.gpu, 1);
+    }
+    CHECK_EQUAL_I64(status, GPC_ERROR_PROTOCOL);
+    CHECK(strstr(gpc_gpu_error_text(it.gpu), "on network 'request': no link joins them") != NULL);
     gpc_gpu_free(it.gpu);
 }
 
@@ -166,11 +196,6 @@ static const gpc_instruction_t load_word_0[] = {
     OP(ADD, R0, R0, R0),
     EXIT,
 };
-static const gpc_instruction_t store_word_0[] = {
-    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
-    EXIT,
-};
-
 /* Ticks of a launch that stores to a line that every L1 holds; the invalidations' traffic. */
 static gpc_tick_t
 ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
@@ -265,6 +290,7 @@ main(void)
 {
     register_variants();
     RUN(messages_of_a_star_take_its_latency_and_clock);
+    RUN(a_message_that_no_link_carries_is_an_error);
     RUN(a_machine_without_star_networks_has_no_star);
     RUN(eight_virtual_networks_run_as_fewer_do);
     RUN(the_explorer_takes_eight_virtual_networks);
