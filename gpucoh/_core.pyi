@@ -5,12 +5,16 @@ package's business. Errors: the exceptions of :mod:`gpucoh.base.errors`, made fr
 """
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 VERSION: str
+
+def use_exceptions(errors: ModuleType) -> None:
+    """Raise the exceptions of this module, by the names of errors.def, from now on; before, built-in ones."""
 
 def isa() -> dict[str, Any]:
     """The instruction set as the core has it.
@@ -84,8 +88,14 @@ class GPU:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         placement: int,
+        files: tuple[tuple[str, int], ...] = (),
+        reports: tuple[str, ...] = (),
     ) -> None:
-        """Begins a launch. buffers: (address, words, read_only, name)."""
+        """Begins a launch. buffers: (address, words, read_only, name).
+
+        Messages quote ``files``, names and first lines by the instructions' ``file``, and ``reports``, the texts of
+        assertions by number.
+        """
     def run(self, events: int) -> bool:
         """Carries out at most ``events`` events without the GIL; True when the launch has ended."""
     def deadlock_after(self, cycles: int) -> None: ...

@@ -9,6 +9,7 @@ gpc_failure_clear(gpc_failure_t *self)
     self->code = 0;
     self->text[0] = 0;
     self->line = GPC_NEVER;
+    self->place.known = false;
 }
 
 int

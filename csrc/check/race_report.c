@@ -3,9 +3,10 @@
 #include <stdio.h>
 
 #include "check/race_parts.h"
+#include "core/where.h"
 
 typedef struct {
-    char text[224];
+    char text[GPC_WHERE_BYTES + 96];
 } phrase_t;
 
 static const gpc_instruction_t *
@@ -45,7 +46,7 @@ describe_order(const gpc_instruction_t *in, char *text, size_t size)
     }
 }
 
-/* "kernel 'k' at line 12 block 3 warp 0 stores": `at line N` is replaced by the file's own lines in Python. */
+/* "kernel 'k' at k.py:12 block 3 warp 0 stores" */
 static phrase_t
 describe(const gpc_race_t *self, const gpc_race_access_t *access)
 {
@@ -53,20 +54,17 @@ describe(const gpc_race_t *self, const gpc_race_access_t *access)
     const uint32_t *grid = self->launch->grid;
     uint32_t block = gpc_race_block_of(self, access->moment.thread);
     uint32_t warp = access->moment.thread % self->warps_per_block;
-    char file[24] = "", place[48];
+    char where[GPC_WHERE_BYTES], place[48];
     phrase_t out;
 
-    if (in->file) {
-        snprintf(file, sizeof(file), " of file %u", (unsigned) in->file);
-    }
     if (grid[1] * grid[2] == 1) {
         snprintf(place, sizeof(place), "%" PRIu32, block);
     } else {
         snprintf(place, sizeof(place), "(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", block % grid[0],
                  block / grid[0] % grid[1], block / grid[0] / grid[1]);
     }
-    snprintf(out.text, sizeof(out.text), "kernel '%.64s' at line %u%s block %s warp %" PRIu32 " %s",
-             self->launch->kernel, (unsigned) in->line, file, place, warp, verb_of(in));
+    snprintf(out.text, sizeof(out.text), "%s block %s warp %" PRIu32 " %s",
+             gpc_launch_where(self->launch, access->pc, where, sizeof(where)), place, warp, verb_of(in));
     return out;
 }
 

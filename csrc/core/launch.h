@@ -15,13 +15,21 @@ typedef struct {
     const char *name; /* for messages */
 } gpc_buffer_t;
 
+/* A source file of a kernel: its name, and its line at which the instructions' lines begin. */
+typedef struct {
+    const char *name;
+    uint32_t first;
+} gpc_source_t;
+
 typedef struct gpc_launch {
     gpc_program_t program;
     const char *kernel; /* name, for messages */
     uint32_t grid[3], block[3];
     const uint32_t *constants;
     const gpc_buffer_t *buffers;
-    uint32_t num_constants, num_buffers;
+    const gpc_source_t *files;  /* by the instructions' `file`, for messages */
+    const char *const *reports; /* texts by the number of an assertion or print, for messages */
+    uint32_t num_constants, num_buffers, num_files, num_reports;
     gpc_placement_t placement;
 } gpc_launch_t;
 

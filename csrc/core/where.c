@@ -3,15 +3,39 @@
 
 #include <stdio.h>
 
+static const gpc_instruction_t *
+instruction_at(const gpc_launch_t *launch, uint32_t pc)
+{
+    return &launch->program.instructions[pc < launch->program.count ? pc : 0];
+}
+
+const char *
+gpc_core_fails_at(gpc_failure_t *failure, const gpc_core_launch_t *launch, uint32_t pc)
+{
+    const gpc_instruction_t *in = instruction_at(&launch->launch, pc);
+    if (failure->code == 0) {
+        failure->place = (gpc_place_t){true, in->file, in->line};
+    }
+    return launch->launch.kernel;
+}
+
+const char *
+gpc_launch_where(const gpc_launch_t *launch, uint32_t pc, char *text, size_t size)
+{
+    const gpc_instruction_t *in = instruction_at(launch, pc);
+    if (in->file < launch->num_files) {
+        const gpc_source_t *file = &launch->files[in->file];
+        snprintf(text, size, "kernel '%s' at %s:%u", launch->kernel, file->name, (unsigned) (file->first + in->line));
+    } else {
+        snprintf(text, size, "kernel '%s' at line %u", launch->kernel, (unsigned) in->line);
+    }
+    return text;
+}
+
 const char *
 gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t size)
 {
-    const gpc_instruction_t *in = &launch->launch.program.instructions[pc < launch->launch.program.count ? pc : 0];
-    int length = snprintf(text, size, "kernel '%s' at line %u", launch->launch.kernel, (unsigned) in->line);
-    if (in->file != 0 && length > 0 && (size_t) length < size) {
-        snprintf(text + length, size - (size_t) length, " of file %u", (unsigned) in->file);
-    }
-    return text;
+    return gpc_launch_where(&launch->launch, pc, text, size);
 }
 
 const char *

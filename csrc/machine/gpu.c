@@ -451,6 +451,12 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     free(gpu);
 }
 
+const gpc_failure_t *
+gpc_gpu_failure(const gpc_gpu_t *gpu)
+{
+    return &gpu->failure;
+}
+
 const char *
 gpc_gpu_error_text(const gpc_gpu_t *gpu)
 {

@@ -7,7 +7,7 @@
 #ifndef GPC_MACHINE_GPU_H
 #define GPC_MACHINE_GPU_H
 
-#include "base/errors.h"
+#include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
 #include "base/text.h"
@@ -41,6 +41,7 @@ typedef struct {
 GPC_MUST_CHECK int gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out);
 void gpc_gpu_free(gpc_gpu_t *gpu);
 const char *gpc_gpu_error_text(const gpc_gpu_t *gpu); /* one line */
+const gpc_failure_t *gpc_gpu_failure(const gpc_gpu_t *gpu);
 gpc_rule_t gpc_gpu_rule(const gpc_gpu_t *gpu);
 
 /* Global memory. Addresses are in bytes; sizes are in words of 4 bytes. New memory reads 0. */

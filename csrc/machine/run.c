@@ -142,10 +142,10 @@ deadlock(gpc_gpu_t *gpu)
 {
     gpc_text_t text;
     gpc_text_init(&text);
+    gpc_failure_clear(&gpu->failure);
     int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
     gpc_cores_explain_blocks(&gpu->cores, &text);
     explain_ends(gpu, &text);
-    gpc_failure_clear(&gpu->failure);
     (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
                     (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
                     text.bytes ? text.bytes : "");

@@ -300,6 +300,55 @@ failed:
     return -1;
 }
 
+void
+gpc_sources_argument_free(gpc_sources_argument_t *self)
+{
+    PyMem_Free(self->files);
+    PyMem_Free((void *) self->reports);
+    *self = (gpc_sources_argument_t){0};
+}
+
+static int
+get_source(const gpc_module_state_t *state, PyObject *item, gpc_source_t *out)
+{
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 2) {
+        gpc_raise_argument(state, "a file must be a tuple (name, first line), got %R", item);
+        return -1;
+    }
+    return gpc_get_text(state, PyTuple_GET_ITEM(item, 0), "the name of a file", &out->name) != 0
+               ? -1
+               : gpc_get_u32(state, PyTuple_GET_ITEM(item, 1), "the first line of a file", &out->first);
+}
+
+int
+gpc_get_sources(const gpc_module_state_t *state, PyObject *files, PyObject *reports, gpc_sources_argument_t *out)
+{
+    *out = (gpc_sources_argument_t){0};
+    if ((files && !PyTuple_Check(files)) || (reports && !PyTuple_Check(reports))) {
+        gpc_raise_argument(state, "files and reports must be tuples");
+        return -1;
+    }
+    out->num_files = files ? (uint32_t) PyTuple_GET_SIZE(files) : 0;
+    out->num_reports = reports ? (uint32_t) PyTuple_GET_SIZE(reports) : 0;
+    out->files = PyMem_Calloc(out->num_files + 1u, sizeof(*out->files));
+    out->reports = PyMem_Calloc(out->num_reports + 1u, sizeof(*out->reports));
+    int result = 0;
+    if (out->files == NULL || out->reports == NULL) {
+        PyErr_NoMemory();
+        result = -1;
+    }
+    for (uint32_t i = 0; i < out->num_files && result == 0; i++) {
+        result = get_source(state, PyTuple_GET_ITEM(files, i), &out->files[i]);
+    }
+    for (uint32_t i = 0; i < out->num_reports && result == 0; i++) {
+        result = gpc_get_text(state, PyTuple_GET_ITEM(reports, i), "a report", &out->reports[i]);
+    }
+    if (result != 0) {
+        gpc_sources_argument_free(out);
+    }
+    return result;
+}
+
 int
 gpc_get_extent(const gpc_module_state_t *state, PyObject *object, const char *what, uint32_t out[3])
 {

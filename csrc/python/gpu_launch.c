@@ -62,24 +62,32 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "grid",
         "block",
         "placement",
+        "files",
+        "reports",
         NULL,
     };
     const gpc_module_state_t *state = gpc_state_of(object);
     launch_objects_t o;
     gpc_buffers_argument_t buffers = {0};
+    gpc_sources_argument_t sources = {0};
+    PyObject *files = NULL, *reports = NULL;
     gpc_launch_t launch = {0};
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO:launch", (char **) (uintptr_t) names, &o.kernel,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OO:launch", (char **) (uintptr_t) names, &o.kernel,
                                      &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
-                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement)) {
+                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
         return NULL;
     }
-    if (gpc_get_buffers(state, o.buffers, &buffers) == 0) {
+    if (gpc_get_buffers(state, o.buffers, &buffers) == 0 && gpc_get_sources(state, files, reports, &sources) == 0) {
+        launch.files = sources.files;
+        launch.num_files = sources.num_files;
+        launch.reports = sources.reports;
+        launch.num_reports = sources.num_reports;
         launch.constants = constants.buf;
         launch.num_constants = (uint32_t) ((size_t) constants.len / 4);
         launch.buffers = buffers.buffers;
@@ -88,6 +96,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         launch.program.buffers = launch.num_buffers;
         result = begin_launch(object, &launch);
     }
+    gpc_sources_argument_free(&sources);
     gpc_buffers_argument_free(&buffers);
     PyBuffer_Release(&constants);
     return result;

@@ -29,7 +29,7 @@ PyObject *
 gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result)
 {
     if (code < 0) {
-        gpc_raise(gpc_state_of((PyObject *) self), code, gpc_gpu_error_text(self->gpu));
+        gpc_raise_failure(gpc_state_of((PyObject *) self), code, gpc_gpu_failure(self->gpu));
         Py_CLEAR(result);
     }
     atomic_store_explicit(&self->busy, false, memory_order_release);
@@ -264,7 +264,9 @@ static PyMethodDef gpu_methods[] = {
     {"launch", WITH_KEYWORDS(gpc_method_launch),
      "launch($self, kernel, program, vector_registers, uniform_registers, shared_words, constants, buffers, grid, "
      "block, "
-     "placement)\n--\n\nBegins a launch. buffers: (address, words, read_only, name)."},
+     "placement, files=(), reports=())\n--\n\nBegins a launch. buffers: (address, words, read_only, name); files: "
+     "(name, "
+     "first line); reports: texts of assertions and prints."},
     {"run", WITH_KEYWORDS(gpc_method_run),
      "run($self, events)\n--\n\nSimulates at most `events` events without the GIL; True when the launch has ended."},
     {"deadlock_after", WITH_KEYWORDS(gpc_method_deadlock_after),

@@ -5,11 +5,12 @@
  */
 #include "python/module.h"
 
-PyObject *
-gpc_raise(const gpc_module_state_t *state, int code, const char *text)
+/* An instance of the exception of a core error. NULL, with another exception set, if there is none. */
+static PyObject *
+error_of(const gpc_module_state_t *state, int code, const char *text)
 {
     int index = code < 0 && code > -GPC_NUM_ERRORS ? -code : 0;
-    PyObject *message = NULL;
+    PyObject *message, *error;
 
     if (index == 0) {
         PyErr_Format(PyExc_SystemError, "gpucoh: the core returned the unknown error code %d", code);
@@ -19,11 +20,53 @@ gpc_raise(const gpc_module_state_t *state, int code, const char *text)
         text = gpc_error_message(code);
     }
     message = PyUnicode_DecodeUTF8(text, (Py_ssize_t) strlen(text), "replace");
-    if (message != NULL) {
-        PyErr_SetObject(state->exceptions[index], message);
-        Py_DECREF(message);
+    error = message == NULL ? NULL : PyObject_CallOneArg(state->exceptions[index], message);
+    Py_XDECREF(message);
+    return error;
+}
+
+/* Raises the error, whose reference it steals. */
+static PyObject *
+raise(PyObject *error)
+{
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *) Py_TYPE(error), error);
+        Py_DECREF(error);
     }
     return NULL;
+}
+
+PyObject *
+gpc_raise(const gpc_module_state_t *state, int code, const char *text)
+{
+    return raise(error_of(state, code, text));
+}
+
+/* Sets an attribute of the error; steals the value's reference. */
+static int
+set_fact(PyObject *error, const char *name, PyObject *value)
+{
+    int result = value == NULL ? -1 : PyObject_SetAttrString(error, name, value);
+    Py_XDECREF(value);
+    return result;
+}
+
+PyObject *
+gpc_raise_failure(const gpc_module_state_t *state, int code, const gpc_failure_t *failure)
+{
+    PyObject *error = error_of(state, code, failure->text);
+    int result = 0;
+
+    if (error != NULL && failure->place.known) {
+        result = set_fact(error, "place", Py_BuildValue("(II)", failure->place.file, failure->place.line));
+    }
+    if (error != NULL && failure->line != GPC_NEVER && result == 0) {
+        result = set_fact(error, "address", PyLong_FromUnsignedLongLong(failure->line));
+    }
+    if (result != 0) {
+        Py_CLEAR(error);
+    }
+    return raise(error);
 }
 
 PyObject *
@@ -204,29 +247,32 @@ python_describe_protocol(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
-/* Looks up the exception of every row of errors.def: one of gpucoh.base.errors, or a built-in one. */
-static int
-find_exceptions(gpc_module_state_t *state)
+/* Until use_exceptions: a built-in exception for every row of errors.def. */
+static void
+take_builtin_exceptions(gpc_module_state_t *state)
 {
-    PyObject *errors = PyImport_ImportModule("gpucoh.base.errors");
-    int result = -1;
-
-    if (errors == NULL) {
-        return -1;
+    for (int i = 1; i < GPC_NUM_ERRORS; i++) {
+        bool memory = strcmp(gpc_error_exception(-i), "MemoryError") == 0;
+        state->exceptions[i] = Py_NewRef(memory ? PyExc_MemoryError : PyExc_RuntimeError);
     }
+}
+
+/* The package imports this module, so this module does not import the package's exceptions: it is given them. */
+static PyObject *
+python_use_exceptions(PyObject *module, PyObject *errors)
+{
+    gpc_module_state_t *state = PyModule_GetState(module);
+
     for (int i = 1; i < GPC_NUM_ERRORS; i++) {
         const char *name = gpc_error_exception(-i);
-
-        state->exceptions[i] =
+        PyObject *found =
             strcmp(name, "MemoryError") == 0 ? Py_NewRef(PyExc_MemoryError) : PyObject_GetAttrString(errors, name);
-        if (state->exceptions[i] == NULL) {
-            goto out;
+        if (found == NULL) {
+            return NULL;
         }
+        Py_SETREF(state->exceptions[i], found);
     }
-    result = 0;
-out:
-    Py_DECREF(errors);
-    return result;
+    return Py_NewRef(Py_None);
 }
 
 static int
@@ -234,7 +280,8 @@ module_exec(PyObject *module)
 {
     gpc_module_state_t *state = PyModule_GetState(module);
 
-    if (find_exceptions(state) != 0 || gpc_add_types(module, state) != 0) {
+    take_builtin_exceptions(state);
+    if (gpc_add_types(module, state) != 0) {
         return -1;
     }
     return PyModule_AddStringConstant(module, "VERSION", GPC_VERSION);
@@ -275,6 +322,9 @@ module_free(void *module)
 #define WITH_KEYWORDS(function) ((PyCFunction) (void (*)(void)) (function)), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef module_methods[] = {
+    {"use_exceptions", python_use_exceptions, METH_O,
+     "use_exceptions($module, errors)\n--\n\nRaises the exceptions of a module from now on, by the names of "
+     "errors.def."},
     {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set: opcodes, operands and encoding."},
     {"machine_fields", python_machine_fields, METH_NOARGS,
      "machine_fields($module)\n--\n\nMachine fields: name -> (smallest, largest, text)."},

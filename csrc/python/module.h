@@ -24,6 +24,8 @@ typedef struct {
 
 /* Sets the Python exception of a core error, with `text` (one line) or the error's message. Always returns NULL. */
 PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text);
+/* The same with the failure's text and its facts: the exception's `place` (file, line) and `address`, where it has them. */
+PyObject *gpc_raise_failure(const gpc_module_state_t *state, int code, const gpc_failure_t *failure);
 /* Sets a ConfigError with a formatted line. Always returns NULL. */
 PyObject *gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...);
 
@@ -54,6 +56,16 @@ typedef struct {
 
 int gpc_get_buffers(const gpc_module_state_t *state, PyObject *object, gpc_buffers_argument_t *out);
 void gpc_buffers_argument_free(gpc_buffers_argument_t *self);
+
+typedef struct {
+    gpc_source_t *files;  /* owned; the names belong to the tuple */
+    const char **reports; /* likewise */
+    uint32_t num_files, num_reports;
+} gpc_sources_argument_t;
+
+/* files: a tuple of (name, first line); reports: a tuple of texts; either may be NULL. */
+int gpc_get_sources(const gpc_module_state_t *state, PyObject *files, PyObject *reports, gpc_sources_argument_t *out);
+void gpc_sources_argument_free(gpc_sources_argument_t *self);
 int gpc_get_extent(const gpc_module_state_t *state, PyObject *object, const char *what, uint32_t out[3]);
 
 /* ---- explore.c, gpu_type.c ---- */

@@ -260,4 +260,11 @@ world_try(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
     return world_run(&launch);
 }
 
+/* Whether the failure names this file and line. */
+static inline bool
+fails_at(uint16_t file, uint32_t line)
+{
+    return world.failure.place.known && world.failure.place.file == file && world.failure.place.line == line;
+}
+
 #endif

@@ -150,15 +150,15 @@ an_index_outside_is_reported_with_thread_and_line(void)
                                    OP(LOAD, .destination = V | 2, .a = V | 1, .line = 7), OP(EXIT)),
                               32),
                     GPC_ERROR_BOUNDS);
-    CHECK_EQUAL_TEXT(world.failure.text,
-                     "kernel 'f' at line 7: index 65536 is out of bounds of buffer 'x' of 65536 words: "
-                     "thread (16,0,0) of block (0,0,0)");
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 65536 is out of bounds of buffer 'x' of 65536 words: "
+                                         "thread (16,0,0) of block (0,0,0)");
+    CHECK(fails_at(0, 7));
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C_MINUS1, .b = C0, .line = 2, .file = 1), OP(EXIT)), 1),
                     GPC_ERROR_BOUNDS);
-    CHECK_EQUAL_TEXT(world.failure.text,
-                     "kernel 'f' at line 2 of file 1: index -1 is out of bounds of buffer 'x' of 65536 words: "
-                     "thread (0,0,0) of block (0,0,0)");
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index -1 is out of bounds of buffer 'x' of 65536 words: "
+                                         "thread (0,0,0) of block (0,0,0)");
+    CHECK(fails_at(1, 2));
 }
 
 static void
@@ -179,9 +179,9 @@ a_read_only_buffer_is_not_written(void)
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C3, .b = C0, .immediate = 1, .line = 5), OP(EXIT)), 1),
                     GPC_ERROR_READ_ONLY);
-    CHECK_EQUAL_TEXT(
-        world.failure.text,
-        "kernel 'f' at line 5: write to index 3 of read-only buffer 'tables': thread (0,0,0) of block (0,0,0)");
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f': write to index 3 of read-only buffer 'tables': thread (0,0,0) of block (0,0,0)");
+    CHECK(fails_at(0, 5));
 }
 
 static void

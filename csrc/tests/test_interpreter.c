@@ -237,8 +237,9 @@ local_arrays_are_registers_by_index(void)
         world_try(CODE(THREAD, OP(LOCAL_STORE, .a = V | 0, .b = V | 0, .c = C2, .immediate = 4, .line = 3), OP(EXIT)),
                   32),
         GPC_ERROR_BOUNDS);
-    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f' at line 3: index 2 is out of bounds of a local array of 2 words: "
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 2 is out of bounds of a local array of 2 words: "
                                          "thread (2,0,0) of block (0,0,0)");
+    CHECK(fails_at(0, 3));
 }
 
 static void
@@ -268,9 +269,9 @@ a_scratchpad_index_outside_is_reported(void)
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C16, .line = 9), OP(EXIT)), 32),
         GPC_ERROR_BOUNDS);
-    CHECK_EQUAL_TEXT(world.failure.text,
-                     "kernel 'f' at line 9: index 16 is out of bounds of a shared array of 16 words: "
-                     "thread (16,0,0) of block (0,0,0)");
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 16 is out of bounds of a shared array of 16 words: "
+                                         "thread (16,0,0) of block (0,0,0)");
+    CHECK(fails_at(0, 9));
 }
 
 /* ---- invalid programs ---------------------------------------------------------------------------------------------------- */
@@ -288,20 +289,19 @@ static void
 programs_are_validated(void)
 {
     CHECK_EQUAL_TEXT(refused(CODE(OP(NOP), OP(EXIT))), "accepted");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))),
-                     "instruction 0 (NOP) at line 4: control runs off the end of the program");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))), "instruction 0 (NOP): control runs off the end of the program");
     CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, .destination = V | 8, .a = V, .b = V), OP(EXIT))),
-                     "instruction 0 (ADD) at line 0: operand d is vector register 8: must be below 8");
+                     "instruction 0 (ADD): operand d is vector register 8: must be below 8");
     CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = U, .a = V), OP(EXIT))),
-                     "instruction 0 (MOVE) at line 0: the destination is uniform and a source is a vector register");
+                     "instruction 0 (MOVE): the destination is uniform and a source is a vector register");
     CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = C, .a = V), OP(EXIT))),
-                     "instruction 0 (MOVE) at line 0: a constant cannot be the destination");
+                     "instruction 0 (MOVE): a constant cannot be the destination");
     CHECK_EQUAL_TEXT(refused(CODE(OP(JUMP, .target = 9))),
-                     "instruction 0 (JUMP) at line 0: branch target or reconvergence point outside the program");
+                     "instruction 0 (JUMP): branch target or reconvergence point outside the program");
     CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, .destination = V, .a = V, .immediate = 2), OP(EXIT))),
-                     "instruction 0 (LOAD) at line 0: unknown buffer");
+                     "instruction 0 (LOAD): unknown buffer");
     CHECK_EQUAL_TEXT(refused(CODE(OP(AND, .destination = V, .a = V, .b = V, .type = GPC_F32), OP(EXIT))),
-                     "instruction 0 (AND) at line 0: operation not defined for this type");
+                     "instruction 0 (AND): operation not defined for this type");
     CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: unknown opcode 200");
 }
 

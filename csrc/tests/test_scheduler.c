@@ -366,10 +366,10 @@ an_incomplete_barrier_is_reported(void)
                                    OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 6), OP(EXIT)),
                               96),
                     GPC_ERROR_BARRIER);
-    CHECK_EQUAL_TEXT(
-        world.failure.text,
-        "kernel 'f' at line 6: barrier 2 of block (0,0,0) can never complete: 32 of 96 threads have arrived, warp 0 "
-        "waits, and every other warp of the block has ended or waits at a barrier");
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f': barrier 2 of block (0,0,0) can never complete: 32 of 96 threads have arrived, warp 0 "
+                     "waits, and every other warp of the block has ended or waits at a barrier");
+    CHECK(fails_at(0, 6));
 }
 
 static void
@@ -381,7 +381,8 @@ a_barrier_in_divergent_code_is_reported(void)
                        OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
                   32),
         GPC_ERROR_BARRIER);
-    CHECK(strstr(world.failure.text, "kernel 'f' at line 2: barrier in divergent code") != NULL);
+    CHECK(strstr(world.failure.text, "kernel 'f': barrier in divergent code") != NULL);
+    CHECK(fails_at(0, 2));
 }
 
 static void

@@ -118,6 +118,9 @@ class KernelError(Error):
         Line in that file, from 1.
     """
 
+    #: The core's place of the failed instruction: number of its file, and line from 0 at the file's first line.
+    place: tuple[int, int] | None = None
+
     def __init__(self, message: str, filename: str | None = None, line: int | None = None) -> None:
         super().__init__(message)
         self.filename = filename
@@ -125,7 +128,15 @@ class KernelError(Error):
 
 
 class SimulationError(Error):
-    """A run that cannot continue."""
+    """A run that cannot continue.
+
+    Attributes
+    ----------
+    address : int or None
+        Address of the line that the error concerns, if it concerns one.
+    """
+
+    address: int | None = None
 
 
 class ProtocolError(SimulationError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gpucoh.base import errors
 from gpucoh.base.errors import Error
 
 try:
@@ -17,7 +18,10 @@ try:
         isa,
         machine_fields,
         protocol_ids,
+        use_exceptions,
     )
+
+    use_exceptions(errors)
 except ImportError as error:
     VERSION = "not built"
     _reason = error

@@ -376,6 +376,8 @@ class GPU:
                 grid,
                 block,
                 PLACEMENTS.index(placement or self.machine.placement),
+                program.sources,
+                program.texts,
             )
             try:
                 self._run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -120,27 +119,9 @@ def extent(name: str, value: Any) -> tuple[int, int, int]:
     return out[0], out[1], out[2]
 
 
-_ASSERTION = re.compile(r"\bassertion (\d+) failed\b")
-_LINE = re.compile(r"\bat line (\d+)\b(?: of file (\d+))?")
-
-
 def located(error: Error, program: Program) -> Error:
-    """Replace line numbers, which the core counts from the kernel's first line, by files and their lines."""
-    first: list[tuple[str, int]] = []
-
-    def place(match: re.Match[str]) -> str:
-        file = int(match.group(2) or 0)
-        if file >= len(program.files):
-            return match.group()
-        first.append(program.locate(file, int(match.group(1))))
-        return "at {}:{}".format(*first[-1])
-
-    text = _LINE.sub(place, str(error))
-    text = _ASSERTION.sub(
-        lambda match: f"assertion failed: {program.reports[int(match.group(1))].parts[0]}", text
-    )
-    if isinstance(error, KernelError):
-        filename, line = first[0] if first else program.locate(0, 1)
-        text = text.replace(f" at {filename}:{line}:", ":", 1)  # the location is in front
-        return KernelError(f"{filename}:{line}: {text}", filename, line)
-    return type(error)(text)
+    """A kernel's error with its file and line in front; other errors as they are."""
+    if not isinstance(error, KernelError):
+        return error
+    filename, line = program.locate(*(error.place or (0, 1)))
+    return KernelError(f"{filename}:{line}: {error}", filename, line)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gpucoh.base.errors import ConfigError, Error
+from gpucoh.base.errors import ConfigError, Error, SimulationError
 from gpucoh.device.gpu import GPU
 from gpucoh.fuzz import programs
 from gpucoh.fuzz.cases import Case, Episode, Layout, Meeting, Shape, Weaver, Woven
@@ -53,12 +52,15 @@ class Failure:
         Number of the failed case, from 0.
     word : int or None
         The word of the buffer that failed.
+    address : int or None
+        The line that a simulator's error concerns.
     """
 
     kind: str
     text: str
     launch: int
     word: int | None = None
+    address: int | None = None
 
 
 @dataclass
@@ -166,7 +168,9 @@ class Bench:
         except ConfigError:
             raise
         except Error as error:
-            return Failure(type(error).__name__, " ".join(str(error).split()), number)
+            address = error.address if isinstance(error, SimulationError) else None
+            text = " ".join(str(error).split())
+            return Failure(type(error).__name__, text, number, address=address)
         results.free()
         return (
             self._check_loads(number, listing, found)
@@ -317,9 +321,6 @@ def run_cases(
     return run_launches(setup, weaver, prepare_all(weaver, cases), tick)
 
 
-_LINE = re.compile(r"\bline 0x([0-9a-f]+)")
-
-
 def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[str]:
     """A trace of the line of a failure, in columns; empty if the failure names no line.
 
@@ -328,12 +329,11 @@ def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[s
     weaver = Weaver(setup.shape, setup.layout)
     launches = prepare_all(weaver, cases)
     bench = Bench(setup, weaver, setup.patience * budget_of(launches))
-    named = _LINE.search(failure.text)
     polled = [step for step in launches[-1].steps if isinstance(step, Woven) and step.waits]
     if failure.word is not None:
         address = bench.memory.address + 4 * failure.word
-    elif failure.kind == "ProtocolError" and named:
-        address = int(named.group(1), 16)
+    elif failure.address is not None:
+        address = failure.address
     elif polled:
         # A hang: the flag that the last waiting warp polls.
         warp, scope, _ = polled[-1].waits[-1]

@@ -143,6 +143,16 @@ class Program:
         """Number of instructions."""
         return len(self.code) // 32
 
+    @property
+    def sources(self) -> tuple[tuple[str, int], ...]:
+        """``files`` for the core's messages, which are UTF-8."""
+        return tuple((name.encode(errors="replace").decode(), first) for name, first in self.files)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the assertions, by number; of prints the first part."""
+        return tuple(str(report.parts[0]) if report.parts else "" for report in self.reports)
+
     def locate(self, file: int, line: int) -> tuple[str, int]:
         """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
         filename, first = self.files[file]

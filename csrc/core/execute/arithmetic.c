@@ -36,7 +36,7 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
 static int
 fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
 {
-    char where[160], who[120];
+    char where[GPC_WHERE_BYTES], who[120];
     uint32_t room[GPC_MAX_LANES], dividend = gpc_operand_lanes(x, &d->a, room)[lane];
     return gpc_fail(x->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %lld by 0",
                     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),

@@ -137,10 +137,10 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
 static int
 fail_local(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 {
-    char where[160], who[120];
+    char who[120];
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
-                    "%s: index %d is out of bounds of a local array of %u words: %s",
-                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
+                    "kernel '%s': index %d is out of bounds of a local array of %u words: %s",
+                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, words,
                     gpc_core_who(x, lane, who, sizeof who));
 }
 

@@ -10,9 +10,10 @@ issue_assert(const gpc_issue_t *x, const gpc_decoded_t *d)
     if (failed == 0) {
         return GPC_ISSUED;
     }
-    char where[160], who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_ASSERTION, "%s: assertion %u failed: %s",
-                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), d->immediate,
+    char who[120];
+    return gpc_fail(x->cores->failure, GPC_ERROR_ASSERTION, "kernel '%s': assertion failed: %s: %s",
+                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc),
+                    d->immediate < x->launch->launch.num_reports ? x->launch->launch.reports[d->immediate] : "?",
                     gpc_core_who(x, gpc_lowest_bit(failed), who, sizeof who));
 }
 

@@ -9,10 +9,10 @@
 static int
 fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 {
-    char where[160], who[120];
+    char who[120];
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
-                    "%s: index %d is out of bounds of a shared array of %u words: %s",
-                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), (int) index, words,
+                    "kernel '%s': index %d is out of bounds of a shared array of %u words: %s",
+                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, words,
                     gpc_core_who(x, lane, who, sizeof who));
 }
 
@@ -99,7 +99,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
     gpc_lanes_t lanes = event->accessed.lanes;
     const uint32_t *words = event->accessed.words;
     bool *written = self->parts->written;
-    char where[160], who[120];
+    char where[GPC_WHERE_BYTES], who[120];
     gpc_issue_t issue, *x = &issue;
     if (words == NULL) {
         return 0; /* of global memory */

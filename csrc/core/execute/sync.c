@@ -20,22 +20,21 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
         gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
     const gpc_order_barrier_t *barrier =
         &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
-    char where[160];
-    return gpc_fail(self->failure, GPC_ERROR_BARRIER,
-                    "%s: barrier %u of block (%u,%u,%u) can never complete: %u of %u threads have arrived, warp %u "
-                    "waits, and every other warp of the block has ended or waits at a barrier",
-                    gpc_core_where(self->parts->launch, warp->barrier_pc, where, sizeof where),
-                    (unsigned) warp->barrier, block->coordinates[0], block->coordinates[1], block->coordinates[2],
-                    barrier->arrived, barrier->expected, (unsigned) warp->index);
+    return gpc_fail(
+        self->failure, GPC_ERROR_BARRIER,
+        "kernel '%s': barrier %u of block (%u,%u,%u) can never complete: %u of %u threads have arrived, warp %u "
+        "waits, and every other warp of the block has ended or waits at a barrier",
+        gpc_core_fails_at(self->failure, self->parts->launch, warp->barrier_pc), (unsigned) warp->barrier,
+        block->coordinates[0], block->coordinates[1], block->coordinates[2], barrier->arrived, barrier->expected,
+        (unsigned) warp->index);
 }
 
 static int
 fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
 {
     const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
-    char where[160];
-    return gpc_fail(x->cores->failure, GPC_ERROR_BARRIER, "%s: %s (%u): warp %u of block (%u,%u,%u)",
-                    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), what, value,
+    return gpc_fail(x->cores->failure, GPC_ERROR_BARRIER, "kernel '%s': %s (%u): warp %u of block (%u,%u,%u)",
+                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), what, value,
                     (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 

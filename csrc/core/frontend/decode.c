@@ -245,14 +245,27 @@ copy_launch(gpc_core_launch_t *self, const gpc_launch_t *from)
     to->program.instructions = copy_of(from->program.instructions, from->program.count * sizeof(gpc_instruction_t));
     to->constants = copy_of(from->constants, from->num_constants * sizeof(uint32_t));
     to->kernel = copy_of_text(from->kernel);
-    if (buffers == NULL || to->program.instructions == NULL || to->constants == NULL || to->kernel == NULL) {
-        to->num_buffers = 0;
+    gpc_source_t *files = copy_of(from->files, from->num_files * sizeof *files);
+    const char **reports = copy_of(from->reports, from->num_reports * sizeof *reports);
+    to->files = files;
+    to->reports = reports;
+    if (buffers == NULL || to->program.instructions == NULL || to->constants == NULL || to->kernel == NULL ||
+        files == NULL || reports == NULL) {
+        to->num_buffers = to->num_files = to->num_reports = 0;
         return false;
     }
     bool whole = true;
     for (uint32_t i = 0; i < to->num_buffers; i++) {
         buffers[i].name = copy_of_text(from->buffers[i].name);
         whole = whole && buffers[i].name != NULL;
+    }
+    for (uint32_t i = 0; i < to->num_files; i++) {
+        files[i].name = copy_of_text(from->files[i].name);
+        whole = whole && files[i].name != NULL;
+    }
+    for (uint32_t i = 0; i < to->num_reports; i++) {
+        reports[i] = copy_of_text(from->reports[i]);
+        whole = whole && reports[i] != NULL;
     }
     return whole;
 }
@@ -386,6 +399,14 @@ gpc_core_launch_free(gpc_core_launch_t *self)
         release(self->launch.buffers[i].name);
     }
     release(self->launch.buffers);
+    for (uint32_t i = 0; i < self->launch.num_files; i++) {
+        release(self->launch.files[i].name);
+    }
+    release(self->launch.files);
+    for (uint32_t i = 0; i < self->launch.num_reports; i++) {
+        release(self->launch.reports[i]);
+    }
+    release(self->launch.reports);
     release(self->launch.program.instructions);
     release(self->launch.constants);
     release(self->launch.kernel);

@@ -24,11 +24,20 @@ typedef struct {
     uint32_t number;
 } check_t;
 
+/* The number of the instruction, which fails. */
+static uint32_t
+number_of(const check_t *x)
+{
+    if (x->failure->code == 0) {
+        x->failure->place = (gpc_place_t){true, x->at->file, x->at->line};
+    }
+    return x->number;
+}
+
 static int
 refuse(const check_t *x, const char *what)
 {
-    return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: %s", x->number,
-                    names[x->at->opcode], (unsigned) x->at->line, what);
+    return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s): %s", number_of(x), names[x->at->opcode], what);
 }
 
 static int
@@ -51,13 +60,12 @@ check_operand(const check_t *x, char which, uint16_t operand, uint32_t words)
             what = "constant";
             break;
         default:
-            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s) at line %u: missing operand %c",
-                            x->number, names[x->at->opcode], (unsigned) x->at->line, which);
+            return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s): missing operand %c", number_of(x),
+                            names[x->at->opcode], which);
     }
     if (last >= limit) {
-        return gpc_fail(x->failure, GPC_ERROR_PROGRAM,
-                        "instruction %u (%s) at line %u: operand %c is %s %u: must be below %u", x->number,
-                        names[x->at->opcode], (unsigned) x->at->line, which, what, last, limit);
+        return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s): operand %c is %s %u: must be below %u",
+                        number_of(x), names[x->at->opcode], which, what, last, limit);
     }
     return 0;
 }

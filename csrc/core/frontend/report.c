@@ -42,7 +42,7 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
     };
     const gpc_warp_t *warp = gpc_core_warp(self, core, w);
     const gpc_block_t *block = gpc_core_block(self, core, warp->block);
-    char where[160];
+    char where[GPC_WHERE_BYTES];
     uint32_t pc = warp->state == GPC_WARP_WAITS_BARRIER ? warp->barrier_pc : warp->top.pc;
     gpc_text_add(out, "core %u warp %u (block %u,%u,%u) in %s ", core, w, block->coordinates[0], block->coordinates[1],
                  block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
@@ -87,8 +87,12 @@ gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
             }
         }
         for (uint32_t b = 0; b < self->machine->blocks_per_core; b++) {
-            if (gpc_core_block(self, core, b)->resident && gpc_core_block_stuck(self, core, b)) {
+            const gpc_block_t *block = gpc_core_block(self, core, b);
+            if (block->resident && gpc_core_block_stuck(self, core, b)) {
+                uint32_t warp = gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier);
                 code = GPC_ERROR_BARRIER;
+                (void) gpc_core_fails_at(self->failure, self->parts->launch,
+                                         gpc_core_warp(self, core, warp)->barrier_pc);
             }
         }
     }

@@ -183,7 +183,7 @@ explain_writer(const gpc_cores_t *self, gpc_address_t word, gpc_text_t *out)
     const gpc_core_launch_t *launch = self->parts->launch;
     const gpc_writer_t *writer = gpc_writers_find(self, word);
     uint32_t lanes = self->machine->lanes_per_warp, first = (uint32_t) (word % self->machine->line_bytes) / 4;
-    char where[160];
+    char where[GPC_WHERE_BYTES];
     if (writer == NULL) {
         gpc_text_add(out, ", %s",
                      self->parts->writers_lost ? "whose last writer is not recorded"
@@ -221,7 +221,7 @@ add_value(uint8_t type, uint32_t word, gpc_text_t *out)
 static void
 explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, const gpc_poll_t *poll, gpc_text_t *out)
 {
-    char name[80], where[160];
+    char name[80], where[GPC_WHERE_BYTES];
     uint32_t memory = stuck->word(stuck->world, poll->word);
     uint8_t type = self->parts->launch->launch.program.instructions[poll->pc].type;
     gpc_text_add(out, "%s = ", name_of_word(self, poll->word, name, sizeof name));
@@ -241,7 +241,7 @@ explain_group(const gpc_cores_t *self, const gpc_stuck_t *stuck, const group_t *
     const gpc_warp_t *warp = gpc_core_warp(self, group->core, group->warp);
     const gpc_block_t *block = gpc_core_block(self, group->core, warp->block);
     const char *s = group->count == 1 ? "s" : "";
-    char where[160];
+    char where[GPC_WHERE_BYTES];
     if (group->count == 1) {
         gpc_text_add(out, "warp %u", (unsigned) warp->index);
     } else {

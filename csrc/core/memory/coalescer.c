@@ -25,21 +25,21 @@ static int
 fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index)
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
-    char where[160], who[120];
-    gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where);
+    const char *kernel = gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc);
+    char who[120];
     gpc_core_who(x, lane, who, sizeof who);
     if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
         return gpc_fail(x->cores->failure, GPC_ERROR_READ_ONLY,
-                        "%s: write to index %" PRId64 " of read-only buffer '%s': %s", where, (int64_t) (int32_t) index,
-                        buffer->name, who);
+                        "kernel '%s': write to index %" PRId64 " of read-only buffer '%s': %s", kernel,
+                        (int64_t) (int32_t) index, buffer->name, who);
     }
     if ((uint64_t) index + d->width <= buffer->words) {
         return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
-                        "%s: index %" PRId64 " of buffer '%s' is not a multiple of the access's %u words: %s", where,
-                        (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
+                        "kernel '%s': index %" PRId64 " of buffer '%s' is not a multiple of the access's %u words: %s",
+                        kernel, (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
     }
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
-                    "%s: index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " words: %s", where,
+                    "kernel '%s': index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " words: %s", kernel,
                     (int64_t) (int32_t) index, buffer->name, buffer->words, who);
 }
 
@@ -53,10 +53,10 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
         uint32_t l = gpc_lowest_bit(lanes);
         addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
         if (addresses[l] % (4u * d->width) != 0) {
-            char where[160], who[120];
+            char who[120];
             return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
-                            "%s: address 0x%" PRIx64 " is not aligned to %u bytes: %s",
-                            gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where), addresses[l],
+                            "kernel '%s': address 0x%" PRIx64 " is not aligned to %u bytes: %s",
+                            gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), addresses[l],
                             4u * d->width, gpc_core_who(x, l, who, sizeof who));
         }
     }
