@@ -14,7 +14,7 @@ gpc_core_fails_at(gpc_failure_t *failure, const gpc_core_launch_t *launch, uint3
 {
     const gpc_instruction_t *in = instruction_at(&launch->launch, pc);
     if (failure->code == 0) {
-        failure->place = (gpc_place_t){true, in->file, in->line};
+        failure->place = (gpc_code_place_t){true, in->file, in->line};
     }
     return launch->launch.kernel;
 }

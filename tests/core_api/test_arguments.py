@@ -1,5 +1,7 @@
 """Bad arguments: one clear line that names what is wrong; nothing else happens."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -312,3 +314,40 @@ def test_the_instruction_set_is_complete():
     assert len(ISA["opcodes"]) == len(ISA["operands"])
     assert list(ISA["opcodes"].values()) == list(range(len(ISA["opcodes"])))
     assert ISA["size"] == 32
+
+
+def outside(**changes):
+    """The error of an increment of four blocks in a buffer of one word."""
+    gpu = make_gpu()
+    increment().launch(gpu, gpu.allocate(1), 1, **changes)
+    with pytest.raises(KernelError) as caught:
+        finish(gpu)
+    return caught.value
+
+
+def test_an_error_of_a_kernel_has_its_place_as_a_fact():
+    error = outside()
+    assert str(error).startswith("kernel 'by_hand': index ")
+    assert error.place == (0, 7)  # the LOAD is the program's seventh instruction, and its line is 7
+
+
+def test_messages_name_the_files_that_a_launch_gives():
+    gpu = make_gpu(budget=120)
+    increment().launch(gpu, gpu.allocate(256), 256, files=(("by_hand.py", 100),))
+    with pytest.raises(BudgetError, match=r"in kernel 'by_hand' at by_hand\.py:1\d\d "):
+        finish(gpu)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"files": ["a.py"]}, "files and reports must be tuples"),
+        ({"files": ("a.py",)}, "a file must be a tuple (name, first line), got 'a.py'"),
+        ({"files": (("a.py", -1),)}, "the first line of a file"),
+        ({"reports": (1,)}, "a report must be a string"),
+    ],
+)
+def test_wrong_files_and_reports_are_refused(changes, text):
+    gpu = make_gpu()
+    with pytest.raises(ConfigError, match=re.escape(text)):
+        increment().launch(gpu, gpu.allocate(256), 256, **changes)

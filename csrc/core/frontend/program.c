@@ -29,7 +29,7 @@ static uint32_t
 number_of(const check_t *x)
 {
     if (x->failure->code == 0) {
-        x->failure->place = (gpc_place_t){true, x->at->file, x->at->line};
+        x->failure->place = (gpc_code_place_t){true, x->at->file, x->at->line};
     }
     return x->number;
 }
