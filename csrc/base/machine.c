@@ -5,9 +5,12 @@
 
 #include "base/errors.h"
 
-#define X(name, smallest, largest, text) {#name, offsetof(gpc_machine_t, name), smallest, largest, text},
-const gpc_machine_field_t gpc_machine_fields[] = {GPC_MACHINE_FIELDS(X){NULL, 0, 0, 0, NULL}};
+const gpc_machine_field_t gpc_machine_fields[] = {
+#define X(name, smallest, largest, unit, text) {#name, offsetof(gpc_machine_t, name), smallest, largest, text},
+#include "machines/fields.def"
 #undef X
+    {NULL, 0, 0, 0, NULL},
+};
 
 static bool
 power_of_two(uint32_t n)

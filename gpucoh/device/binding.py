@@ -16,7 +16,6 @@ try:
         describe_protocol,
         explore,
         isa,
-        machine_fields,
         protocol_ids,
         use_exceptions,
     )
@@ -43,6 +42,5 @@ __all__ = [
     "describe_protocol",
     "explore",
     "isa",
-    "machine_fields",
     "protocol_ids",
 ]

@@ -496,16 +496,10 @@ def _cycles(name: str, value: Any) -> int:
     return natural(name, value, _LARGEST_CYCLES, smallest=1)
 
 
-def machine_fields() -> dict[str, tuple[int, int, str]]:
-    """The machine fields of the core: name -> (smallest, largest, description)."""
-    return binding.machine_fields()
-
-
 __all__ = [
     "GPU",
     "Array",
     "Snapshot",
-    "machine_fields",
     "occupancy",
     "protocols",
     "resolve",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
@@ -16,6 +18,8 @@ SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs")
 PLACEMENTS = ("round_robin", "first_free", "static")
+# The core takes a word by its place.
+WORDS = {"scheduler": SCHEDULERS, "topology": TOPOLOGIES, "dram_model": DRAM_MODELS}
 _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
 
@@ -51,10 +55,30 @@ DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
 Placement = Annotated[Literal["round_robin", "first_free", "static"], BeforeValidator(_word)]
 
 
-def number(
-    smallest: float, largest: float, text: str, unit: str = "", default: object = PydanticUndefined
-) -> Any:
-    """A numeric field: range, description, unit; with a default, older files need not name it."""
+# A field of fields.def, which the C core reads too.
+_FIELD = re.compile(r'X\((\w+), (\d+), (\d+), "(.*?)", "(.*)"\)')
+DECLARED: dict[str, tuple[int, int, str, str]] = {
+    name: (int(smallest), int(largest), unit, text)
+    for name, smallest, largest, unit, text in _FIELD.findall(
+        Path(__file__).with_suffix(".def").read_text(encoding="utf-8")
+    )
+}
+
+
+def core_name(name: str) -> str:
+    """The core's name of a field: sizes in KiB here are in bytes there."""
+    return name.removesuffix("_kib") + "_bytes" if name.endswith("_kib") else name
+
+
+def field(name: str, default: object = PydanticUndefined) -> Any:
+    """A field of the core, with its range, unit and description; with a default, older files need not name it."""
+    low, high, unit, text = DECLARED[core_name(name)]
+    if name in WORDS:
+        return choice(text, default)
+    scale, unit = (1024, "KiB") if name.endswith("_kib") else (1, unit)
+    smallest, largest = (
+        size // scale if size % scale == 0 else size / scale for size in (low, high)
+    )
     return Field(
         default, ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit}
     )

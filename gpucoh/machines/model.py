@@ -20,9 +20,7 @@ from gpucoh.base.files import path_of, read_toml, whole_file
 from gpucoh.base.units import LONGEST_NAME, format_kib
 from gpucoh.base.wording import nearest, unknown
 from gpucoh.machines.fields import (
-    DRAM_MODELS,
-    SCHEDULERS,
-    TOPOLOGIES,
+    WORDS,
     Bytes,
     Count,
     DramModel,
@@ -33,8 +31,9 @@ from gpucoh.machines.fields import (
     Scheduler,
     Topology,
     choice,
+    core_name,
+    field,
     first_error,
-    number,
     unit_of,
 )
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
@@ -96,125 +95,84 @@ class Machine(BaseModel):
 
     name: Name = Field(default="custom", description="preset, or the preset it derives from")
 
-    cores: Count = number(1, 256, "GPU cores (SMs, CUs)")
-    core_mhz: Mhz = number(1, 100000, "core clock", "MHz")
-    warps_per_core: Count = number(1, 64, "resident warps per core")
-    lanes_per_warp: Count = number(32, 64, "threads per warp, 32 or 64")
-    blocks_per_core: Count = number(1, 64, "resident blocks per core")
-    registers_per_core: Count = number(64, 1048576, "32-bit registers per core")
-    scratchpad_kib: Kib = number(0, 1024, "scratchpad per core", "KiB")
-    scratchpad_latency: Count = number(
-        1, 10000, "scratchpad access without conflicts", "core cycles"
-    )
-    scratchpad_banks: Count = number(0, 64, "scratchpad banks; 0: no bank conflicts")
-    scratchpad_order: Count = number(
-        0,
-        1,
-        "under sc, scratchpad accesses: 0 never wait, 1 wait for the warp's older ones",
-        default=0,
-    )
-    scheduler: Scheduler = choice("warp scheduler: loose_round_robin or greedy_then_oldest")
-    issue_width: Count = number(1, 4, "warp instructions per core cycle")
-    issue_cycles: Count = number(1, 64, "issue port occupancy of a warp instruction", "core cycles")
-    alu_latency: Count = number(1, 10000, "issue to dependent issue", "core cycles")
-    sfu_latency: Count = number(1, 10000, "latency of exp, log, sin, cos, sqrt", "core cycles")
-    sfu_cycles: Count = number(
-        1, 64, "unit occupancy of a special-function instruction", "core cycles"
-    )
-    division_latency: Count = number(1, 10000, "latency of division and modulo", "core cycles")
-    division_cycles: Count = number(1, 256, "unit occupancy of a division", "core cycles")
-    launch_latency: Count = number(0, 100000000, "launch to first block", "core cycles")
+    cores: Count = field("cores")
+    core_mhz: Mhz = field("core_mhz")
+    warps_per_core: Count = field("warps_per_core")
+    lanes_per_warp: Count = field("lanes_per_warp")
+    blocks_per_core: Count = field("blocks_per_core")
+    registers_per_core: Count = field("registers_per_core")
+    scratchpad_kib: Kib = field("scratchpad_kib")
+    scratchpad_latency: Count = field("scratchpad_latency")
+    scratchpad_banks: Count = field("scratchpad_banks")
+    scratchpad_order: Count = field("scratchpad_order", default=0)
+    scheduler: Scheduler = field("scheduler")
+    issue_width: Count = field("issue_width")
+    issue_cycles: Count = field("issue_cycles")
+    alu_latency: Count = field("alu_latency")
+    sfu_latency: Count = field("sfu_latency")
+    sfu_cycles: Count = field("sfu_cycles")
+    division_latency: Count = field("division_latency")
+    division_cycles: Count = field("division_cycles")
+    launch_latency: Count = field("launch_latency")
     placement: Placement = choice(
         "placement of blocks on cores: round_robin, first_free or static", default="round_robin"
     )
-    load_store_queue: Count = number(
-        1, 1024, "queued memory instructions per core, before the L1 port"
-    )
-    requests_per_core: Count = number(64, 65536, "outstanding line requests per core")
-    l1_kib: Kib = number(0, 16384, "first-level data cache per core", "KiB")
-    l1_ways: Count = number(1, 1024, "L1 associativity", "ways")
-    l1_mshrs: Count = number(
-        1, 65535, "L1 MSHR entries per core; without an L1: outstanding requests"
-    )
-    l1_latency: Count = number(1, 10000, "L1 hit, load to use", "core cycles")
-    line_bytes: Bytes = number(32, 128, "cache line", "B")
-    partitions: Count = number(1, 64, "L2 banks, each with its memory channel")
-    interleave_bytes: Bytes = number(32, 1048576, "consecutive bytes per partition", "B")
-    l2_kib: Kib = number(0.0625, 262144, "second-level cache per partition", "KiB")
-    l2_ways: Count = number(1, 1024, "L2 associativity", "ways")
-    l2_mshrs: Count = number(1, 65535, "L2 MSHR entries per partition")
-    l2_ports: Count = number(
-        1,
-        16,
-        "network ports of a partition, each way, and inputs that it takes per cycle",
-        default=1,
-    )
-    l2_mhz: Mhz = number(1, 100000, "L2 clock", "MHz")
-    l2_round_trip: Count = number(
-        1, 1000000, "L2 hit, unloaded, load to use, nearest partition", "core cycles"
-    )
-    memory_units: Count = number(
-        0, 1, "controllers at the memory side, of protocols with a third level", default=1
-    )
-    memory_mhz: Mhz = number(0, 100000, "clock of the memory side; 0: the L2's", "MHz", default=0)
-    l3_kib: Kib = number(0, 1048576, "cache at the memory side; 0: none", "KiB", default=0)
-    l3_ways: Count = number(0, 1024, "associativity of that cache", "ways", default=0)
-    l3_mshrs: Count = number(0, 65535, "MSHR entries at the memory side", default=0)
-    global_units: Count = number(
-        0, 1, "controllers for the whole machine, of protocols with an epoch unit", default=1
-    )
-    global_mhz: Mhz = number(0, 100000, "clock of that controller; 0: the cores'", "MHz", default=0)
-    host_units: Count = number(0, 1, "controllers of a host agent", default=0)
-    host_mhz: Mhz = number(0, 100000, "clock of the host agent; 0: the cores'", "MHz", default=0)
-    star_mhz: Mhz = number(
-        0, 100000, "clock of the star beside the network; 0: the network's", "MHz", default=0
-    )
-    star_latency: Count = number(
-        1, 1000, "controller to controller over the star", "star cycles", default=5
-    )
-    star_ports: Count = number(
-        1, 16, "ports to the star of a partition and of the memory side, each way", default=1
-    )
-    topology: Topology = choice("network: crossbar (a pair), mesh or star")
-    mesh_width: Count = number(1, 64, "columns of the mesh")
-    noc_mhz: Mhz = number(1, 100000, "network clock", "MHz")
-    noc_latency: Count = number(1, 1000, "latency per hop without serialisation", "network cycles")
-    noc_flit_gap: Count = number(
-        0, 64, "time between two flits of a link", "network cycles", default=0
-    )
-    flit_bytes: Bytes = number(1, 256, "flit size", "B")
-    vc_flits: Count = number(1, 1024, "virtual-channel buffer size", "flits")
-    dram_model: DramModel = choice("memory: fixed (latency) or fr_fcfs (banks and rows)")
-    dram_channels: Count = number(
-        0,
-        4,
-        "memory channels, at the corners of a mesh; 0: one per partition, at its bank",
-        default=0,
-    )
-    dram_mhz: Mhz = number(1, 100000, "DRAM command clock", "MHz")
-    dram_round_trip: Count = number(
-        1, 1000000, "L2 miss, unloaded, load to use, row closed", "core cycles"
-    )
-    dram_queue: Count = number(1, 4096, "queued requests per channel")
-    dram_bytes_per_cycle: Bytes = number(1, 1024, "per channel and command clock, both edges", "B")
-    dram_banks: Count = number(1, 64, "banks per channel")
-    dram_row_bytes: Bytes = number(64, 65536, "row (page) size per bank", "B")
-    dram_burst_bytes: Bytes = number(4, 256, "bytes per column access", "B")
-    dram_t_cl: Count = number(0, 1000, "column access to data", "DRAM cycles")
-    dram_t_rp: Count = number(0, 1000, "row precharge", "DRAM cycles")
-    dram_t_rc: Count = number(0, 1000, "row cycle", "DRAM cycles")
-    dram_t_ras: Count = number(0, 1000, "row active", "DRAM cycles")
-    dram_t_ccd: Count = number(0, 1000, "column to column", "DRAM cycles")
-    dram_t_wl: Count = number(0, 1000, "write latency", "DRAM cycles")
-    dram_t_rcd: Count = number(0, 1000, "row activate to column access", "DRAM cycles")
-    dram_t_rrd: Count = number(0, 1000, "row to row, different banks", "DRAM cycles")
-    dram_t_cdlr: Count = number(0, 1000, "write data to read", "DRAM cycles")
-    dram_t_wr: Count = number(0, 1000, "write recovery", "DRAM cycles")
-    dram_t_ccdl: Count = number(
-        0, 1000, "column to column, same bank group (unused: no bank groups)", "DRAM cycles"
-    )
-    dram_t_rtpl: Count = number(0, 1000, "read to precharge", "DRAM cycles")
-    timestamp_bits: Count = number(4, 48, "width of a protocol's timestamps", "bits")
+    load_store_queue: Count = field("load_store_queue")
+    requests_per_core: Count = field("requests_per_core")
+    l1_kib: Kib = field("l1_kib")
+    l1_ways: Count = field("l1_ways")
+    l1_mshrs: Count = field("l1_mshrs")
+    l1_latency: Count = field("l1_latency")
+    line_bytes: Bytes = field("line_bytes")
+    partitions: Count = field("partitions")
+    interleave_bytes: Bytes = field("interleave_bytes")
+    l2_kib: Kib = field("l2_kib")
+    l2_ways: Count = field("l2_ways")
+    l2_mshrs: Count = field("l2_mshrs")
+    l2_mhz: Mhz = field("l2_mhz")
+    l2_round_trip: Count = field("l2_round_trip")
+    l2_ports: Count = field("l2_ports", default=1)
+    memory_units: Count = field("memory_units", default=1)
+    memory_mhz: Mhz = field("memory_mhz", default=0)
+    l3_kib: Kib = field("l3_kib", default=0)
+    l3_ways: Count = field("l3_ways", default=0)
+    l3_mshrs: Count = field("l3_mshrs", default=0)
+    global_units: Count = field("global_units", default=1)
+    global_mhz: Mhz = field("global_mhz", default=0)
+    host_units: Count = field("host_units", default=0)
+    host_mhz: Mhz = field("host_mhz", default=0)
+    topology: Topology = field("topology")
+    mesh_width: Count = field("mesh_width")
+    noc_mhz: Mhz = field("noc_mhz")
+    noc_latency: Count = field("noc_latency")
+    noc_flit_gap: Count = field("noc_flit_gap", default=0)
+    flit_bytes: Bytes = field("flit_bytes")
+    vc_flits: Count = field("vc_flits")
+    star_mhz: Mhz = field("star_mhz", default=0)
+    star_latency: Count = field("star_latency", default=5)
+    star_ports: Count = field("star_ports", default=1)
+    dram_model: DramModel = field("dram_model")
+    dram_channels: Count = field("dram_channels", default=0)
+    dram_mhz: Mhz = field("dram_mhz")
+    dram_round_trip: Count = field("dram_round_trip")
+    dram_queue: Count = field("dram_queue")
+    dram_bytes_per_cycle: Bytes = field("dram_bytes_per_cycle")
+    dram_banks: Count = field("dram_banks")
+    dram_row_bytes: Bytes = field("dram_row_bytes")
+    dram_burst_bytes: Bytes = field("dram_burst_bytes")
+    dram_t_cl: Count = field("dram_t_cl")
+    dram_t_rp: Count = field("dram_t_rp")
+    dram_t_rc: Count = field("dram_t_rc")
+    dram_t_ras: Count = field("dram_t_ras")
+    dram_t_ccd: Count = field("dram_t_ccd")
+    dram_t_wl: Count = field("dram_t_wl")
+    dram_t_rcd: Count = field("dram_t_rcd")
+    dram_t_rrd: Count = field("dram_t_rrd")
+    dram_t_cdlr: Count = field("dram_t_cdlr")
+    dram_t_wr: Count = field("dram_t_wr")
+    dram_t_ccdl: Count = field("dram_t_ccdl")
+    dram_t_rtpl: Count = field("dram_t_rtpl")
+    timestamp_bits: Count = field("timestamp_bits")
 
     @short_traceback
     def __init__(self, **values: Any) -> None:
@@ -262,18 +220,13 @@ class Machine(BaseModel):
         """The plain numbers that the C core takes: exactly its machine fields."""
         out: dict[str, int] = {}
         for name, value in self.numbers().items():
-            if name.endswith("_kib"):
-                out[name.removesuffix("_kib") + "_bytes"] = round(float(value) * 1024)
-            elif name == "placement":
+            if name == "placement":
                 continue  # an argument of each launch
-            elif name == "scheduler":
-                out[name] = SCHEDULERS.index(str(value))
-            elif name == "topology":
-                out[name] = TOPOLOGIES.index(str(value))
-            elif name == "dram_model":
-                out[name] = DRAM_MODELS.index(str(value))
+            if name in WORDS:
+                out[name] = WORDS[name].index(str(value))
             else:
-                out[name] = int(value)
+                scale = 1024 if name.endswith("_kib") else 1
+                out[core_name(name)] = round(float(value) * scale)
         return out
 
     def numbers(self) -> dict[str, int | float | str]:

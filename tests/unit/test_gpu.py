@@ -511,12 +511,6 @@ def test_arguments_that_are_no_sequence_are_refused(gpu):
             gpu.launch(add_one, grid=1, block=32, args=arguments)
 
 
-def test_the_core_has_the_machine_fields_that_python_sends():
-    from gpucoh.device.gpu import machine_fields
-
-    assert set(machine_fields()) == set(gpucoh.machine("fermi").to_core())
-
-
 def test_a_value_of_a_wrong_shape_is_reported() -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
     array = gpu.zeros(64, np.float32)
