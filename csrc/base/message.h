@@ -19,6 +19,7 @@
     X(KERNEL_BEGIN, "begin of a launch")                                                                        \
     X(KERNEL_END, "end of the last warp of the core")                                                           \
     X(FILL, "data from memory for a fetch")                                                                     \
+    X(WRITTEN, "memory has performed a write that asked for an answer")                                           \
     X(EVICT, "eviction of a way (or entry) by the replacement policy")                                          \
     X(EXPIRE, "lease expired (generated before the step, never sent)")                                          \
     X(INSTANT, "zero-latency event at another controller (ideal protocols)")                                    \
@@ -41,9 +42,8 @@ enum {
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core through the home partition: one more traversal follows */
     GPC_MSG_FLAG_READ_ONLY =
         8u, /* a load from a buffer that the launch declares read-only, or a message for such a load */
-    GPC_MSG_FLAG_BACKGROUND = 16u, /* a timer that keeps no launch running */
-    GPC_MSG_FLAG_MULTICAST = 32u,  /* one of the copies of a multicast that is at its source: `copies` is valid */
-    GPC_MSG_FLAG_COPY = 64u,       /* likewise, and not the copy that is counted and buffered there */
+    GPC_MSG_FLAG_MULTICAST = 32u, /* one of the copies of a multicast that is at its source: `copies` is valid */
+    GPC_MSG_FLAG_COPY = 64u,      /* likewise, and not the copy that is counted and buffered there */
     GPC_MSG_FLAG_OWN = 128u
 };
 

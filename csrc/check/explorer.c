@@ -275,6 +275,14 @@ list_moves(explorer_t *self)
     return status;
 }
 
+/* Whether programs may count on the move: evictions and background timers need not happen, a serving timer expires while
+ * a thread has not ended. */
+static bool
+is_help(const gpc_move_t *move, bool programs_done)
+{
+    return move->kind != GPC_MOVE_EVICT && (move->kind != GPC_MOVE_BACKGROUND || (move->a && !programs_done));
+}
+
 static int
 expand(explorer_t *self, uint32_t state)
 {
@@ -284,6 +292,7 @@ expand(explorer_t *self, uint32_t state)
 
     gpc_states_dequeue(&self->states, self->here);
     gpc_arena_load(&self->world.arena, self->here);
+    bool done = gpc_world_programs_done(&self->world);
     int status = list_moves(self);
     for (uint32_t i = 0; i < self->moves.count && status == GPC_OK; i++) {
         const gpc_move_t *move = &self->moves.list[i];
@@ -303,7 +312,7 @@ expand(explorer_t *self, uint32_t state)
         }
         if (status == GPC_OK) {
             gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint16_t) i, false};
-            bool helps = move->kind != GPC_MOVE_EVICT && move->kind != GPC_MOVE_BACKGROUND;
+            bool helps = is_help(move, done);
             status = discover(self, &how, &next);
             if (status == GPC_OK && next != state) {
                 self->transitions++;

@@ -29,13 +29,14 @@ typedef enum {
     GPC_MOVE_END,        /* the launch ends at a controller */
     GPC_MOVE_KERNEL,     /* the next launch begins */
     GPC_MOVE_TIMER,      /* a timer that is due */
-    GPC_MOVE_BACKGROUND, /* a background timer, at any time; no progress */
+    GPC_MOVE_BACKGROUND, /* a background or serving timer, at any time */
     GPC_MOVE_TIME        /* a core cycle passes; always the last of the list */
 } gpc_move_kind_t;
 
 typedef struct {
-    uint8_t kind;      /* gpc_move_kind_t */
-    uint8_t a, b, c;   /* thread; or source, destination, network; or node (and line, array; or part) */
+    uint8_t kind; /* gpc_move_kind_t */
+    uint8_t a, b,
+        c; /* thread; or source, destination, network; or node (and line, array; or part); or whether the timer serves */
     uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 

@@ -109,6 +109,7 @@ encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry
                 gpc_encode_u64(out, name);
                 gpc_encode_u64(out, msg->line);
                 gpc_encode_u64(out, msg->fields[0]);
+                gpc_encode_u64(out, msg->fields[1]);
             }
             i = msg->next;
         }

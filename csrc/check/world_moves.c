@@ -87,9 +87,13 @@ add_timers(const gpc_world_t *self, gpc_moves_t *moves)
 static int
 add_background(const gpc_world_t *self, gpc_moves_t *moves)
 {
+    gpc_index_t timer = self->state->background.head;
     int status = GPC_OK;
     for (uint32_t i = 0; i < self->state->background.count && status == GPC_OK; i++) {
-        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .position = (uint16_t) i});
+        const gpc_msg_t *msg = gpc_msg_at(&self->messages, timer);
+        bool serves = msg->fields[1] == GPC_TIMER_SERVING;
+        status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_BACKGROUND, .a = serves, .position = (uint16_t) i});
+        timer = msg->next;
     }
     return status;
 }

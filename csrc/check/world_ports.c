@@ -77,7 +77,7 @@ inner_message(gpc_world_t *self, const gpc_controller_t *unit, uint8_t type, gpc
 }
 
 static int
-port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, gpc_timer_t kind)
 {
     gpc_world_t *self = world;
     gpc_index_t message = inner_message(self, unit, GPC_MSG_TIMER, line, tag);
@@ -85,7 +85,8 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return GPC_ERROR_CAPACITY;
     }
     gpc_msg_at(&self->messages, message)->ready = at;
-    gpc_list_push(background ? &self->state->background : &self->state->timers, &self->messages, message);
+    gpc_msg_at(&self->messages, message)->fields[1] = kind;
+    gpc_list_push(kind == GPC_TIMER_NEEDED ? &self->state->timers : &self->state->background, &self->messages, message);
     return GPC_OK;
 }
 
@@ -165,11 +166,19 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
 }
 
 static int
-port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
+                  const uint64_t *note)
 {
     gpc_world_t *self = world;
-    (void) unit;
     gpc_merge_words(self->state->memory[line / GPC_WORLD_LINE_BYTES], words, mask);
+    if (note) {
+        gpc_index_t message = inner_message(self, unit, GPC_MSG_WRITTEN, line, *note);
+        if (message == GPC_NONE) {
+            return GPC_ERROR_CAPACITY;
+        }
+        gpc_msg_at(&self->messages, message)->mask = mask;
+        gpc_list_push(&self->state->answers, &self->messages, message);
+    }
     return GPC_OK;
 }
 

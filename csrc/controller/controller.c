@@ -378,7 +378,7 @@ gpc_end_idle(gpc_controller_t *self)
     }
     if (next != GPC_NEVER && (*self->idle_timer == 0 || next < *self->idle_timer)) {
         *self->idle_timer = next;
-        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE, false);
+        status = self->ports->wake_at(self->world, self, next, GPC_NEVER, GPC_TIMER_IDLE, GPC_TIMER_NEEDED);
     }
     return status < 0 ? status : GPC_HOLD;
 }

@@ -23,6 +23,14 @@ typedef struct gpc_nodes gpc_nodes_t; /* controller/nodes.h */
 
 /* ---- the ports --------------------------------------------------------------------------------------------------------- */
 
+/* What a timer keeps running. When only background and serving timers are left, a launch whose warps have ended ends, and they are
+ * dropped. A periodic timer sets itself again; KERNEL_BEGIN sets the first. */
+typedef enum {
+    GPC_TIMER_NEEDED,     /* keeps the launch running */
+    GPC_TIMER_BACKGROUND, /* helps no warp: a launch whose warps wait for nothing else is a deadlock */
+    GPC_TIMER_SERVING     /* may release what warps wait for (an epoch's end): progress while a warp has not ended */
+} gpc_timer_t;
+
 typedef struct {
     gpc_cycle_t (*now)(const void *world); /* core cycles, the unit of leases and GWCTs */
     /* Sends the message to message->destination (a controller) on its type's virtual network. */
@@ -33,10 +41,9 @@ typedef struct {
     int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
                    uint8_t cause);
     /* Sets a TIMER for the line (with line GPC_NEVER: for the unit, and fields[0] returns `tag`) at a core cycle. A lease has no
-     * timer; a request that waits for one has. A background timer keeps no launch running: a launch ends, or is a deadlock, when only
-     * background timers are left, and these are dropped. A periodic timer sets itself again; KERNEL_BEGIN sets the first. */
+     * timer; a request that waits for one has. */
     int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
-                   bool background);
+                   gpc_timer_t kind);
     /* Schedules the unit for the next edge of its clock: ready entries act, held requests are retried. */
     int (*turn)(void *world, gpc_controller_t *unit);
     /* Whether the unit's outbox has room for another message on the network; a drain queries it before it sends. The unit is
@@ -48,10 +55,11 @@ typedef struct {
      * words: the line, for a load; atomics have their old values in the lane list. Takes ownership of the message. `hit`: with the
      * L1's hit latency, else with the latency of an arrived answer. */
     int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
-    /* Fetches the line from memory, which answers with a FILL. */
+    /* Fetches the line from memory, which answers the unit with a FILL whose fields[0] is the note. */
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
-    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask,
-                        const uint32_t *words);
+    /* Writes the masked words. With a note, memory answers with WRITTEN, whose fields[0] is the note, once they are at the pins. */
+    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
+                        const uint64_t *note);
     /* Calls `what` for every controller, in order of node, in this cycle and without a message: over wires of its own, whose latency the
      * protocol charges (the rollover of RCC's timestamps). Ends with the first result other than GPC_OK. */
     int (*visit)(void *world, int (*what)(gpc_controller_t *unit, void *context), void *context);

@@ -250,10 +250,22 @@ gpc_fetch(gpc_step_t *x)
     return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
 }
 
-int
-gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line)
+static int
+write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, const uint64_t *note)
 {
     gpc_count(x, writebacks);
     int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, words, line);
-    return status ? status : x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line);
+    return status ? status : x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line, note);
+}
+
+int
+gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line)
+{
+    return write_memory(x, words, line, NULL);
+}
+
+int
+gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, uint64_t note)
+{
+    return write_memory(x, words, line, &note);
 }

@@ -286,6 +286,8 @@ uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
 GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
 /* Writes the masked words of `line` to memory. */
 GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
+/* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */
+GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, uint64_t note);
 GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
 /* Frees a message and its lane list. */
 void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);

@@ -14,5 +14,5 @@ gpc_extend_lease(gpc_step_t *x, gpc_cycle_t *timestamp, uint64_t lifetime)
 int
 gpc_wake_line_at(gpc_step_t *x, gpc_cycle_t at)
 {
-    return x->unit->ports->wake_at(x->unit->world, x->unit, at, x->line, 0, false);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, at, x->line, 0, GPC_TIMER_NEEDED);
 }

@@ -74,7 +74,7 @@ gpc_dram_idle(const gpc_dram_t *self)
 /* ---- requests and events ----------------------------------------------------------------------------------------- */
 
 static int
-accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message)
+accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message, bool writes)
 {
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_tick_t now = gpc_wheel_now(self->wheel);
@@ -83,7 +83,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
 
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
     state->free = request->next;
-    *request = (gpc_dram_request_t){.next = GPC_NONE, .message = message, .accepted = now};
+    *request = (gpc_dram_request_t){.next = GPC_NONE, .message = message, .writes = writes, .accepted = now};
     if (state->head == GPC_NONE) {
         state->head = i;
     } else {
@@ -103,18 +103,19 @@ gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_memory_read(self->memory, msg->line, self->config.line_bytes / 4, msg->data);
     self->statistics[channel].reads++;
-    return accept(self, channel, msg->line, message);
+    return accept(self, channel, msg->line, message, false);
 }
 
 int
-gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
+               gpc_index_t answer)
 {
     int status = gpc_memory_write_masked(self->memory, line, mask, words);
     if (status) {
         return status;
     }
     self->statistics[channel].writes++;
-    return accept(self, channel, line, GPC_NONE);
+    return accept(self, channel, line, answer, true);
 }
 
 int

@@ -31,7 +31,7 @@ typedef struct {
 #undef X
 } gpc_dram_statistics_t;
 
-/* Receives the answer to a read: the same message with its data. */
+/* Receives the answer to a read, the same message with its data, or to a write that asked for one. */
 typedef int (*gpc_dram_answer_t)(void *world, uint32_t channel, gpc_index_t message);
 
 /* Commands of model 1, for tests. Each column access of a line is reported. */
@@ -72,10 +72,10 @@ void gpc_dram_clear(gpc_dram_t *self); /* empties the queues (after an abort); t
  * take write-backs by answers; while one of these is occupied, the queue has no room. */
 uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
 /* Both need room or an additional place (asserted). A read reads message->line and keeps the message until its answer;
- * a write takes effect for every later read of the line. */
+ * a write takes effect for every later read of the line; `answer`, unless GPC_NONE, is answered when its data are at the pins. */
 GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
 GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
-                                  const uint32_t *words);
+                                  const uint32_t *words, gpc_index_t answer);
 GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM or _ANSWER */
 bool gpc_dram_idle(const gpc_dram_t *self);
 

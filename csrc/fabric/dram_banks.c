@@ -136,7 +136,7 @@ next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_
     const gpc_dram_bank_t *bank = &state->banks[request->bank];
 
     if (bank->open_row == request->row) {
-        gpc_tick_t tick = later(bank->column, request->message == GPC_NONE ? state->write : state->read);
+        gpc_tick_t tick = later(bank->column, request->writes ? state->write : state->read);
         return (gpc_dram_choice_t){.kind = COLUMN, .tick = later(later(tick, state->command), now)};
     }
     if (bank->open_row == GPC_DRAM_NO_ROW) {
@@ -282,6 +282,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
     gpc_dram_bank_t *bank = &state->banks[request->bank];
     gpc_index_t message = request->message;
+    bool writes = request->writes;
     gpc_tick_t period = config->clock.period, burst = self->burst_cycles * period;
     gpc_tick_t spacing = self->spacing_cycles * period, next = now + self->accesses * spacing, last = next - spacing;
     gpc_index_t previous = GPC_NONE;
@@ -291,7 +292,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     self->statistics[channel].busy_cycles += self->accesses * self->burst_cycles;
     count_row(&self->statistics[channel], request);
     for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
-        tell(self, channel, message == GPC_NONE ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
+        tell(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
     }
     for (gpc_index_t i = state->head; i != choice->request;) {
         gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
@@ -302,12 +303,12 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     leave_bank(self, channel, choice->request);
     gpc_dram_leave(self, channel, previous, choice->request);
 
-    if (message == GPC_NONE) {
+    if (writes) {
         gpc_tick_t end = last + config->t_wl * period + burst;
         bank->precharge = later(bank->precharge, end + config->t_wr * period);
         state->write = next;
         state->read = later(next, end + config->t_cdlr * period);
-        return 0;
+        return message == GPC_NONE ? 0 : gpc_dram_answer_at(self, channel, message, end + config->latency);
     }
     gpc_tick_t end = last + config->t_cl * period + burst;
     gpc_tick_t write_data = end + TURNAROUND * period, write_latency = config->t_wl * period;

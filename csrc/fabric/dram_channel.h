@@ -11,7 +11,8 @@
 struct gpc_dram_request {
     gpc_index_t next;      /* by age, or in the list of free places */
     gpc_index_t bank_next; /* by age, in its bank */
-    gpc_index_t message;   /* the read to answer, GPC_NONE for a write */
+    gpc_index_t message;   /* to answer; GPC_NONE for a write without an answer */
+    bool writes;
     uint32_t bank;
     uint32_t passed_by; /* younger requests that were served first */
     bool needed_activate, needed_precharge;

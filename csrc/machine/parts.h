@@ -67,7 +67,8 @@ typedef struct {
     uint64_t rollovers;      /* of the protocol's timestamps, in finished launches */
     uint64_t sent, received; /* messages into and out of the fabric */
     uint64_t events;
-    gpc_list_t background; /* timers that do not keep a launch running */
+    gpc_list_t background; /* background and serving timers, which keep no launch running */
+    uint32_t serving;      /* of these, serving ones */
     bool running;
     bool finished; /* every block has ended; remaining events are drained and not counted */
 } gpc_gpu_state_t;

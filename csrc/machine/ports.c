@@ -137,7 +137,7 @@ inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_ad
 }
 
 static int
-port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
+port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, gpc_timer_t kind)
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
@@ -147,9 +147,10 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a timer");
     }
     gpc_msg_at(&gpu->messages, message)->fields[0] = tag;
-    if (background) {
-        gpc_msg_at(&gpu->messages, message)->flags = GPC_MSG_FLAG_BACKGROUND;
+    gpc_msg_at(&gpu->messages, message)->fields[1] = kind;
+    if (kind != GPC_TIMER_NEEDED) {
         gpc_list_push(&gpu->state->background, &gpu->messages, message);
+        gpu->state->serving += kind == GPC_TIMER_SERVING;
     }
     return gpc_wheel_schedule(&gpu->wheel, tick > tick_now(gpu) ? tick : tick_now(gpu), GPC_EVENT_TIMER,
                               GPC_PRIORITY_ARRIVE, unit->node, message);
@@ -202,11 +203,21 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
 }
 
 static int
-port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
+                  const uint64_t *note)
 {
     gpc_gpu_t *gpu = world;
-    (void) unit;
-    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, line), line, mask, words);
+    gpc_index_t answer = GPC_NONE;
+
+    if (note) {
+        answer = inner_message(gpu, unit, GPC_MSG_WRITTEN, line);
+        if (answer == GPC_NONE) {
+            return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a write to memory");
+        }
+        gpc_msg_at(&gpu->messages, answer)->fields[0] = *note;
+        gpc_msg_at(&gpu->messages, answer)->mask = mask;
+    }
+    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, line), line, mask, words, answer);
 }
 
 static int
@@ -259,13 +270,16 @@ gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
     while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
         gpc_pool_give(&gpu->messages, message);
     }
+    gpu->state->serving = 0;
 }
 
 int
 gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
-    if (gpc_msg_at(&gpu->messages, message)->flags & GPC_MSG_FLAG_BACKGROUND) {
+    uint64_t kind = gpc_msg_at(&gpu->messages, message)->fields[1];
+    if (gpc_msg_at(&gpu->messages, message)->type == GPC_MSG_TIMER && kind != GPC_TIMER_NEEDED) {
         forget_background_timer(gpu, message);
+        gpu->state->serving -= kind == GPC_TIMER_SERVING;
     }
     gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));

@@ -284,10 +284,11 @@ static inline bool
 only_background_is_left(const gpc_gpu_t *gpu)
 {
     uint32_t timers = gpu->state->background.count;
-    return timers && gpc_wheel_count(&gpu->wheel) == timers;
+    return timers && gpc_wheel_count(&gpu->wheel) == timers &&
+           !(gpu->state->serving && !gpc_cores_finished(&gpu->cores));
 }
 
-/* Only background timers are left. */
+/* Only background timers are left, or serving ones and no warp. */
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
@@ -405,6 +406,7 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     gpc_dram_clear(&gpu->dram);
     gpc_gpu_clear_queues(gpu);
     gpc_list_clear(&gpu->state->background);
+    gpu->state->serving = 0;
     gpc_order_clear(&gpu->order);
     gpc_cores_clear(&gpu->cores);
     *gpu->messages.state = (gpc_pool_state_t){.free = GPC_NONE, .most = gpu->messages.state->most};

@@ -53,9 +53,9 @@ bench_now(const void *world)
 }
 
 static inline int
-bench_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, bool background)
+bench_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, gpc_timer_t kind)
 {
-    (void) unit, (void) line, (void) tag, (void) background;
+    (void) unit, (void) line, (void) tag, (void) kind;
     ((bench_world_t *) world)->wakes++;
     ((bench_world_t *) world)->woken_at = at;
     return GPC_OK;

@@ -108,7 +108,8 @@ static int
 set_timer(gpc_step_t *x, bool background)
 {
     ((buffer_l1_unit_t *) x->unit->unit_fields)->ticking = 1;
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + TICK_CYCLES, GPC_NEVER, 0, background);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + TICK_CYCLES, GPC_NEVER, 0,
+                                   background ? GPC_TIMER_BACKGROUND : GPC_TIMER_NEEDED);
 }
 
 GPC_ACTION(act_tick_again, "counts a tick, sets the next")

@@ -75,7 +75,7 @@ STUB_ACTION(act_next_current, "the next epochs are the current ones")
 
 GPC_ACTION(act_set_timer, "the next tick")
 {
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, true);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, GPC_TIMER_BACKGROUND);
 }
 
 static int

@@ -96,7 +96,7 @@ GPC_ACTION(act_follow, "")
 GPC_ACTION(act_perform, "")
 {
     const gpc_msg_t *msg = x->msg;
-    int status = x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data);
+    int status = x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data, NULL);
     return status ? status : send(x, MSG_PONG, GPC_AT_CORE, 0);
 }
 

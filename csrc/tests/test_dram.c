@@ -130,7 +130,7 @@ read_line(uint32_t channel, gpc_address_t line, uint32_t name)
 static void
 write_word(uint32_t channel, gpc_address_t line, uint32_t value)
 {
-    CHECK_EQUAL_I64(gpc_dram_write(&dram, channel, line, 1, &value), 0);
+    CHECK_EQUAL_I64(gpc_dram_write(&dram, channel, line, 1, &value, GPC_NONE), 0);
 }
 
 static gpc_dram_config_t

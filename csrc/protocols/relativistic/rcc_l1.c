@@ -378,9 +378,9 @@ GPC_ACTION(act_join_clocks, "now = the latest clock of all cores")
 GPC_ACTION(act_await_tick, "set a background timer `tick` core cycles ahead")
 {
     int64_t period = x->unit->options[RCC_OPTION_TICK];
-    return period
-               ? x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + (gpc_cycle_t) period, GPC_NEVER, 0, true)
-               : GPC_OK;
+    return period ? x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + (gpc_cycle_t) period, GPC_NEVER, 0,
+                                            GPC_TIMER_BACKGROUND)
+                  : GPC_OK;
 }
 
 /* At the epoch's last time no copy outlives the next write: its version begins an epoch. */

@@ -387,7 +387,7 @@ GPC_ACTION(act_zero, "all timestamps of the partition are 0 of the next epoch")
 GPC_ACTION(act_await_resume, "set a timer for RESUME")
 {
     gpc_cycle_t stall = (gpc_cycle_t) x->unit->options[RCC_OPTION_ROLLOVER_STALL];
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + stall, GPC_NEVER, 0, false);
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + stall, GPC_NEVER, 0, GPC_TIMER_NEEDED);
 }
 
 static gpc_event_id_t
