@@ -298,23 +298,13 @@ typedef struct {
     const char *analysis;
 } gpc_option_info_t;
 
-/* The option `bytes`, for protocols that declare public_sizes. */
-enum { GPC_BYTES_PAPER, GPC_BYTES_PUBLIC };
-#define GPC_BYTES_OPTION                                                                           \
-    {                                                                                              \
-        .name = "bytes", .standard = GPC_BYTES_PAPER, .smallest = GPC_BYTES_PAPER,                 \
-        .largest = GPC_BYTES_PUBLIC, .choices = "paper public",                                    \
-        .text = "message sizes: those listed, or those of the RCC paper's public simulator",       \
-        .fuzz_least = GPC_BYTES_PAPER, .fuzz_most = GPC_BYTES_PUBLIC                               \
-    }
-
-/* Message sizes of the RCC paper's public simulator, with bytes=public: control 8 bytes, operands of stores and atomics and their old
- * values rounded up to 8 bytes, a line and its header; masks and timestamps are free. */
+/* With that value of the option, messages have other sizes on the wire than those listed. */
 typedef struct {
-    bool given;
-    uint8_t option;      /* index of GPC_BYTES_OPTION */
-    uint8_t line_header; /* bytes */
-} gpc_public_sizes_t;
+    uint8_t option; /* index */
+    int64_t value;
+    /* The size of a message; payload: the bytes of its line, words, operands or old values. NULL: no other sizes. */
+    uint32_t (*bytes)(bool is_line, uint32_t payload);
+} gpc_other_sizes_t;
 
 /* Conservative filter for an `instant` to all L1s: those that may hold the line. It changes
  * no result. The machine allocates `bytes` for it, zeroed; the explorer has none and queries all L1s. */
@@ -324,7 +314,7 @@ typedef struct {
                        gpc_nodeset_t *out);
 } gpc_instant_filter_t;
 
-/* ---- declarations for tests, figures and tools ---------------------------------------------------------------------------------- */
+/* ---- declarations for tests and tools ---------------------------------------------------------------------------------- */
 
 /* Cells that no program enters on a machine: all pairs of these states and events, each separated by spaces. */
 typedef struct {
@@ -336,9 +326,6 @@ typedef struct {
 #define GPC_MAX_UNCOVERED 12
 
 typedef struct {
-    /* Colour and hatch in figures, unique. Six slots a family: 0 baselines, 6 invalidation, 12 timestamps, 18 release consistency and
-     * DeNovo, 24 scoped and timestamped synchronisation, 30 QuickRelease and others. */
-    uint8_t figure_slot;
     /* Litmus tests, separated by spaces, whose weak outcome the protocol allows and runs must show. */
     const char *weak_outcomes;
     /* Option settings that tests run besides the defaults: "private=literal lifetime=0"; commas combine several. */
@@ -356,7 +343,7 @@ struct gpc_protocol {
     /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
     gpc_describe_t message;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
-    gpc_public_sizes_t public_sizes;
+    gpc_other_sizes_t other_sizes;
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
     /* Option values derived from the machine, besides or instead of the defaults. */
@@ -393,8 +380,8 @@ GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failu
 /* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
 GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
                                                 gpc_failure_t *failure);
-/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole. NULL: no
- * memory. */
+/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole, and whose
+ * messages have the sizes that they select. NULL: no memory. */
 const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,

@@ -105,7 +105,6 @@ add_declared(gpc_text_t *out, const gpc_declared_t *declared)
 {
     gpc_text_add_key(out, "declared");
     gpc_text_add(out, "{");
-    add_number(out, "figure_slot", declared->figure_slot);
     add_words(out, "weak_outcomes", declared->weak_outcomes);
     add_words(out, "variations", declared->variations);
     gpc_text_add_key(out, "uncovered");

@@ -180,6 +180,7 @@ typedef struct gpc_table {
 #define HOLD_QUEUE {.kind = GPC_CELL_HOLD_QUEUE}
 #define HOLD_QUEUE_AFTER(action) {.kind = GPC_CELL_HOLD_QUEUE, .actions = {action, NULL}}
 #define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM}
+#define IMPOSSIBLE {.kind = GPC_CELL_IMPOSSIBLE} /* for a patch; a cell that is not named is impossible too */
 
 /* ---- one step -------------------------------------------------------------------------------------------------------- */
 

@@ -40,16 +40,11 @@ uint32_t
 gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
-    const gpc_public_sizes_t *sizes = &unit->protocol->public_sizes;
+    const gpc_other_sizes_t *other = &unit->protocol->other_sizes; /* bytes: NULL unless the option selects them */
     uint32_t payload = payload_bytes(unit, msg);
 
-    if (!sizes->given || unit->options[sizes->option] != GPC_BYTES_PUBLIC) {
-        return info->fixed_bytes + payload;
-    }
-    if (info->whole_line && msg->lanes == GPC_NONE) {
-        return sizes->line_header + payload;
-    }
-    return payload == 0 ? 8 : (payload + 7) / 8 * 8;
+    return other->bytes ? other->bytes(info->whole_line && msg->lanes == GPC_NONE, payload)
+                        : info->fixed_bytes + payload;
 }
 
 gpc_msg_t *

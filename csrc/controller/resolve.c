@@ -1,4 +1,5 @@
-/* resolve.c: the tables that a world runs: those that options select, each with its base's cells and its patches. */
+/* resolve.c: the protocol that a world runs: tables and message sizes that options select, each table with its base's cells and its
+ * patches. */
 #include <string.h>
 
 #include "controller/controller.h"
@@ -83,6 +84,9 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
         return NULL;
     }
     *resolved = *protocol;
+    if (options[protocol->other_sizes.option] != protocol->other_sizes.value) {
+        resolved->other_sizes.bytes = NULL;
+    }
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
         if (!type) {

@@ -2,7 +2,6 @@
  *
  * Paper    none. Leases and write-through L1s are those of Singh et al., HPCA 2013, section 6; renewal of an unchanged copy by its
  *          version resembles Tardis (Yu and Devadas, PACT 2015).
- * Counts   L1 2 stable + 2 transient cache + 1 transient coherent states; L2 2 + 1 + 1.
  * Rules    A copy is readable until its lease ends. A store or atomic waits at the L2 until every lease of its line is over, so
  *          no copy is readable when it is performed. A load that finds its copy expired sends the copy's version; if the line
  *          still has that version, the L2 answers without data. The L2 predicts a lifetime for each line: a renewal doubles it,
@@ -320,9 +319,7 @@ const gpc_protocol_t gpc_protocol_self_inval = {
                                      .fuzz_least = 1,
                                      .fuzz_most = LONGEST_LIFETIME}},
     .keeps_time = true,
-    .declared = {.figure_slot = 34,
-                 .weak_outcomes = "SB MP R S WRC SB+rel+acq",
-                 .variations = "lifetime=1 lifetime=4096"},
+    .declared = {.weak_outcomes = "SB MP R S WRC SB+rel+acq", .variations = "lifetime=1 lifetime=4096"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &watched,

@@ -123,18 +123,13 @@ make(const mutant_info_t *info)
     return self;
 }
 
-/* The protocol `added`: a product protocol under another id, with a figure slot that no other one has. */
+/* The protocol `added`: a product protocol under another id. */
 static mutant_t *
 make_added(const char *base)
 {
     mutant_t *self = copy_product(base, strlen(base));
 
     self->protocol.id = "added";
-    for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
-        if (products[i]->declared.figure_slot >= self->protocol.declared.figure_slot) {
-            self->protocol.declared.figure_slot = (uint8_t) (products[i]->declared.figure_slot + 1);
-        }
-    }
     return self;
 }
 

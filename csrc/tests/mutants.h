@@ -6,7 +6,7 @@
  * extension never links these files: mutants.c replaces protocols/registry.c.
  *
  * With GPUCOH_ADDED=BASE in the environment the library has, instead of planted bugs, one protocol more than the package: "added",
- * which differs from BASE in id and figure slot, and which only the registry names.
+ * which differs from BASE in its id, and which only the registry names.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H

@@ -250,12 +250,9 @@ declared_cells_are_cells(const gpc_protocol_t *protocol, const gpc_uncovered_t *
 static void
 the_declarations_of_registered_protocols_are_consistent(void)
 {
-    uint64_t slots = 0;
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
         const gpc_declared_t *declared = &protocol->declared;
-        CHECK_EQUAL_U64(slots >> declared->figure_slot & 1, 0);
-        slots |= UINT64_C(1) << declared->figure_slot;
         bool is_sc = strcmp(protocol->model[protocol->standard_rule], "SC") == 0; /* no outcome is weak */
         CHECK((declared->weak_outcomes != NULL) == !is_sc);
         for (uint32_t i = 0; i < GPC_MAX_UNCOVERED && declared->uncovered[i].table; i++) {

@@ -1,5 +1,6 @@
 /* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
 #include "controller/nodes.h"
+#include "protocols/public_sizes.h"
 #include "tests/controller_bench.h"
 #include "tests/prototype_limits.h"
 
@@ -421,10 +422,16 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
     end(&bench);
 }
 
-static void
-public_sizes_round_operands_up_and_replace_the_header(void)
+/* 1 for a line, 2 for an empty message, else the payload. */
+static uint32_t
+own_bytes(bool is_line, uint32_t payload)
 {
-    static const int64_t options[GPC_MAX_OPTIONS] = {[3] = GPC_BYTES_PUBLIC};
+    return is_line ? 1 : payload == 0 ? 2 : payload;
+}
+
+static void
+an_option_selects_other_sizes_of_messages(void)
+{
     gpc_message_info_t messages[5];
     gpc_protocol_t protocol = prototype_limits;
     bench_t bench;
@@ -435,19 +442,30 @@ public_sizes_round_operands_up_and_replace_the_header(void)
     messages[LIMITS_ACK - GPC_MSG_OWN] = (gpc_message_info_t){.name = "ACK", .fixed_bytes = 12, .bytes_per_word = 4};
     messages[LIMITS_PUT - GPC_MSG_OWN] = (gpc_message_info_t){.name = "PUT", .fixed_bytes = 12, .whole_line = true};
     protocol.messages = messages;
-    protocol.public_sizes = (gpc_public_sizes_t){.given = true, .option = 3, .line_header = 8};
+    protocol.other_sizes = (gpc_other_sizes_t){.option = 3, .value = 1, .bytes = own_bytes};
     begin_with(&bench, &protocol, LIMITS_LINES, 4);
 
     gpc_msg_t line = {.type = LIMITS_PUT, .lanes = GPC_NONE}, words = {.type = LIMITS_ACK, .lanes = GPC_NONE};
     words.mask = 7;
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 12 + bench.unit.machine->line_bytes);
-    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12 + 12); /* bytes=paper */
-    bench.unit.options = options;
-    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 8 + bench.unit.machine->line_bytes);
-    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 16);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12 + 12);
+    bench.options[3] = 1;
+    bench.unit.protocol = gpc_protocol_resolve(&protocol, bench.options, &bench.arena);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 1);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12);
     words.mask = 0;
-    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 8);
+    CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 2);
     end(&bench);
+}
+
+static void
+public_sizes_round_operands_up_and_replace_the_header(void)
+{
+    CHECK_EQUAL_U64(public_bytes(true, 128), 128);
+    CHECK_EQUAL_U64(public_bytes_with_header(true, 128), 8 + 128);
+    CHECK_EQUAL_U64(public_bytes(false, 12), 16);
+    CHECK_EQUAL_U64(public_bytes_with_header(false, 16), 16);
+    CHECK_EQUAL_U64(public_bytes(false, 0), 8);
 }
 
 static void
@@ -510,6 +528,7 @@ main(void)
     RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
     RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
     RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
+    RUN(an_option_selects_other_sizes_of_messages);
     RUN(public_sizes_round_operands_up_and_replace_the_header);
     RUN(a_message_without_room_is_refused_when_it_is_sent);
     return harness_end();

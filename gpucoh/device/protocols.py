@@ -18,13 +18,23 @@ from gpucoh.base.wording import name_of, unknown
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One cell of a table: actions and next state for a state and an event."""
+    """One cell of a table: actions and next state for a state and an event.
+
+    Attributes
+    ----------
+    state, event, actions, next : str
+    hardened : bool
+        Whether it is this project's addition to the paper's table.
+    reason : str
+        Why it differs from the cell of the table's base; empty: it does not.
+    """
 
     state: str
     event: str
     actions: str
     next: str
     hardened: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -41,6 +51,10 @@ class Table:
         Number of cells (each printed outcome once) that are not impossible, hold, or hardened.
     hardened : int
         Number of hardened cells: not in the paper's table, added to make it safe or complete.
+    base : str
+        The protocol whose table of this name it is based on; empty: none.
+    patches : tuple of (str, str, str)
+        State, event and reason of every cell that differs from the base's; some are impossible here.
     texts : dict
         A one-line description of each state and event.
     """
@@ -51,6 +65,8 @@ class Table:
     events: tuple[str, ...]
     transitions: int
     hardened: int
+    base: str = ""
+    patches: tuple[tuple[str, str, str], ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     _cells: tuple[Cell, ...] = ()
 
@@ -64,13 +80,16 @@ class Table:
         texts: dict[tuple[str, str], list[str]] = {}
         for cell in self._cells:
             target = f" / {cell.next}" if cell.next and cell.next != cell.state else ""
-            texts.setdefault((cell.event, cell.state), []).append(f"{cell.actions}{target}")
+            mark = " *" if cell.reason else ""
+            texts.setdefault((cell.event, cell.state), []).append(f"{cell.actions}{target}{mark}")
         events = [event for event in self.events if any(event == key[0] for key in texts)]
         rows = [
             (event, *("; ".join(texts.get((event, state), ())) for state in self.states))
             for event in events
         ]
-        return markup.table(("event", *self.states), rows, f"{self.name}: actions / next state")
+        based = f"; * differs from {self.base}'s" if self.base else ""
+        title = f"{self.name}: actions / next state{based}"
+        return markup.table(("event", *self.states), rows, title)
 
     def cells(self) -> Iterator[Cell]:
         """Every possible cell, in the table's order."""
@@ -85,6 +104,8 @@ class Table:
             "transitions": self.transitions,
             "hardened": self.hardened,
             "table": [[cell.state, cell.event, cell.actions, cell.next] for cell in self._cells],
+            "base": self.base,
+            "patches": [list(patch) for patch in self.patches],
         }
 
     @classmethod
@@ -98,6 +119,8 @@ class Table:
                 if isinstance(item, Mapping):
                     texts[listed[-1]] = str(item.get("text", ""))
         hardened = {(state, event) for state, event in data.get("hardened_cells", ())}
+        patches = tuple((state, event, reason) for state, event, reason in data.get("patches", ()))
+        reasons = {(state, event): reason for state, event, reason in patches}
         cells = tuple(
             Cell(
                 state=state,
@@ -105,6 +128,7 @@ class Table:
                 actions=actions,
                 next=target or "",
                 hardened=(state, event) in hardened,
+                reason=reasons.get((state, event), ""),
             )
             for state, event, actions, target in data["table"]
         )
@@ -115,6 +139,8 @@ class Table:
             events=tuple(names["events"]),
             transitions=int(data["transitions"]),
             hardened=int(data["hardened"]),
+            base=str(data.get("base", "")),
+            patches=patches,
             texts=texts,
             _cells=cells,
         )
@@ -269,8 +295,6 @@ class Protocol:
         Name -> :class:`Option`.
     keeps_time : bool
         Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
-    figure_slot : int
-        Its place among the colours and hatches of figures.
     weak_outcomes : tuple of str
         Litmus tests whose weak state it allows and its runs must show.
     variations : tuple of str
@@ -292,7 +316,6 @@ class Protocol:
     controllers: Mapping[str, Table]
     options: Mapping[str, Option]
     keeps_time: bool
-    figure_slot: int
     weak_outcomes: tuple[str, ...]
     variations: tuple[str, ...]
     uncovered: tuple[Uncovered, ...]
@@ -315,7 +338,6 @@ class Protocol:
             controllers={table["name"]: Table.from_json(table) for table in tables},
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
-            figure_slot=int(declared["figure_slot"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
             variations=tuple(declared["variations"]),
             uncovered=tuple(_uncovered(item) for item in declared["uncovered"]),

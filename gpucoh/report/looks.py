@@ -1,6 +1,6 @@
 """Colours, hatches and names in figures: one look per protocol, message class and part of the energy, in every figure.
 
-A protocol's look follows from the ``figure_slot`` that it declares: six slots a family, of one hue, in three shades.
+A protocol's look follows from its slot: six slots a family, of one hue, in three shades.
 Protocols are dark with white hatches, classes and parts light with black ones, so that no look has two meanings.
 Colours of protocols have a contrast of at least 3:1 to white; looks that share a hatch differ in lightness or along
 the axis from blue to yellow, so that readers without red or green receptors and prints without colour tell them apart.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpucoh.device.choices import split_options
-from gpucoh.device.gpu import resolve
+from gpucoh.device.gpu import protocols, resolve
 
 Look = dict[str, object]
 
@@ -34,6 +34,15 @@ _SLOT_HATCHES = (
 )
 _HATCHES = ("", "///", "\\\\\\", "...", "xxx", "---", "ooo", "+++", "|||")
 SLOTS = 6 * len(_SHADES)
+# Protocols of this table are told apart in every figure; others take slots that it leaves free. The first slots of the
+# families: 0 baselines, 6 invalidation, 12 timestamps, 18 DeNovo, 24 scoped synchronisation, 30 others.
+_PROTOCOL_SLOTS = {
+    "no-l1": 0, "no-coh": 1, "ideal": 2, "sc-ideal": 3,
+    "mesi": 6, "gpu-vi": 7, "gpu-vini": 8, "mesi-wt": 10,
+    "tc-strong": 12, "tc-weak": 13, "rcc-wo": 15, "rcc-sc": 17,
+    "denovo-drf": 18, "denovo-ro": 19, "denovo-hrf": 20,
+    "gpu-drf": 24, "gpu-hrf": 29,
+}  # fmt: skip
 
 CLASS_NAMES = {
     "REQ": "requests",
@@ -92,12 +101,27 @@ def slot_look(slot: int, variant: int = 0) -> Look:
     }
 
 
-def protocol_looks(protocols: Sequence[str]) -> dict[str, Look]:
+def protocol_slot(name: str) -> int:
+    """The slot of a protocol's id.
+
+    Examples
+    --------
+    >>> protocol_slot("mesi"), protocol_slot("tc-weak")
+    (6, 13)
+    """
+    if name in _PROTOCOL_SLOTS:
+        return _PROTOCOL_SLOTS[name]
+    free = [slot for slot in range(SLOTS - 1, -1, -1) if slot not in _PROTOCOL_SLOTS.values()]
+    others = [other for other in protocols() if other not in _PROTOCOL_SLOTS]
+    return free[others.index(name) % len(free)]
+
+
+def protocol_looks(names: Sequence[str]) -> dict[str, Look]:
     """The looks of protocols; those that differ in options alone share the colour, and the first has the hatch."""
     out: dict[str, Look] = {}
     seen: dict[int, int] = {}
-    for text in sorted(protocols, key=lambda text: "[" in text):
-        slot = resolve(text).protocol.figure_slot
+    for text in sorted(names, key=lambda text: "[" in text):
+        slot = protocol_slot(resolve(text).protocol.id)
         out[text] = slot_look(slot, seen.setdefault(slot, 0))
         seen[slot] += 1
     return out

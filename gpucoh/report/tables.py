@@ -273,10 +273,30 @@ def _print_transitions(console: Console, table: ProtocolTable) -> None:
     names = [[name, table.texts.get(name, "")] for name in table.events]
     console.print(plain_table(["event", ""], names))
     cells = [
-        [cell.state, cell.event, cell.actions, cell.next + (" (hardened)" if cell.hardened else "")]
+        [
+            "*" if cell.reason else "",
+            cell.state,
+            cell.event,
+            cell.actions,
+            cell.next + (" (hardened)" if cell.hardened else ""),
+        ]
         for cell in table.cells()
     ]
-    console.print(plain_table(["state", "event", "actions", "next state"], cells))
+    console.print(plain_table(["", "state", "event", "actions", "next state"], cells))
+    if table.base:
+        _print_patches(console, table)
+
+
+def _print_patches(console: Console, table: ProtocolTable) -> None:
+    """Print the cells that differ from the base's, by their reasons."""
+    by_reason: dict[str, list[str]] = {}
+    for state, event, reason in table.patches:
+        by_reason.setdefault(reason, []).append(f"{state} at {event}")
+    console.print(
+        f"* differs from {table.base}'s {table.name} in {len(table.patches)} cells:", markup=False
+    )
+    for reason, changed in by_reason.items():
+        console.print(f"  {', '.join(changed)}: {reason}", markup=False, highlight=False)
 
 
 def print_machines(console: Console, machines: dict[str, Machine]) -> None:

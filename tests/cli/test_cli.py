@@ -295,12 +295,26 @@ def test_protocols_json_is_as_the_interface_says(cli):
         assert set(item) >= {"id", "name", "paper", "family", "models", "controllers"}
         assert set(item) >= {"keeps_time", "declared", "watched"}
         assert set(item["declared"]) == {
-            "figure_slot", "weak_outcomes", "variations", "uncovered",
+            "weak_outcomes", "variations", "uncovered",
         }  # fmt: skip
         for table in item["controllers"].values():
             assert set(table) >= {"states", "stable", "transitions", "table", "hardened"}
+            assert set(table) >= {"base", "patches"}
+            assert bool(table["base"]) == bool(table["patches"])
             assert set(table["stable"]) <= set(table["states"])
             assert all(len(cell) == 4 for cell in table["table"])
+
+
+def test_a_derived_table_is_printed_whole_and_marked(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    _, out, _ = cli("protocols", "tc-weak[private=literal]")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "* P GETX store_meets_lease, write, send_ack_g, increment P" in lines
+    assert "P EXPIRE E" in lines
+    assert "* differs from tc-weak's L2 in 8 cells:" in lines
+    assert any(
+        line.startswith("P at GETX, P at UPGR_OTHER, P at ATOMIC: table 2") for line in lines
+    )
 
 
 def test_a_protocol_shows_what_it_declares_for_tests(cli, monkeypatch):

@@ -1,5 +1,7 @@
 """Are protocol ids, brackets and options read as written, and refused with what is allowed?"""
 
+from dataclasses import replace
+
 import pytest
 
 from gpucoh.base.errors import ConfigError
@@ -44,7 +46,6 @@ DESCRIPTION = {
     ],
     "keeps_time": True,
     "declared": {
-        "figure_slot": 7,
         "weak_outcomes": ["SB", "MP"],
         "variations": ["private=off", "lifetime=3,l2=through"],
         "uncovered": [
@@ -68,6 +69,8 @@ DESCRIPTION = {
                     "hardened": 1,
                     "table": [["I", "LOAD", "fetch", "V"], ["V", "LOAD", "HOLD_LINE", None]],
                     "hardened_cells": [["I", "LOAD"]],
+                    "base": "tc-strong",
+                    "patches": [["V", "LOAD", "must wait"]],
                 }
             ],
         }
@@ -165,9 +168,30 @@ def test_options_select_tables():
     assert other.selected.options == default.protocol.options
 
 
+def test_a_table_says_which_cells_differ_from_its_base_and_why():
+    table = KNOWN["tc-weak"].controllers["L1"]
+    assert table.base == "tc-strong"
+    assert [cell.reason for cell in table.cells()] == ["", "must wait"]
+    assert table.to_dict()["patches"] == [["V", "LOAD", "must wait"]]
+    assert "* differs from tc-strong" in table._repr_html_()
+
+
+def test_a_derived_table_is_its_base_but_for_the_patches():
+    def cells(protocol):
+        table = resolve(protocol).selected.controllers["L1"]
+        return {(cell.state, cell.event): cell for cell in table.cells()}
+
+    base, derived = cells("denovo-drf"), cells("denovo-ro")
+    assert all(not cell.reason for cell in base.values())
+    for key, cell in derived.items():
+        same = key in base and replace(cell, reason="") == base[key]
+        assert same == (not cell.reason)
+    assert set(base) < set(derived)
+
+
 def test_what_a_protocol_declares_for_tests_and_tools_is_read():
     known = KNOWN["tc-weak"]
-    assert (known.keeps_time, known.figure_slot, known.weak_outcomes) == (True, 7, ("SB", "MP"))
+    assert (known.keeps_time, known.weak_outcomes) == (True, ("SB", "MP"))
     assert known.with_variations() == [
         "tc-weak",
         "tc-weak[private=off]",

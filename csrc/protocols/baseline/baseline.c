@@ -2,7 +2,6 @@
  *
  * Paper    Singh et al., HPCA 2013, section 3.1: a write-back, write-allocate L2; a miss allocates an MSHR and frees the queue; the L2
  *          performs atomics.
- * Counts   2 stable + 2 transient states (table 1, NO-COH).
  * Inferred message sizes; a store that misses is acknowledged after the fill, when the L2 has performed it.
  */
 #include "protocols/baseline/baseline.h"

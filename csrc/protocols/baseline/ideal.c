@@ -3,7 +3,6 @@
  * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it. The paper's public simulator (GPGPUSIM-RUBY) has
  *          an "idealized write-through protocol" (README), whose L2 invalidates the other sharers in the cycle of the store
  *          (ideal_VI_wt-L2cache.sm, f_ideallyInvSharersMinusRequestor).
- * Counts   L1 2 stable + 3 transient, L2 2 + 2 states.
  * Bounds   write-through protocols that read no stale copies and fetch lines (GPU-VI, GPU-VIni, TC-Strong, NO-L1), to a few percent:
  *          an invalidation that takes time leaves a copy readable longer. It is no upper bound of all protocols: MESI reuses written
  *          lines in a write-back L1, while every store here goes to the L2; TC-Weak (like NO-COH) hits copies that others have
@@ -17,6 +16,19 @@
  *          line to (`copies`); after a fill, when the list is unknown, it queries all L1s. An L1 whose request has not reached the L2
  *          is not invalidated: it receives the new value.
  * Differs  the public simulator's L2 includes the L1s and recalls their copies, also at once; here an evicted line keeps its copies.
+ * Table    of `gpucoh protocols ideal`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          no-coh's (6 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                I   V   IS    IM
+ *   GETS         IS  *V  IS    hold
+ *   GETX         IM  *V  hold  hold
+ *   ATOMIC       IM  *V  hold  hold
+ *   EVICT_CLEAN      I   keep  keep
+ *   EVICT_DIRTY      I
+ *   FILL                 *V
+ *   FILL_STORE                 *V
+ *   FILL_ATOMIC                *V
  */
 #include <string.h>
 
@@ -258,7 +270,7 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .declared = {.figure_slot = 2, .weak_outcomes = "SB MP"},
+    .declared = {.weak_outcomes = "SB MP"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write_alone,
     .watched = &watched,

@@ -1,7 +1,6 @@
 /* no_coherence.c: NO-COH, the baseline GPU L1 without coherence.
  *
  * Paper    Singh et al., HPCA 2013, section 3.1: write-evict, write-no-allocate, write-through; 128-byte lines.
- * Counts   L1 2 stable + 2 transient states, L2 (baseline.c) 2 + 2 (table 1).
  * Inferred the cells: the paper's table 2 without its shaded coherence additions. Copies are dropped when a kernel begins, as on GPUs.
  * Differs  nowhere known.
  */
@@ -79,7 +78,7 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .declared = {.figure_slot = 1, .weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
+    .declared = {.weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write, /* memory only: L1 copies are dropped when the next kernel begins */
     .watched = &watched,

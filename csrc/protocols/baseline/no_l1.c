@@ -6,6 +6,19 @@
  *          carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads them. L2 and DRAM transfer lines.
  * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
  *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
+ * Table    of `gpucoh protocols no-l1[fill=sector]`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          no-l1's (2 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                I   V   IS    IM
+ *   GETS         IS  *V  IS    hold
+ *   GETX         IM  V   hold  hold
+ *   ATOMIC       IM  V   hold  hold
+ *   EVICT_CLEAN      I   keep  keep
+ *   EVICT_DIRTY      I
+ *   FILL                 *V
+ *   FILL_STORE                 V
+ *   FILL_ATOMIC                V
  */
 #include "protocols/baseline/baseline.h"
 
@@ -193,7 +206,7 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
                                  .text = "what answers a load: the line, or its 32-byte sectors with requested words",
                                  .fuzz_least = FILL_LINE,
                                  .fuzz_most = FILL_SECTOR}},
-    .declared = {.figure_slot = 0, .weak_outcomes = "SB MP", .variations = "fill=sector"},
+    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector"},
     .host_read = gpc_host_read,
     .host_write = gpc_host_write,
     .watched = &watched,

@@ -1,4 +1,4 @@
-/* denovo.h: shared by denovo-drf, denovo-ro and denovo-hrf: messages, the L1's states, events, actions and common rows, the registry.
+/* denovo.h: shared by denovo-drf, denovo-ro and denovo-hrf: messages, the L1's states, events and actions, the registry.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 ("Hybrid Protocols") and 4: DeNovoSync0 without regions: Invalid, Valid, Registered
  *          per word; the L2's data banks are the registry.
@@ -132,66 +132,8 @@ GPC_DECLARE_ACTION(dn_act_grant_leaving);
 GPC_DECLARE_ACTION(dn_act_give_back_none);
 GPC_DECLARE_ACTION(dn_act_left);
 
-/* Rows of all three tables. A held request or drain waits for an answer: data, a grant or an acknowledgement always comes. */
-#define DENOVO_ROW_I                                                                                                   \
-    [L1_LOAD] = GO(L1_RDP, dn_act_reserve, dn_act_read), [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                  \
-    [L1_LOAD_COMING] = HOLD_LINE,                                                                                      \
-    [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync),  \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register),     \
-    [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I), [L1_EXTRA] = GO(L1_V, dn_act_install),                             \
-    [L1_EXTRA_BARRED] = GO(L1_I), [L1_FORWARD_READ] = GO(L1_I, dn_act_bounce)
-#define DENOVO_ROW_V                                                                                                   \
-    [L1_LOAD] = GO(L1_V, act_hit), [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                 \
-    [L1_SYNC] = GO(L1_SYP, dn_act_reserve, dn_act_register_sync), [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain), \
-    [L1_DRAIN] = GO(L1_WRP, dn_act_reserve, dn_act_register), [L1_ACQUIRE] = GO(L1_I), [L1_EVICT] = GO(L1_I),          \
-    [L1_EXTRA] = GO(L1_V), [L1_EXTRA_BARRED] = GO(L1_V), [L1_FORWARD_READ] = GO(L1_V, dn_act_bounce)
-#define DENOVO_ROW_R /* the store buffer has no registered words */                                                    \
-    [L1_LOAD] = GO(L1_R, act_hit), [L1_STORE] = GO(L1_R, dn_act_write), [L1_SYNC] = GO(L1_R, dn_act_perform),          \
-    [L1_ACQUIRE] = GO(L1_R), [L1_EVICT] = GO(L1_WBP, dn_act_write_back),                                               \
-    [L1_EXTRA_BARRED] = GO(L1_R), [L1_FORWARD_READ] = GO(L1_R, dn_act_serve_read),                                     \
-    [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant), [L1_RECALL] = GO(L1_I, dn_act_give_back)
-#define DENOVO_ROW_RDP /* without DATA and ACQUIRE, which differ in denovo-ro */                                       \
-    [L1_LOAD] = GO(L1_RDP, act_merge), [L1_LOAD_BUFFERED] = GO(L1_RDP, sb_act_serve),                                  \
-    [L1_STORE] = GO(L1_RDP, sb_act_put, dn_act_skip, sb_act_complete), [L1_SYNC] = HOLD_LINE,                          \
-    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_DRAIN] = HOLD_LINE, [L1_EXTRA] = GO(L1_RDP), /* its own answer is coming */    \
-    [L1_EXTRA_BARRED] = GO(L1_RDP), [L1_DATA_SKIPPED] = GO(L1_I, dn_act_complete_reads),                               \
-    [L1_DATA] = GO(L1_V, dn_act_complete_reads, dn_act_install), [L1_ACQUIRE] = GO(L1_RDX, dn_act_poison),             \
-    [L1_FORWARD_READ] = GO(L1_RDP, dn_act_bounce)
-#define DENOVO_ROW_RDX                                                                                                 \
-    [L1_LOAD] = HOLD_LINE, /* must not read what the acquire has made stale */                                         \
-    [L1_LOAD_BUFFERED] = GO(L1_RDX, sb_act_serve), [L1_STORE] = GO(L1_RDX, sb_act_put, dn_act_skip, sb_act_complete),  \
-    [L1_SYNC] = HOLD_LINE, [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_RDX),          \
-    [L1_EXTRA_BARRED] = GO(L1_RDX), [L1_DATA] = GO(L1_I, dn_act_complete_reads),                                       \
-    [L1_DATA_SKIPPED] = GO(L1_I, dn_act_complete_reads), [L1_FORWARD_READ] = GO(L1_RDX, dn_act_bounce)
-#define DENOVO_ROW_WRP                                                                                                 \
-    [L1_LOAD_BUFFERED] = GO(L1_WRP, sb_act_serve), [L1_STORE] = GO(L1_WRP, sb_act_merge, sb_act_complete),             \
-    [L1_SYNC_BUFFERED] = HOLD_LINE, [L1_ACQUIRE] = GO(L1_WRP), /* the word is in the store buffer: */                  \
-    [L1_EXTRA_BARRED] = GO(L1_WRP),                                                                                    \
-    [L1_REGISTERED] = GO(L1_R, dn_act_take_buffered, dn_act_serve_queued_reads),                                       \
-    [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_take_buffered, dn_act_serve_queued_reads, dn_act_serve_taking),            \
-    [L1_FORWARD_READ] = GO(L1_WRP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_WRP, dn_act_queue_taking),            \
-    [L1_RECALL] = GO(L1_WRP, dn_act_queue_taking)
-#define DENOVO_ROW_SYP                                                                                                  \
-    [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE, [L1_SYNC] = GO(L1_SYP, dn_act_join_syncs),                           \
-    [L1_ACQUIRE] = GO(L1_SYP), [L1_EXTRA] = GO(L1_SYP), [L1_EXTRA_BARRED] = GO(L1_SYP),                                 \
-    [L1_REGISTERED] = GO(L1_R, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads),                            \
-    [L1_REGISTERED_TAKEN] = GO(L1_I, dn_act_install, dn_act_run_syncs, dn_act_serve_queued_reads, dn_act_serve_taking), \
-    [L1_FORWARD_READ] = GO(L1_SYP, dn_act_queue_read), [L1_FORWARD_TAKE] = GO(L1_SYP, dn_act_queue_taking),             \
-    [L1_RECALL] = GO(L1_SYP, dn_act_queue_taking)
-#define DENOVO_LEAVING(state)                                                                                          \
-    [L1_LOAD] = HOLD_LINE, [L1_LOAD_BUFFERED] = GO(state, sb_act_serve),                                               \
-    [L1_STORE] = GO(state, sb_act_put, sb_act_complete), [L1_SYNC] = HOLD_LINE, [L1_SYNC_BUFFERED] = HOLD_LINE,        \
-    [L1_DRAIN] = HOLD_LINE, [L1_ACQUIRE] = GO(state)
-#define DENOVO_LEFT(state) [L1_EXTRA] = GO(state), [L1_EXTRA_BARRED] = GO(state) /* another node may have the word */
-#define DENOVO_ROW_WBP                                                                                                 \
-    DENOVO_LEAVING(L1_WBP), DENOVO_LEFT(L1_WBP), [L1_FORWARD_READ] = GO(L1_WBP, dn_act_serve_leaving),                 \
-        [L1_FORWARD_TAKE] = GO(L1_WBF, dn_act_grant_leaving), [L1_RECALL] = GO(L1_WBP, dn_act_give_back_none),         \
-        [L1_WRITTEN_BACK] = GO(L1_I, dn_act_left), [L1_STALE] = GO(L1_WBS)
-#define DENOVO_ROW_WBS                                                                                                 \
-    DENOVO_LEAVING(L1_WBS), [L1_FORWARD_READ] = GO(L1_WBS, dn_act_serve_leaving),                                      \
-        [L1_FORWARD_TAKE] = GO(L1_I, dn_act_grant_leaving, dn_act_left)
-#define DENOVO_ROW_WBF                                                                                                 \
-    DENOVO_LEAVING(L1_WBF), DENOVO_LEFT(L1_WBF), [L1_FORWARD_READ] = GO(L1_WBF, dn_act_bounce), [L1_STALE] = GO(L1_I, dn_act_left)
+/* The table of denovo-drf, the base of the others'. */
+extern const gpc_table_t denovo_drf_words;
 
 #define DENOVO_L1_TYPE(words)                                                                                          \
     .name = "L1", .position = GPC_AT_CORE, .tables = {&(words), &denovo_store_buffer},                                 \

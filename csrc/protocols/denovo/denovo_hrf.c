@@ -2,12 +2,38 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3, 5.3 and 6.4: synchronisation with local scope is performed at the L1 and invalidates
  *          and flushes nothing; ownership of words written locally is delayed until a global release.
- * Counts   as denovo-drf.
  * Inferred a word written locally is in the store buffer until then. A load or store with local scope is an ordinary one. A
  *          read-modify-write with local scope is performed on the registered word, on the word in the store buffer, on the valid
  *          word, or on the word that an answer brings (even one that will not be kept: a core that polls with acquires would
  *          starve it otherwise). Global synchronisation on a delayed word registers it first.
  * Options  as denovo-drf, with sb_drain=lazy.
+ * Table    of `gpucoh protocols denovo-hrf`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          denovo-drf's (16 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                          I      V      R    RDP   RDX    WRP   SYP   WBP    WBS    WBF
+ *   LOAD                   RDP    V      R    RDP   hold         hold  hold   hold   hold
+ *   LOAD_COMING            hold
+ *   LOAD_BUFFERED          I                  RDP   RDX    WRP         WBP    WBS    WBF
+ *   STORE                  I      V      R    RDP   RDX    WRP   hold  WBP    WBS    WBF
+ *   SYNC                   SYP    SYP    R    hold  hold         SYP   hold   hold   hold
+ *   SYNC_BUFFERED          queue  queue       hold  hold   hold        hold   hold   hold
+ *   DRAIN                  WRP    WRP         hold  hold               hold   hold   hold
+ *   ACQUIRE                I      I      R    RDX   RDX    WRP   SYP   WBP    WBS    WBF
+ *   EVICT                  I      I      WBP
+ *   DATA                                      V     I
+ *   DATA_SKIPPED                              I     I
+ *   EXTRA                  V      V           RDP                SYP   WBP           WBF
+ *   EXTRA_BARRED           I      V      R    RDP   RDX    WRP   SYP   WBP           WBF
+ *   REGISTERED                                             R     R
+ *   REGISTERED_TAKEN                                       I     I
+ *   FORWARD_READ           I      V      R    RDP   RDX    WRP   SYP   WBP    WBS    WBF
+ *   FORWARD_TAKE                         I                 WRP   SYP   WBF    I
+ *   RECALL                               I                 WRP   SYP   WBP
+ *   WRITTEN_BACK                                                       I
+ *   STALE                                                              WBS           I
+ *   LOCAL_ATOMIC           *RDP   *V     *R   *RDP  *hold        *SYP  *hold  *hold  *hold
+ *   LOCAL_ATOMIC_BUFFERED  *I                 *RDP  *RDX   *WRP        *WBP   *WBS   *WBF
  */
 #include "protocols/denovo/denovo.h"
 
@@ -28,49 +54,29 @@ hrf_classify(const gpc_step_t *x)
     return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
 }
 
-/* clang-format off */
-#define HRF_LEAVING(state) [L1_LOCAL_ATOMIC] = HOLD_LINE, [L1_LOCAL_ATOMIC_BUFFERED] = GO(state, sb_act_perform)
-
-static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {
-        DENOVO_ROW_I,
-        [L1_LOCAL_ATOMIC] = GO(L1_RDP, dn_act_reserve, dn_act_read),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_I, sb_act_perform),
-    },
-    [L1_V] = {
-        DENOVO_ROW_V,
-        [L1_LOCAL_ATOMIC] = GO(L1_V, sb_act_perform_on_copy),
-    },
-    [L1_R] = {
-        DENOVO_ROW_R,
-        [L1_LOCAL_ATOMIC] = GO(L1_R, dn_act_perform),
-    },
-    [L1_RDP] = {
-        DENOVO_ROW_RDP,
-        [L1_LOCAL_ATOMIC] = GO(L1_RDP, act_wait),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_RDP, sb_act_perform),
-    },
-    [L1_RDX] = {
-        DENOVO_ROW_RDX,
-        [L1_LOCAL_ATOMIC] = HOLD_LINE,
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_RDX, sb_act_perform),
-    },
-    [L1_WRP] = {
-        DENOVO_ROW_WRP,
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_WRP, sb_act_perform_sent),
-    },
-    [L1_SYP] = {
-        DENOVO_ROW_SYP,
-        [L1_LOCAL_ATOMIC] = GO(L1_SYP, dn_act_join_syncs),
-    },
-    [L1_WBP] = {DENOVO_ROW_WBP, HRF_LEAVING(L1_WBP)},
-    [L1_WBS] = {DENOVO_ROW_WBS, HRF_LEAVING(L1_WBS)},
-    [L1_WBF] = {DENOVO_ROW_WBF, HRF_LEAVING(L1_WBF)},
+static const gpc_patch_t l1_patches[] = {
+    {L1_I, L1_LOCAL_ATOMIC, GO(L1_RDP, dn_act_reserve, dn_act_read), "needs the word's value, not its ownership"},
+    {L1_RDP, L1_LOCAL_ATOMIC, GO(L1_RDP, act_wait), NULL},
+    {L1_V, L1_LOCAL_ATOMIC, GO(L1_V, sb_act_perform_on_copy), "the written word enters the store buffer"},
+    {L1_R, L1_LOCAL_ATOMIC, GO(L1_R, dn_act_perform), "the core owns the word"},
+    {L1_SYP, L1_LOCAL_ATOMIC, GO(L1_SYP, dn_act_join_syncs), "it is performed when the registration arrives"},
+    {L1_RDX, L1_LOCAL_ATOMIC, HOLD_LINE, "as a load: must not read what the acquire has made stale, or what has left"},
+    {L1_WBP, L1_LOCAL_ATOMIC, HOLD_LINE, NULL},
+    {L1_WBS, L1_LOCAL_ATOMIC, HOLD_LINE, NULL},
+    {L1_WBF, L1_LOCAL_ATOMIC, HOLD_LINE, NULL},
+    {L1_I, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_I, sb_act_perform), "the word in the store buffer is the core's newest"},
+    {L1_RDP, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_RDP, sb_act_perform), NULL},
+    {L1_RDX, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_RDX, sb_act_perform), NULL},
+    {L1_WBP, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_WBP, sb_act_perform), NULL},
+    {L1_WBS, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_WBS, sb_act_perform), NULL},
+    {L1_WBF, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_WBF, sb_act_perform), NULL},
+    {L1_WRP, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_WRP, sb_act_perform_sent),
+     "its registration is outstanding, and stays valid"},
 };
-/* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, hrf_classify),
-                                  .data_states = 1u << L1_V | 1u << L1_R};
+static const gpc_table_t words = {
+    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, hrf_classify),
+    .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_hrf_l1 = {DENOVO_L1_TYPE(words)};
 
 const gpc_protocol_t gpc_protocol_denovo_hrf = {
@@ -94,8 +100,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
               .local_scopes = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
-    .declared = {.figure_slot = 20,
-                 .weak_outcomes = "SB MP LB",
+    .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {DENOVO_UNCOVERED("SYNC_BUFFERED"),
                                {.table = "L1",

@@ -3,7 +3,6 @@
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4: an acquire drops valid words and keeps registered ones; stores and
  *          synchronisation register their words; a registration that reaches a core whose own one is outstanding waits there
  *          (a distributed queue), behind the core's own accesses.
- * Counts   L1 3 stable + 1 transient cache + 6 transient coherent states a word.
  * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
  *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
  *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the

@@ -2,7 +2,6 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: the registry forwards reads and registrations of a registered word to its
  *          owner, in order of arrival, and does not wait for them.
- * Counts   3 stable + 1 transient cache + 3 transient coherent states a word.
  * Inferred write-backs and the eviction of lines with registered words (recall), of which the paper says nothing. The bank names the
  *          new owner when it forwards a registration; the old owner grants it. A read is answered with every word of the line that
  *          the bank has. A write-back that crosses a recall is answered after the recall, so that the owner does not register again

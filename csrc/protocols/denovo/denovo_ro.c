@@ -2,11 +2,39 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: valid read-only data is not invalidated at acquires; software says which
  *          regions are read-only, by a bit of the opcode; the fourth code of a word's two bits marks it.
- * Counts   L1 4 stable + 1 transient cache + 6 transient coherent states a word.
  * Inferred the regions are the arrays that a kernel declares read-only. A load marks the words that it names, not others of the
  *          line. A read of marked words survives an acquire too. The marks end with the kernel, since a later one may write the
  *          region: ro_scope=kernel. A store or synchronisation on a marked word breaks the annotation; the word is then valid.
  * Options  as denovo-drf; ro_scope.
+ * Table    of `gpucoh protocols denovo-ro`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          denovo-drf's (21 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                     I      V      R    RDP   RDX    WRP   SYP    WBP    WBS    WBF    VO
+ *   LOAD              RDP    V      R    RDP   hold         hold   hold   hold   hold   *VO
+ *   LOAD_COMING       hold
+ *   LOAD_BUFFERED     I                  RDP   RDX    WRP          WBP    WBS    WBF
+ *   STORE             I      V      R    RDP   RDX    WRP   hold   WBP    WBS    WBF    *V
+ *   SYNC              SYP    SYP    R    hold  hold         SYP    hold   hold   hold   *SYP
+ *   SYNC_BUFFERED     queue  queue       hold  hold   hold         hold   hold   hold
+ *   DRAIN             WRP    WRP         hold  hold                hold   hold   hold
+ *   ACQUIRE           I      I      R    RDX   RDX    WRP   SYP    WBP    WBS    WBF    *VO
+ *   EVICT             I      I      WBP                                                 *I
+ *   DATA                                 V     I
+ *   DATA_SKIPPED                         I     I
+ *   EXTRA             V      V           RDP                SYP    WBP           WBF    *VO
+ *   EXTRA_BARRED      I      V      R    RDP   RDX    WRP   SYP    WBP           WBF    *VO
+ *   REGISTERED                                        R     R
+ *   REGISTERED_TAKEN                                  I     I
+ *   FORWARD_READ      I      V      R    RDP   RDX    WRP   SYP    WBP    WBS    WBF    *VO
+ *   FORWARD_TAKE                    I                 WRP   SYP    WBF    I
+ *   RECALL                          I                 WRP   SYP    WBP
+ *   WRITTEN_BACK                                                   I
+ *   STALE                                                          WBS           I
+ *   LOAD_RO           *RDP   *VO    *R   *RDP  *hold        *hold  *hold  *hold  *hold  *VO
+ *   DATA_RO                              *VO
+ *   ACQUIRE_RO                           *RDP
+ *   BEGIN                                                                               *I
  */
 #include "protocols/denovo/denovo.h"
 
@@ -59,64 +87,35 @@ GPC_ACTION(act_mark, "the answer's word will be marked read-only")
     return GPC_OK;
 }
 
-/* clang-format off */
-static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {
-        DENOVO_ROW_I,
-        [L1_LOAD_RO] = GO(L1_RDP, dn_act_reserve, dn_act_read, act_mark),
-    },
-    [L1_V] = {
-        DENOVO_ROW_V,
-        [L1_LOAD_RO] = GO(L1_VO, act_hit),
-    },
-    [L1_R] = {
-        DENOVO_ROW_R,
-        [L1_LOAD_RO] = GO(L1_R, act_hit),
-    },
-    [L1_RDP] = {
-        DENOVO_ROW_RDP,
-        [L1_LOAD_RO] = GO(L1_RDP, act_merge, act_mark),
-        [L1_DATA_RO] = GO(L1_VO, dn_act_complete_reads, dn_act_install),
-        [L1_ACQUIRE_RO] = GO(L1_RDP, dn_act_poison),
-    },
-    [L1_RDX] = {
-        DENOVO_ROW_RDX,
-        [L1_LOAD_RO] = HOLD_LINE,
-    },
-    [L1_WRP] = {DENOVO_ROW_WRP},
-    [L1_SYP] = {
-        DENOVO_ROW_SYP,
-        [L1_LOAD_RO] = HOLD_LINE,
-    },
-    [L1_WBP] = {
-        DENOVO_ROW_WBP,
-        [L1_LOAD_RO] = HOLD_LINE,
-    },
-    [L1_WBS] = {
-        DENOVO_ROW_WBS,
-        [L1_LOAD_RO] = HOLD_LINE,
-    },
-    [L1_WBF] = {
-        DENOVO_ROW_WBF,
-        [L1_LOAD_RO] = HOLD_LINE,
-    },
-    [L1_VO] = {
-        [L1_LOAD] = GO(L1_VO, act_hit),
-        [L1_LOAD_RO] = GO(L1_VO, act_hit),
-        [L1_STORE] = GO_HARDENED(L1_V, sb_act_put, act_write_line, sb_act_complete), /* the annotation is broken */
-        [L1_SYNC] = GO_HARDENED(L1_SYP, dn_act_reserve, dn_act_register_sync),
-        [L1_ACQUIRE] = GO(L1_VO),
-        [L1_BEGIN] = GO(L1_I),
-        [L1_EVICT] = GO(L1_I),
-        [L1_EXTRA] = GO(L1_VO),
-        [L1_EXTRA_BARRED] = GO(L1_VO),
-        [L1_FORWARD_READ] = GO(L1_VO, dn_act_bounce),
-    },
+static const gpc_patch_t l1_patches[] = {
+    {L1_I, L1_LOAD_RO, GO(L1_RDP, dn_act_reserve, dn_act_read, act_mark),
+     "the words that the load names will be marked"},
+    {L1_RDP, L1_LOAD_RO, GO(L1_RDP, act_merge, act_mark), NULL},
+    {L1_V, L1_LOAD_RO, GO(L1_VO, act_hit), "a hit marks the word"},
+    {L1_VO, L1_LOAD_RO, GO(L1_VO, act_hit), NULL},
+    {L1_R, L1_LOAD_RO, GO(L1_R, act_hit), "as any load"},
+    {L1_RDX, L1_LOAD_RO, HOLD_LINE, NULL},
+    {L1_SYP, L1_LOAD_RO, HOLD_LINE, NULL},
+    {L1_WBP, L1_LOAD_RO, HOLD_LINE, NULL},
+    {L1_WBS, L1_LOAD_RO, HOLD_LINE, NULL},
+    {L1_WBF, L1_LOAD_RO, HOLD_LINE, NULL},
+    {L1_RDP, L1_DATA_RO, GO(L1_VO, dn_act_complete_reads, dn_act_install), "the answer to a read of marked words"},
+    {L1_RDP, L1_ACQUIRE_RO, GO(L1_RDP, dn_act_poison),
+     "a read of marked words survives an acquire, others of its line do not"},
+    {L1_VO, L1_ACQUIRE, GO(L1_VO), "section 3: an acquire keeps read-only words"},
+    {L1_VO, L1_BEGIN, GO(L1_I), "a later kernel may write the region"},
+    {L1_VO, L1_STORE, GO_HARDENED(L1_V, sb_act_put, act_write_line, sb_act_complete), "the annotation is broken"},
+    {L1_VO, L1_SYNC, GO_HARDENED(L1_SYP, dn_act_reserve, dn_act_register_sync), NULL},
+    {L1_VO, L1_LOAD, GO(L1_VO, act_hit), "as a valid word"},
+    {L1_VO, L1_EVICT, GO(L1_I), NULL},
+    {L1_VO, L1_EXTRA, GO(L1_VO), NULL},
+    {L1_VO, L1_EXTRA_BARRED, GO(L1_VO), NULL},
+    {L1_VO, L1_FORWARD_READ, GO(L1_VO, dn_act_bounce), NULL},
 };
-/* clang-format on */
 
-static const gpc_table_t words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, ro_classify),
-                                  .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
+static const gpc_table_t words = {
+    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, ro_classify),
+    .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
 static const gpc_controller_type_t denovo_ro_l1 = {DENOVO_L1_TYPE(words)};
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
@@ -150,8 +149,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
                                      .analysis = "an array that a later kernel writes may be read stale"}},
     .check = sb_check,
     .declared =
-        {.figure_slot = 19,
-         .weak_outcomes = "SB MP LB",
+        {.weak_outcomes = "SB MP LB",
          .variations = "sb_drain=lazy sb_full=flush,sb_entries=2",
          .uncovered = {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
                        {.table = "L1",

@@ -67,41 +67,8 @@ GPC_DECLARE_ACTION(gpu_act_overlay);
 GPC_DECLARE_ACTION(gpu_act_complete_pending);
 GPC_DECLARE_ACTION(gpu_act_complete_sync);
 
-/* The rows of both protocols' tables; gpu-hrf adds cells for atomics with local scope. Held requests wait for the line, held stores
- * and synchronisation accesses for an acknowledgement of the store buffer's; the L2 always answers. */
-#define GPU_ROW_I                                                                                                      \
-    [L1_LOAD] = GO(L1_IV, act_reserve_way, gpu_act_read),                                                              \
-    [L1_LOAD_BUFFERED] = GO(L1_I, sb_act_serve),                                                                       \
-    [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), /* no way is allocated */                                      \
-    [L1_SYNC] = GO(L1_I, gpu_act_send_sync),                                                                           \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),                                                               \
-    [L1_SYNC_DONE] = GO(L1_I, gpu_act_complete_sync)
-#define GPU_ROW_V                                                                                                      \
-    [L1_LOAD] = GO(L1_V, act_hit),                                                                                     \
-    [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),                                                \
-    [L1_SYNC] = GO(L1_I, gpu_act_send_sync), /* the L2 changes the line */                                             \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),                                                               \
-    [L1_ACQUIRE] = GO(L1_I),                                                                                           \
-    [L1_EVICT] = GO(L1_I), /* clean: stored words are in the store buffer */                                           \
-    [L1_SYNC_DONE] = GO(L1_V, gpu_act_complete_sync)
-#define GPU_ROW_IV                                                                                                     \
-    [L1_LOAD] = GO(L1_IV, act_merge),                                                                                  \
-    [L1_LOAD_BUFFERED] = GO(L1_IV, sb_act_serve),                                                                      \
-    [L1_STORE] = GO(L1_IV, sb_act_put, gpu_act_skip, sb_act_complete),                                                 \
-    [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                                         \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),                                                               \
-    [L1_ACQUIRE] = GO(L1_IVX),                                                                                         \
-    [L1_DATA] = GO(L1_V, gpu_act_overlay, gpu_act_complete_pending, act_fill),                                         \
-    [L1_SYNC_DONE] = GO(L1_IV, gpu_act_complete_sync)
-#define GPU_ROW_IVX                                                                                                    \
-    [L1_LOAD] = HOLD_LINE, /* must not read what the acquire has made stale */                                         \
-    [L1_LOAD_BUFFERED] = GO(L1_IVX, sb_act_serve),                                                                     \
-    [L1_STORE] = GO(L1_IVX, sb_act_put, sb_act_complete),                                                              \
-    [L1_SYNC] = GO(L1_IVX, gpu_act_send_sync),                                                                         \
-    [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),                                                               \
-    [L1_ACQUIRE] = GO(L1_IVX),                                                                                         \
-    [L1_DATA] = GO(L1_I, gpu_act_overlay, gpu_act_complete_pending),                                                   \
-    [L1_SYNC_DONE] = GO(L1_IVX, gpu_act_complete_sync)
+/* The table of gpu-drf, the base of gpu-hrf's. */
+extern const gpc_table_t gpu_drf_lines;
 
 #define GPU_L1_TYPE(lines)                                                                                             \
     .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines), &gpu_store_buffer},                                    \

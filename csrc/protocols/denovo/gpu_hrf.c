@@ -3,7 +3,6 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: local synchronisation executes at the L1, without invalidating the
  *          cache or flushing the store buffer; a dirty bit per word.
- * Counts   as gpu-drf.
  * Inferred a word's dirty bit is its presence in the store buffer. A load or store with local scope is an ordinary one. A
  *          read-modify-write with local scope is performed on the words in the store buffer, if all are there, else on the
  *          valid line, or on the line when it returns (even one that will not be kept: a core that polls with acquires would starve
@@ -11,6 +10,22 @@
  *          flushes the stores of every warp of the core, and an acquire drops the core's copies: this makes synchronisation
  *          transitive through both scopes (HRF-Indirect).
  * Options  as gpu-drf.
+ * Table    of `gpucoh protocols gpu-hrf`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          gpu-drf's (7 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                          I      V      IV     IVX
+ *   LOAD                   IV     V      IV     hold
+ *   LOAD_BUFFERED          I             IV     IVX
+ *   STORE                  I      V      IV     IVX
+ *   SYNC                   I      I      IVX    IVX
+ *   SYNC_BUFFERED          queue  queue  queue  queue
+ *   ACQUIRE                       I      IVX    IVX
+ *   EVICT                         I
+ *   DATA                                 V      I
+ *   SYNC_DONE              I      V      IV     IVX
+ *   LOCAL_ATOMIC           *IV    *V     *IV    *hold
+ *   LOCAL_ATOMIC_BUFFERED  *I            *IV    *IVX
  */
 #include "protocols/denovo/gpu.h"
 
@@ -31,31 +46,18 @@ hrf_classify(const gpc_step_t *x)
     return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
 }
 
-/* clang-format off */
-static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {
-        GPU_ROW_I,
-        [L1_LOCAL_ATOMIC] = GO(L1_IV, act_reserve_way, gpu_act_read),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_I, sb_act_perform),
-    },
-    [L1_V] = {
-        GPU_ROW_V,
-        [L1_LOCAL_ATOMIC] = GO(L1_V, sb_act_perform_on_copy),
-    },
-    [L1_IV] = {
-        GPU_ROW_IV,
-        [L1_LOCAL_ATOMIC] = GO(L1_IV, act_wait),
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IV, sb_act_perform, gpu_act_skip),
-    },
-    [L1_IVX] = {
-        GPU_ROW_IVX,
-        [L1_LOCAL_ATOMIC] = HOLD_LINE,
-        [L1_LOCAL_ATOMIC_BUFFERED] = GO(L1_IVX, sb_act_perform),
-    },
+static const gpc_patch_t l1_patches[] = {
+    {L1_I, L1_LOCAL_ATOMIC, GO(L1_IV, act_reserve_way, gpu_act_read), "it is performed on the line when it returns"},
+    {L1_IV, L1_LOCAL_ATOMIC, GO(L1_IV, act_wait), NULL},
+    {L1_V, L1_LOCAL_ATOMIC, GO(L1_V, sb_act_perform_on_copy), "the written words enter the store buffer"},
+    {L1_IVX, L1_LOCAL_ATOMIC, HOLD_LINE, "as a load: must not read what the acquire has made stale"},
+    {L1_I, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_I, sb_act_perform), "the words in the store buffer are the core's newest"},
+    {L1_IV, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_IV, sb_act_perform, gpu_act_skip), NULL},
+    {L1_IVX, L1_LOCAL_ATOMIC_BUFFERED, GO(L1_IVX, sb_act_perform), NULL},
 };
-/* clang-format on */
 
-static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, hrf_classify)};
+static const gpc_table_t lines = {
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "gpu-drf", gpu_drf_lines, l1_patches, hrf_classify)};
 static const gpc_controller_type_t gpu_hrf_l1 = {GPU_L1_TYPE(lines)};
 
 const gpc_protocol_t gpc_protocol_gpu_hrf = {
@@ -78,8 +80,7 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
               .local_scopes = true},
     .options = {SB_OPTIONS(SB_LAZY)},
     .check = sb_check,
-    .declared = {.figure_slot = 29,
-                 .weak_outcomes = "SB MP LB",
+    .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},
     .host_read = gpu_host_read,

@@ -2,7 +2,6 @@
  *
  * Paper    Sinclair et al., MICRO 2015, section 3: an acquire invalidates the whole cache; stores are written through, buffered and
  *          coalesced until the next release or until the buffer is full; synchronisation is performed at the L2.
- * Counts   L1 2 stable + 1 transient cache + 1 transient coherent states; entry 2 + 2.
  * Inferred loads find their words in the store buffer, or in the line, whose copy a store updates; a store allocates no way. A line that
  *          was requested before an acquire serves the loads that wait for it, and is not kept. Words stored after the request
  *          (or in the buffer then) are overlaid on the line that returns, also for the loads that wait, since a load of the

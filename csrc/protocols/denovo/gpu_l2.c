@@ -1,7 +1,6 @@
 /* gpu_l2.c: the L2 bank of gpu-drf and gpu-hrf: write-back, performs write-throughs and synchronisation.
  *
  * Paper    Sinclair et al., MICRO 2015, section 3: write-throughs are complete, and synchronisation is performed, at the shared L2.
- * Counts   2 stable + 1 transient cache states.
  * Inferred a bank allocates on writes too, since a write-through may be part of a line; it writes dirty lines to memory when it evicts
  *          them. The dirty bit is not in section 4.2's overheads, which count one valid bit.
  */

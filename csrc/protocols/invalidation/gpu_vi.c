@@ -3,7 +3,6 @@
  * Paper    Singh et al., HPCA 2013, section 4.2: a store completes at the L2 after every other copy has been invalidated and
  *          acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement; a load to a line with a
  *          pending write is a miss, so write atomicity costs no stalls. An L2 eviction recalls the copies.
- * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 3 + 2 + 3 (table 1).
  * Inferred every cell (the paper prints no table); consistent with the paper's prose, and explored. Invalidating a line whose data is
  *          in flight makes that data use-once (IV -> II), since table 1 leaves one transient coherent state. A writing sharer keeps
  *          its copy when its store is acknowledged (figure 4a). The requester of an atomic leaves the sharer list. A recalled
@@ -279,8 +278,7 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .messages = VI_info,
     .num_messages = GPC_COUNT_OF(VI_info),
     .networks = VI_NETWORKS,
-    .declared = {.figure_slot = 7,
-                 .weak_outcomes = "SB MP R SB+rel+acq",
+    .declared = {.weak_outcomes = "SB MP R SB+rel+acq",
                  .uncovered = {{.table = "L2",
                                 .states = "V",
                                 .events = "EVICT_CLEAN",

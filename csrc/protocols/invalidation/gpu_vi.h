@@ -3,6 +3,7 @@
 #define GPC_PROTOCOLS_INVALIDATION_GPU_VI_H
 
 #include "protocols/baseline/baseline.h"
+#include "protocols/public_sizes.h"
 
 #define VI_MESSAGES(X, P)                                                                                     \
     BASELINE_MESSAGES(X, P)                                                                                   \

@@ -2,7 +2,6 @@
  *
  * Paper    Singh et al., HPCA 2013, section 4.3: the directory's size is independent of the L2's (8 ways, twice as many entries as
  *          L1 lines); an L2 eviction recalls nothing, a directory eviction does. One controller for both. L1s as in GPU-VI.
- * Counts   L1 2 + 2 + 1, L2 5 stable + 2 transient cache + 8 transient coherent (table 1).
  * Inferred the names and cells of the 15 states (the paper prints none): whether the L2 has the data, whether the directory
  *          has an entry, and what the line waits for. An entry without sharers (VE) is replaced first, without a recall. Data that
  *          arrives before the last acknowledgement fills the L2; the write is performed when both have arrived.
@@ -432,8 +431,7 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                                .text = "directory entries per L1 line of all cores",
                                .fuzz_least = 1,
                                .fuzz_most = 4}},
-    .declared = {.figure_slot = 8,
-                 .weak_outcomes = "SB MP",
+    .declared = {.weak_outcomes = "SB MP",
                  .variations = "dir_ways=2,dir_ratio=1",
                  .uncovered = {{.table = "L2",
                                 .states = "VE",

@@ -3,7 +3,6 @@
  * Paper    Singh et al., HPCA 2013, sections 4 and 4.1: write-back L1s that buffer stores until they have permission, an inclusive
  *          L2 with exact sharers that recalls what it evicts, five virtual networks, none assumed ordered. The authors took it
  *          from gem5's two-level directory protocol. The L1 performs atomics, in M (section 8.1).
- * Counts   L1 4 stable + 2 transient cache + 4 transient coherent; L2 4 + 3 + 9 (table 1).
  * Inferred every cell: the paper prints no table. It is gem5's protocol for data, without prefetches and instruction fetches,
  *          reduced to the paper's counts, and explored with any order of delivery. A line that is written back leaves its way
  *          at once (its MSHR entry holds the words until the L2 has them), as in gem5. A PUTX carries the line even when it is
@@ -74,7 +73,7 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                     .largest = MESI_CLEAN_PUT_LINE,
                                     .choices = "header line",
                                     .text = "what the eviction of a line in E sends: a header only, or the line too"}},
-    .declared = {.figure_slot = 6, .weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
+    .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
     .host_write = host_write,
     .watched = &mesi_watched,

@@ -3,7 +3,6 @@
  * Paper    Ren and Lis, HPCA 2017, sections I and IV.A, call their baseline MESI with write-through L1s: a store takes the round trip to
  *          the L2, and the invalidation of the other sharers; five virtual networks; 16 L1 and 15 L2 states (table V). The paper
  *          prints no table.
- * Counts   L1 2 stable + 2 transient cache + 1 transient coherent states, L2 3 + 2 + 4; with exclusive=on L1 4 + 2 + 3, L2 4 + 2 + 5.
  * Inferred every cell. Every store goes to the L2, which has the sharer list, so E and M at the L1 give a right only if stores may
  *          complete at the L1 (exclusive=on). Without them the L1 has the states S and I: an inclusive directory over
  *          write-through L1s, without GPU-VI's store that writes the L1 before its acknowledgement. Other warps read the old value
@@ -16,6 +15,29 @@
  *          answers after the owner's DOWNGRADE_ACK, which follows the stores on their network.
  * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; only stores of sharers block the line;
  *          requests that meet an own outstanding store are sent, not merged at the MSHR.
+ * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          mesi-wt's (25 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                      I   V    S    IS    IM    SW    SA    SI    SB    MT     MT_S
+ *   GETS               IS  *MT  S    IS    hold  hold  hold  hold  hold  *MT    *MT_S
+ *   GETX               IM  V    *SB  hold  hold  hold  hold  hold  hold  *SB    *hold
+ *   ATOMIC             IM  V    V    hold  hold  hold  hold  hold  hold  *V     *hold
+ *   EVICT_CLEAN            I    SI   keep  keep  keep  keep        keep  *SI    *keep
+ *   EVICT_DIRTY            I    SI               keep  keep        keep  *SI    *keep
+ *   FILL                             S
+ *   FILL_STORE                             V
+ *   FILL_ATOMIC                            V
+ *   GETX_SHARED                 SW                                       *SW
+ *   ATOMIC_SHARED               SA                                       *SA
+ *   INV_ACK                                      SW    SA    SI
+ *   LAST_INV_ACK                                 V     V     I
+ *   LAST_INV_ACK_KEPT                            *SB
+ *   UNBLOCK                                                        *MT
+ *   GETS_OWNED                                                           *MT_S
+ *   FILL_ALONE                       *MT
+ *   DOWNGRADE_ACK                                                               *S
+ *   BEHIND                                       *SW   *SA   *SI   *SB   *MT    *MT_S
  */
 #include "protocols/invalidation/mesi_wt.h"
 
@@ -182,75 +204,114 @@ GPC_ACTION(act_pass_behind, "write the owner's words to memory, send BEHIND_ACK"
 
 /* ---- L2: the tables. A held request waits for a fill, or for messages on networks that nothing blocks. -------------------------- */
 
-#define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
-#define NOT_VICTIMS [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM
-
-/* Rows of both tables. */
-#define ROW_I                                                                                     \
-    [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch), [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch), \
-    [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch)
-#define ROW_V                                                              \
-    [L2_GETX] = GO(L2_V, act_write), [L2_ATOMIC] = GO(L2_V, act_perform),  \
-    [L2_EVICT_CLEAN] = GO(L2_I), [L2_EVICT_DIRTY] = GO(L2_I, act_write_back)
-#define ROW_SHARED                                                                                            \
-    [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),                                            \
-    [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform), /* an L1 drops its copy before it sends one */    \
-    [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),                                          \
-    [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),                                                \
-    [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way)
-#define ROW_IS                                                                                           \
-    [L2_GETS] = GO(L2_IS, act_merge), [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE,                    \
-    [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_FILL] = GO(L2_S, act_fill_line, act_add_readers, act_answer_all)
-#define ROW_IM                                                                             \
-    HOLD_REQUESTS, [L2_EVICT_CLEAN] = NOT_A_VICTIM,                                        \
-    [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),                                  \
-    [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform)
-#define ROW_SW                                              \
-    HOLD_REQUESTS, NOT_VICTIMS, [L2_INV_ACK] = GO(L2_SW, act_count), \
-    [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write)
-#define ROW_SA                                              \
-    HOLD_REQUESTS, NOT_VICTIMS, [L2_INV_ACK] = GO(L2_SA, act_count), \
-    [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform)
-#define ROW_SI /* no way: never a victim */ \
-    HOLD_REQUESTS, [L2_INV_ACK] = GO(L2_SI, act_count), [L2_LAST_INV_ACK] = GO(L2_I)
-
+/* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {ROW_I},
-    [L2_V] = {ROW_V, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer)},
-    [L2_S] = {ROW_SHARED, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer), [L2_GETX] = GO(L2_SB, act_write_kept)},
-    [L2_IS] = {ROW_IS},
-    [L2_IM] = {ROW_IM},
-    [L2_SW] = {ROW_SW, [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_kept)},
-    [L2_SA] = {ROW_SA},
-    [L2_SI] = {ROW_SI},
-    [L2_SB] = {HOLD_REQUESTS, NOT_VICTIMS, [L2_UNBLOCK] = GO(L2_S)},
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETX] = GO(L2_V, act_write),
+        [L2_ATOMIC] = GO(L2_V, act_perform),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+    },
+    [L2_S] = {
+        [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
+        [L2_GETX] = GO(L2_SB, act_write_kept),
+        [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
+        [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform), /* an L1 drops its copy before it sends one */
+        [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),
+        [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),
+        [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL] = GO(L2_S, act_fill_line, act_add_readers, act_answer_all),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
+    },
+    [L2_SW] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_INV_ACK] = GO(L2_SW, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write),
+        [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_kept),
+    },
+    [L2_SA] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_INV_ACK] = GO(L2_SA, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
+    },
+    [L2_SI] = { /* no way: never a victim */
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_INV_ACK] = GO(L2_SI, act_count),
+        [L2_LAST_INV_ACK] = GO(L2_I),
+    },
+    [L2_SB] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        [L2_UNBLOCK] = GO(L2_S),
+    },
 };
+/* clang-format on */
 
-static const gpc_cell_t exclusive_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
-    [L2_I] = {ROW_I},
-    [L2_V] = {ROW_V, [L2_GETS] = GO(L2_MT, act_add_sharer, act_answer_exclusive)},
-    [L2_S] = {ROW_SHARED, [L2_GETS] = GO(L2_S, act_add_sharer, act_answer), [L2_GETX] = GO(L2_SB, act_write_owned)},
-    [L2_MT] = {ROW_SHARED, [L2_GETS] = GO(L2_MT, act_answer_exclusive), /* the owner has evicted its copy */
-               [L2_GETS_OWNED] = GO(L2_MT_S, act_downgrade, act_wait), [L2_GETX] = GO(L2_SB, act_write_owned),
-               [L2_BEHIND] = GO(L2_MT, act_write_behind_owner)},
-    [L2_IS] = {ROW_IS, [L2_FILL_ALONE] = GO(L2_MT, act_fill_line, act_add_readers, act_answer_alone)},
-    [L2_IM] = {ROW_IM},
-    [L2_SW] = {ROW_SW, [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_owned),
-               [L2_BEHIND] = GO(L2_SW, act_write_behind_owner)},
-    [L2_SA] = {ROW_SA, [L2_BEHIND] = GO(L2_SA, act_write_behind_owner)},
-    [L2_SI] = {ROW_SI, [L2_BEHIND] = GO(L2_SI, act_pass_behind)},
-    [L2_SB] = {HOLD_REQUESTS, NOT_VICTIMS, [L2_UNBLOCK] = GO(L2_MT),
-               [L2_BEHIND] = GO(L2_SB, act_write_behind_owner)}, /* may have overtaken UNBLOCK */
-    [L2_MT_S] = {[L2_GETS] = GO(L2_MT_S, act_merge),
-                 [L2_GETX] = HOLD_LINE,
-                 [L2_ATOMIC] = HOLD_LINE,
-                 NOT_VICTIMS,
-                 [L2_BEHIND] = GO(L2_MT_S, act_write_behind_owner),
-                 [L2_DOWNGRADE_ACK] = GO(L2_S, act_add_readers, act_answer_all)},
+static const gpc_patch_t exclusive_patches[] = {
+    {L2_V, L2_GETS, GO(L2_MT, act_add_sharer, act_answer_exclusive), "the only reader receives the line exclusively"},
+    {L2_IS, L2_FILL_ALONE, GO(L2_MT, act_fill_line, act_add_readers, act_answer_alone), NULL},
+    {L2_MT, L2_GETS, GO(L2_MT, act_answer_exclusive), "the owner has evicted its copy"},
+    {L2_S, L2_GETX, GO(L2_SB, act_write_owned), "the only sharer's store makes it the owner"},
+    {L2_MT, L2_GETX, GO(L2_SB, act_write_owned), NULL},
+    {L2_SW, L2_LAST_INV_ACK_KEPT, GO(L2_SB, act_keep_only_writer, act_write_owned), NULL},
+    {L2_SB, L2_UNBLOCK, GO(L2_MT), NULL},
+    {L2_MT, L2_BEHIND, GO(L2_MT, act_write_behind_owner), "the owner has performed the store"},
+    {L2_SW, L2_BEHIND, GO(L2_SW, act_write_behind_owner), NULL},
+    {L2_SA, L2_BEHIND, GO(L2_SA, act_write_behind_owner), NULL},
+    {L2_MT_S, L2_BEHIND, GO(L2_MT_S, act_write_behind_owner), NULL},
+    {L2_SB, L2_BEHIND, GO(L2_SB, act_write_behind_owner), "it may have overtaken UNBLOCK"},
+    {L2_SI, L2_BEHIND, GO(L2_SI, act_pass_behind), "the line has left its way"},
+    {L2_MT, L2_GETS_OWNED, GO(L2_MT_S, act_downgrade, act_wait),
+     "the owner shares the line, and its stores arrive before"},
+    {L2_MT_S, L2_GETS, GO(L2_MT_S, act_merge), NULL},
+    {L2_MT_S, L2_GETX, HOLD_LINE, NULL},
+    {L2_MT_S, L2_ATOMIC, HOLD_LINE, NULL},
+    {L2_MT_S, L2_EVICT_CLEAN, NOT_A_VICTIM, NULL},
+    {L2_MT_S, L2_EVICT_DIRTY, NOT_A_VICTIM, NULL},
+    {L2_MT_S, L2_DOWNGRADE_ACK, GO(L2_S, act_add_readers, act_answer_all), NULL},
+    {L2_MT, L2_GETX_SHARED, GO(L2_SW, act_invalidate_others, act_wait),
+     "the owner is invalidated or recalled as a sharer is"},
+    {L2_MT, L2_ATOMIC, GO(L2_V, act_clear_sharers, act_perform), NULL},
+    {L2_MT, L2_ATOMIC_SHARED, GO(L2_SA, act_invalidate_others, act_wait), NULL},
+    {L2_MT, L2_EVICT_CLEAN, GO(L2_SI, act_recall, act_release_way), NULL},
+    {L2_MT, L2_EVICT_DIRTY, GO(L2_SI, act_recall, act_write_back, act_release_way), NULL},
 };
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t exclusive = {GPC_TABLE("L2", OVER_LINES, L2, exclusive_table, l2_classify)};
+static const gpc_table_t exclusive = {
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mesi-wt", l2, exclusive_patches, l2_classify)};
 
 static const gpc_controller_type_t mwt_l2 = {
     .name = "L2",
@@ -325,10 +386,9 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
                                           .text = "states E and M at the L1, in which a store completes at once",
                                           .fuzz_least = MWT_EXCLUSIVE_OFF,
                                           .fuzz_most = MWT_EXCLUSIVE_ON},
-                [MWT_OPTION_BYTES] = GPC_BYTES_OPTION},
-    .public_sizes = {.given = true, .option = MWT_OPTION_BYTES, .line_header = 8},
-    .declared = {.figure_slot = 10,
-                 .variations = "exclusive=on",
+                [MWT_OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+    .other_sizes = PUBLIC_SIZES(MWT_OPTION_BYTES, public_bytes_with_header),
+    .declared = {.variations = "exclusive=on",
                  .uncovered = {{.table = "L2",
                                 .states = "V",
                                 .events = "EVICT_CLEAN",

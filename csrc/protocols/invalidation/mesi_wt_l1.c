@@ -1,4 +1,27 @@
-/* mesi_wt_l1.c: MESI-WT's L1: write-through, no write allocation. mesi_wt.c describes the protocol. */
+/* mesi_wt_l1.c: MESI-WT's L1: write-through, no write allocation. mesi_wt.c describes the protocol.
+ *
+ * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          mesi-wt's (40 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                    I   S   IS     II   SM    E    M    MM     IS_S
+ *   LOAD             IS  S   IS     II   SM    *E   *M   *MM    *IS_S
+ *   STORE            II  SM  II     II   SM    *MM  *MM  *MM    *II
+ *   ATOMIC           II  II  II     II   II    *II  *II  *hold  *II
+ *   EVICT                I   keep        keep  *I   *I   *keep  *keep
+ *   DATA                            II
+ *   LAST_DATA                S      I                           *S
+ *   ACK                             II
+ *   LAST_ACK                        I
+ *   INV              I   I   II     II   II    *I   *I   *II    *II
+ *   KEPT                            II   SM
+ *   LAST_KEPT                       *-   *-
+ *   LAST_OWNED                      *I   *M
+ *   DATA_E                   *E                                 *S
+ *   DOWNGRADE        *I      *IS_S  *II  *SM   *S   *S   *SM
+ *   BEHIND_ACK                      *II  *SM             *MM
+ *   LAST_BEHIND_ACK                 *I   *S              *M
+ */
 #include "protocols/invalidation/mesi_wt.h"
 
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
@@ -97,79 +120,102 @@ GPC_ACTION(act_count_written, "count an acknowledged write")
 
 /* ---- the tables. A held atomic waits for acknowledgements of writes, which the L2 never holds. --------------------------------- */
 
-/* Rows of both tables. */
-#define ROW_I                                                                                             \
-    [L1_LOAD] = GO(L1_IS, act_reserve_way, act_request_line), [L1_STORE] = GO(L1_II, act_write_through),  \
-    [L1_ATOMIC] = GO(L1_II, act_send_atomic),                                                             \
-    [L1_INV] = GO(L1_I, act_acknowledge) /* silently evicted: the L2's sharer list is a superset */
-#define ROW_S                                                                                   \
-    [L1_LOAD] = GO(L1_S, act_hit), [L1_STORE] = GO(L1_SM, act_write_through),                   \
-    [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic), [L1_EVICT] = GO(L1_I),           \
-    [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge)
-/* The old value is readable: the store is performed when its acknowledgement arrives. */
-#define ROW_SM                                                                                     \
-    [L1_LOAD] = GO(L1_SM, act_hit), [L1_STORE] = GO(L1_SM, act_write_through),                     \
-    [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic), [L1_EVICT] = NOT_A_VICTIM,          \
-    [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),                \
-    [L1_KEPT] = GO(L1_SM, act_perform_kept, act_complete, act_unblock)
-#define ROW_IS(STATE)                                                                                              \
-    [L1_LOAD] = GO(STATE, act_merge_load), [L1_STORE] = GO(L1_II, act_release_way, act_write_through),             \
-    [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),                                                     \
-    [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */                                              \
-    [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */ \
-    [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete)
-#define ROW_II /* no way: never a victim */                                                                        \
-    [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */     \
-    [L1_STORE] = GO(L1_II, act_write_through), [L1_ATOMIC] = GO(L1_II, act_send_atomic),                           \
-    [L1_INV] = GO(L1_II, act_acknowledge), [L1_DATA] = GO(L1_II, act_complete),                                    \
-    [L1_LAST_DATA] = GO(L1_I, act_complete), [L1_ACK] = GO(L1_II, act_complete),                                   \
-    [L1_LAST_ACK] = GO(L1_I, act_complete), [L1_KEPT] = GO(L1_II, act_perform_kept, act_complete, act_unblock)
-
+/* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {ROW_I},
-    [L1_S] = {ROW_S},
-    [L1_SM] = {ROW_SM, [L1_LAST_KEPT] = GO(L1_S, act_perform_kept, act_complete, act_unblock)},
-    [L1_IS] = {ROW_IS(L1_IS)},
-    [L1_II] = {ROW_II, [L1_LAST_KEPT] = GO(L1_I, act_perform_kept, act_complete, act_unblock)},
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IS, act_reserve_way, act_request_line),
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INV] = GO(L1_I, act_acknowledge), /* silently evicted: the L2's sharer list is a superset */
+    },
+    [L1_S] = {
+        [L1_LOAD] = GO(L1_S, act_hit),
+        [L1_STORE] = GO(L1_SM, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
+    },
+    [L1_SM] = { /* the old value is readable: the store is performed when its acknowledgement arrives */
+        [L1_LOAD] = GO(L1_SM, act_hit),
+        [L1_STORE] = GO(L1_SM, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
+        [L1_KEPT] = GO(L1_SM, act_perform_kept, act_complete, act_unblock),
+        [L1_LAST_KEPT] = GO(L1_S, act_perform_kept, act_complete, act_unblock),
+    },
+    [L1_IS] = {
+        [L1_LOAD] = GO(L1_IS, act_merge_load),
+        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */
+        [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete),
+    },
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
+        [L1_STORE] = GO(L1_II, act_write_through),
+        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_INV] = GO(L1_II, act_acknowledge),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+        [L1_KEPT] = GO(L1_II, act_perform_kept, act_complete, act_unblock),
+        [L1_LAST_KEPT] = GO(L1_I, act_perform_kept, act_complete, act_unblock),
+    },
 };
+/* clang-format on */
 
-/* The only copy, E or M. */
-#define ROW_OWNED(STATE)                                                                                       \
-    [L1_LOAD] = GO(STATE, act_hit), [L1_STORE] = GO(L1_MM, act_write_behind, act_perform_owned),               \
-    [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),                                                 \
-    [L1_EVICT] = GO(L1_I), /* silent: the L2 has every write, and takes this L1 for the owner */               \
-    [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),                                              \
-    [L1_DOWNGRADE] = GO(L1_S, act_acknowledge_downgrade)
-
-static const gpc_cell_t exclusive_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
-    [L1_I] = {ROW_I, [L1_DOWNGRADE] = GO(L1_I, act_acknowledge_downgrade)},
-    [L1_S] = {ROW_S},
-    [L1_E] = {ROW_OWNED(L1_E)},
-    [L1_M] = {ROW_OWNED(L1_M)},
-    [L1_MM] =
-        {
-            [L1_LOAD] = GO(L1_MM, act_hit),
-            [L1_STORE] = GO(L1_MM, act_write_behind, act_perform_owned),
-            [L1_ATOMIC] = HOLD_LINE, /* it would overtake the writes, which travel on another network */
-            [L1_EVICT] = NOT_A_VICTIM,
-            [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
-            [L1_DOWNGRADE] = GO(L1_SM, act_acknowledge_downgrade), /* on the network of the writes, behind them */
-            [L1_BEHIND_ACK] = GO(L1_MM, act_count_written),
-            [L1_LAST_BEHIND_ACK] = GO(L1_M, act_count_written),
-        },
-    [L1_SM] = {ROW_SM, [L1_LAST_OWNED] = GO(L1_M, act_perform_kept, act_complete, act_unblock),
-               [L1_DOWNGRADE] = GO(L1_SM, act_acknowledge_downgrade), [L1_BEHIND_ACK] = GO(L1_SM, act_count_written),
-               [L1_LAST_BEHIND_ACK] = GO(L1_S, act_count_written)},
-    [L1_IS] = {ROW_IS(L1_IS), [L1_DATA_E] = GO(L1_E, act_fill, act_complete),
-               [L1_DOWNGRADE] = GO(L1_IS_S, act_acknowledge_downgrade)}, /* may have overtaken DATA_E */
-    [L1_IS_S] = {ROW_IS(L1_IS_S), [L1_DATA_E] = GO(L1_S, act_fill, act_complete)},
-    [L1_II] = {ROW_II, [L1_LAST_OWNED] = GO(L1_I, act_perform_kept, act_complete, act_unblock),
-               [L1_DOWNGRADE] = GO(L1_II, act_acknowledge_downgrade), [L1_BEHIND_ACK] = GO(L1_II, act_count_written),
-               [L1_LAST_BEHIND_ACK] = GO(L1_I, act_count_written)},
+static const gpc_patch_t exclusive_patches[] = {
+    {L1_IS, L1_DATA_E, GO(L1_E, act_fill, act_complete), "the only reader receives the line in E"},
+    {L1_E, L1_LOAD, GO(L1_E, act_hit), NULL},
+    {L1_M, L1_LOAD, GO(L1_M, act_hit), NULL},
+    {L1_MM, L1_LOAD, GO(L1_MM, act_hit), NULL},
+    {L1_SM, L1_LAST_OWNED, GO(L1_M, act_perform_kept, act_complete, act_unblock), "a sharer's store leads to M"},
+    {L1_II, L1_LAST_OWNED, GO(L1_I, act_perform_kept, act_complete, act_unblock), NULL},
+    {L1_E, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned),
+     "the owner's store completes here and is sent behind"},
+    {L1_M, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned), NULL},
+    {L1_MM, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned), NULL},
+    {L1_MM, L1_BEHIND_ACK, GO(L1_MM, act_count_written), NULL},
+    {L1_MM, L1_LAST_BEHIND_ACK, GO(L1_M, act_count_written), NULL},
+    {L1_SM, L1_BEHIND_ACK, GO(L1_SM, act_count_written), NULL},
+    {L1_SM, L1_LAST_BEHIND_ACK, GO(L1_S, act_count_written), NULL},
+    {L1_II, L1_BEHIND_ACK, GO(L1_II, act_count_written), NULL},
+    {L1_II, L1_LAST_BEHIND_ACK, GO(L1_I, act_count_written), NULL},
+    {L1_E, L1_EVICT, GO(L1_I), "silent: the L2 has every write, and takes this L1 for the owner"},
+    {L1_M, L1_EVICT, GO(L1_I), NULL},
+    {L1_MM, L1_EVICT, NOT_A_VICTIM, "writes are on their way"},
+    {L1_E, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), "performed at the L2, as in S"},
+    {L1_M, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), NULL},
+    {L1_MM, L1_ATOMIC, HOLD_LINE, "it would overtake the writes, which travel on another network"},
+    {L1_E, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), "an owner gives up its copy as a sharer does"},
+    {L1_M, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), NULL},
+    {L1_MM, L1_INV, GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), NULL},
+    {L1_E, L1_DOWNGRADE, GO(L1_S, act_acknowledge_downgrade), "another L1 reads the line"},
+    {L1_M, L1_DOWNGRADE, GO(L1_S, act_acknowledge_downgrade), NULL},
+    {L1_MM, L1_DOWNGRADE, GO(L1_SM, act_acknowledge_downgrade),
+     "the acknowledgement is on the network of the writes, behind them"},
+    {L1_I, L1_DOWNGRADE, GO(L1_I, act_acknowledge_downgrade), "the copy has left, or is about to"},
+    {L1_SM, L1_DOWNGRADE, GO(L1_SM, act_acknowledge_downgrade), NULL},
+    {L1_II, L1_DOWNGRADE, GO(L1_II, act_acknowledge_downgrade), NULL},
+    {L1_IS, L1_DOWNGRADE, GO(L1_IS_S, act_acknowledge_downgrade),
+     "it may have overtaken DATA_E: the line will be shared"},
+    {L1_IS_S, L1_DATA_E, GO(L1_S, act_fill, act_complete), NULL},
+    {L1_IS_S, L1_LAST_DATA, GO(L1_S, act_fill, act_complete), "as in IS"},
+    {L1_IS_S, L1_LOAD, GO(L1_IS_S, act_merge_load), NULL},
+    {L1_IS_S, L1_STORE, GO(L1_II, act_release_way, act_write_through), NULL},
+    {L1_IS_S, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), NULL},
+    {L1_IS_S, L1_EVICT, NOT_A_VICTIM, NULL},
+    {L1_IS_S, L1_INV, GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), NULL},
+    {L1_SM, L1_LAST_KEPT, IMPOSSIBLE, "the last answer to a sharer's stores is ACK_OWNED"},
+    {L1_II, L1_LAST_KEPT, IMPOSSIBLE, NULL},
 };
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
-static const gpc_table_t exclusive = {GPC_TABLE("L1", OVER_LINES, L1, exclusive_table, l1_classify)};
+static const gpc_table_t exclusive = {
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "mesi-wt", l1, exclusive_patches, l1_classify)};
 
 const gpc_controller_type_t mwt_l1 = {
     .name = "L1",

@@ -2,13 +2,25 @@
  *
  * Paper    Ren and Lis, HPCA 2017, section I and figure 1d: "an idealized variant of SC where acquiring read and write permissions is
  *          instant". Its cells are not printed.
- * Counts   L1 2 stable + 2 transient cache + 1 transient coherent states, L2 2 + 2.
  * Inferred every cell. MESI-WT's L1 over an inclusive L2 with an oracle: when the L2 performs a store or atomic, or evicts a line, the
  *          copies of the other sharers become unreadable in the same cycle, without messages, acknowledgements and UNBLOCK; the
  *          writer's own copy takes the store in that cycle too. Latencies of network, L2 and memory remain, so a store still takes
  *          the round trip to the L2.
  * Differs  the authors' public simulator (ideal_MESI_wt) sends and awaits the invalidations and takes only their delay in the
  *          controllers away; this protocol is at least as fast.
+ * Table    of `gpucoh protocols sc-ideal`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          no-coh's (7 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                I   V   IS    IM
+ *   GETS         IS  *V  IS    hold
+ *   GETX         IM  *V  hold  hold
+ *   ATOMIC       IM  *V  hold  hold
+ *   EVICT_CLEAN      *I  keep  keep
+ *   EVICT_DIRTY      *I
+ *   FILL                 *V
+ *   FILL_STORE                 *V
+ *   FILL_ATOMIC                V
  */
 #include "protocols/invalidation/gpu_vi.h"
 
@@ -219,11 +231,10 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
     .messages = MSG_info,
     .num_messages = GPC_COUNT_OF(MSG_info),
     .networks = BASELINE_NETWORKS,
-    .options = {[OPTION_BYTES] = GPC_BYTES_OPTION},
-    .public_sizes = {.given = true, .option = OPTION_BYTES, .line_header = 8},
+    .options = {[OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+    .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes_with_header),
     .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
-    .declared = {.figure_slot = 3,
-                 .uncovered = {{.table = "L1",
+    .declared = {.uncovered = {{.table = "L1",
                                 .states = "I",
                                 .events = "INVALIDATE",
                                 .reason = "the simulator queries only L1s with the line or a transaction for it"}}},

@@ -12,6 +12,7 @@
 #define GPC_PROTOCOLS_RELATIVISTIC_RCC_H
 
 #include "controller/toolkit.h"
+#include "protocols/public_sizes.h"
 
 /* clang-format off */
 /*     name         class network bytes word line   */
@@ -109,7 +110,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                               .small = {true, RCC_POLLS_OFF},                                                          \
                               .fuzz_least = 0,                                                                         \
                               .fuzz_most = 32},                                                                        \
-        [RCC_OPTION_BYTES] = GPC_BYTES_OPTION,                                                                         \
+        [RCC_OPTION_BYTES] = PUBLIC_BYTES_OPTION,                                                                         \
     }
 
 /* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
@@ -176,7 +177,7 @@ GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
     .paper = "Ren and Lis, HPCA 2017", .family = "relativistic coherence", .controllers = {&rcc_l1, &rcc_l2},          \
     .messages = RCC_info, .num_messages = GPC_COUNT_OF(RCC_info), .message = rcc_message_described,                    \
     .networks = RCC_NETWORKS, .options = RCC_OPTIONS,                                                                  \
-    .public_sizes = {.given = true, .option = RCC_OPTION_BYTES}, .derive = rcc_derive, .check = rcc_check,             \
+    .other_sizes = PUBLIC_SIZES(RCC_OPTION_BYTES, public_bytes), .derive = rcc_derive, .check = rcc_check,             \
     .keeps_time = true, .logical_time = true, .host_read = gpc_host_read, .host_write = gpc_host_write_alone,          \
     .monitor = rcc_monitor
 

@@ -1,7 +1,6 @@
 /* rcc_l2.c: the L2 of RCC-SC and RCC-WO, and rollover.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.C to III.E, figure 5.
- * Counts   2 stable + 2 transient states, 14 transitions (table V).
  * Inferred an atomic counts as a write for the predictor; a lease is granted before it is doubled; a line that is fetched is predicted the
  *          longest lease, or the shortest if the fill applies a store; predictions do not survive evictions. With timestamps too
  *          narrow for 2048, leases are at most half of their range.

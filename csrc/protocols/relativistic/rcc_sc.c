@@ -2,7 +2,6 @@
  * is later than every lease of the line.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.A to III.E: one logical clock per core, one global access per warp at a time.
- * Counts   L1 2 stable + 3 transient states, 33 transitions; L2 2 + 2, 14 (table V).
  * Hardened see rcc_l1.c (H2, H5) and rcc_l2.c (H1, H3, H4). A load whose data expire in flight, because the core's clock has advanced
  *          meanwhile, completes at its own time, and the copy is not readable.
  * Inferred a read reserves its way when it is sent, also in II (the paper's figure 5 fills it there). After a store or atomic of its core,
@@ -17,6 +16,6 @@ const gpc_protocol_t gpc_protocol_rcc_sc = {
     .model = {[GPC_RULE_SC] = "SC"},
     .standard_rule = GPC_RULE_SC,
     RCC_PROTOCOL,
-    .declared = {.figure_slot = 17, .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
+    .declared = {.variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .watched = &rcc_sc_watched,
 };

@@ -2,7 +2,6 @@
  * fences join them.
  *
  * Paper    Ren and Lis, HPCA 2017, section III.F. Neither stores nor fences wait for time.
- * Counts   as RCC-SC.
  * Inferred a read request carries the clock of reads, a store that of writes, an atomic the later one. Data raise the clock of reads, an
  *          acknowledgement that of writes, an atomic's answer both: a store expires no other copy of its core before a fence. The L2 is
  *          RCC-SC's. A release raises the clock of writes to that of reads; a fence joins both, of the whole core. So does a barrier:
@@ -43,8 +42,6 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
     .standard_rule = GPC_RULE_RC,
     RCC_PROTOCOL,
     .order = {.release = release_after_reads, .fence = join_at_fence, .same_line = true, .barrier_releases = true},
-    .declared = {.figure_slot = 15,
-                 .weak_outcomes = "SB MP",
-                 .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
+    .declared = {.weak_outcomes = "SB MP", .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .watched = &rcc_wo_watched,
 };

@@ -13,6 +13,7 @@
 #define GPC_PROTOCOLS_TEMPORAL_TC_H
 
 #include "protocols/baseline/baseline.h"
+#include "protocols/public_sizes.h"
 
 /* Both protocols' lists begin with baseline.h's messages, so its actions apply. */
 #define TC_NETWORKS BASELINE_NETWORKS

@@ -2,8 +2,6 @@
  *
  * Paper    Singh et al., HPCA 2013, section 6.2. Two optimisations over LCC: the L2's MSHRs keep the timestamps of evicted lines
  *          (MI), and the store of the only reader since the last expiry, identified by its timestamp, does not wait (P).
- * Counts   L1 2 stable + 2 transient cache + 1 transient coherent; L2 4 + 2 + 2 (table V of Singh et al., HPCA 2017, has them; the
- *          paper's own table 1 omits TC-Strong).
  * Inferred every cell (the paper prints no table). The state E (every lease expired) is TC-Weak's. Stores and atomics carry the
  *          L1's timestamp when it has a copy. A load to a line with a pending store is a miss, as in GPU-VI: the store is not
  *          readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3): 4 bytes of each GETS.
@@ -14,6 +12,26 @@
  *          (6.2.2, 6.3), but not which requests wait. The authors' public simulator does say it: it retries the store and lets the
  *          requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block the queue is commented
  *          out). Unlike there, reads of the line wait too: they would extend its lease and starve the store.
+ * Table    of `gpucoh protocols tc-strong[stall=bank]`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          tc-strong's (21 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                   I    P    S    E   IS    IM    MI   WS
+ *   GETS            *IS  *S   *S   *P  *IS   hold  *IS  hold
+ *   GETX            *IM  *WS  *WS  *E  hold  hold  *IM  hold
+ *   ATOMIC          *IM  *WS  *WS  *E  hold  hold  *IM  hold
+ *   EVICT_CLEAN          MI   MI   I   keep  keep       keep
+ *   EVICT_DIRTY          MI   MI   I                    keep
+ *   EXPIRE               E    E                    I
+ *   FILL                               P
+ *   FILL_SHARED                        S
+ *   FILL_STORE                               E
+ *   FILL_ATOMIC                              E
+ *   GETX_PRIVATE         *P
+ *   ATOMIC_PRIVATE       *P
+ *   TIME_STORE                                          *E
+ *   TIME_ATOMIC                                         *E
+ *   FILL_LIVE                                *WS
  */
 #include "protocols/temporal/tc.h"
 
@@ -400,12 +418,11 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                            .text = "requests that stall behind a waiting store: those to its line, or all of its bank",
                            .fuzz_least = STALL_LINE,
                            .fuzz_most = STALL_BANK},
-         [OPTION_BYTES] = GPC_BYTES_OPTION},
-    .public_sizes = {.given = true, .option = OPTION_BYTES},
+         [OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+    .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes),
     .check = check_options,
     .keeps_time = true,
-    .declared = {.figure_slot = 12,
-                 .weak_outcomes = "SB MP R 2+2W SB+rel+acq",
+    .declared = {.weak_outcomes = "SB MP R 2+2W SB+rel+acq",
                  .variations = "stall=bank lifetime=100",
                  .uncovered = {{.table = "L1",
                                 .states = "IV II",

@@ -2,7 +2,6 @@
  *
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never stall at the L2; their answers carry the time
  *          at which they are globally visible (GWCT), and a fence waits for the largest GWCT of its warp.
- * Counts   2 stable + 2 transient cache + 1 transient coherent (table 1).
  * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too; a warp that leaves a barrier has the
  *          largest GWCT of all warps at the barrier; the end of a launch waits for acknowledgements, not for leases, and L1s drop
  *          their copies when the next begins. (Section 6.4: long leases delay fences only, so a program without fences needs no
@@ -18,6 +17,29 @@
  *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
  *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
  *          launch=wait: the end of a warp is a fence, and copies outlive a launch.
+ * Table    of `gpucoh protocols tc-weak[simulator=authors]`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          tc-weak's (18 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                   I    V   IV    II    VM
+ *   LOAD            *IV  *V  *IV   II    *VM
+ *   STORE           II   VM  II    II    VM
+ *   ATOMIC          II   II  II    II    II
+ *   BEHIND                   hold  hold
+ *   EVICT                I   keep        keep
+ *   EXPIRE               I               II
+ *   READ                           *II
+ *   LAST_READ                *V    *I
+ *   READ_EXPIRED             *I
+ *   READ_AGAIN               *IV   *II
+ *   ACK                            II    VM
+ *   LAST_ACK                       I     V
+ *   ACK_G                          *II   *VM
+ *   LAST_ACK_G                     *I    *V
+ *   DATA_G                         *II   *VM
+ *   LAST_DATA_G                    *I    *V
+ *   KERNEL_BEGIN         I
+ *   KERNEL_FOLLOWS       V
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -375,14 +397,14 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
               .text = "between launches: L1s drop their copies, or warps end as fences do and copies stay",
               .fuzz_least = TCW_LAUNCH_DROP,
               .fuzz_most = TCW_LAUNCH_WAIT},
-         [TCW_OPTION_BYTES] = GPC_BYTES_OPTION},
-    .public_sizes = {.given = true, .option = TCW_OPTION_BYTES},
+         [TCW_OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+    .other_sizes = PUBLIC_SIZES(TCW_OPTION_BYTES, public_bytes),
     .check = check_options,
     .keeps_time = true,
-    .declared = {.figure_slot =
-                     13, /* stores are not multi-copy atomic; fences wait for their own thread's stores only */
-                 .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
-                 .variations = "private=literal lifetime=0 lifetime=300 launch=wait"},
+    .declared =
+        {/* stores are not multi-copy atomic; fences wait for their own thread's stores only */
+         .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
+         .variations = "private=literal lifetime=0 lifetime=300 launch=wait"},
     .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,

@@ -1,7 +1,6 @@
 /* tc_weak_l2.c: TC-Weak's L2.
  *
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases into MSHRs).
- * Counts   4 stable + 2 transient cache + 1 transient coherent (table 1; table V of the HPCA 2017 paper has eight states).
  * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for that); a read
  *          lengthens it at most once; it predicts before the lease is given. A program uses fences when it has a fence, or an
  *          acquire, release or sc access: the controllers know it at launch. "A store operation writes to an unexpired block"
@@ -13,6 +12,27 @@
  *          before it, and a lease given meanwhile to another core must not have the number of the next one, which would
  *          be taken for a private store beside that core's copy. Other stores do not raise an expired timestamp. A timestamp at
  *          the counter's last value cannot be incremented, so it does not identify the newest copy: no UPGR matches it.
+ * Table    of `gpucoh protocols tc-weak[private=literal]`, L2
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          tc-weak's (8 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                     I   P   S   E   IS    IM    MI
+ *   GETS              IS  S   S   P   IS    hold  IS
+ *   GETX              IM  *P  *P  E   hold  hold  IM
+ *   ATOMIC            IM  *P  S   E   hold  hold  IM
+ *   EVICT_CLEAN           MI  MI  I   keep  keep
+ *   EVICT_DIRTY           MI  MI  I
+ *   EXPIRE                E   E                   I
+ *   FILL                              P
+ *   FILL_SHARED                       S
+ *   FILL_STORE                              E
+ *   FILL_ATOMIC                             E
+ *   UPGR_SAME             P   *P
+ *   UPGR_OTHER        IM  *P  *P  *E  hold  hold  IM
+ *   FILL_UPGR                               *E
+ *   FILL_LIVE_STORE                         S
+ *   FILL_LIVE_OTHER                         S
+ *   FILL_LIVE_ATOMIC                        S
  */
 #include "protocols/temporal/tc_weak.h"
 
