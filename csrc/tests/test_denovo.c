@@ -110,32 +110,6 @@ a_load_whose_word_the_answer_does_not_bring_is_requested(void)
 
 /* ---- states and options ------------------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    const char *protocol;
-    uint32_t controller, table, stable, transient_cache, transient_coherence;
-} counts_t;
-
-static void
-state_counts_are_the_papers_with_the_inferred_transient_ones(void)
-{
-    static const counts_t expected[] = {
-        {"gpu-drf", 0, 0, 2, 1, 1},    {"gpu-drf", 0, 1, 2, 0, 2},    {"gpu-drf", 1, 0, 2, 1, 0},
-        {"gpu-hrf", 0, 0, 2, 1, 1},    {"denovo-drf", 0, 0, 3, 1, 6}, {"denovo-drf", 0, 1, 2, 0, 1},
-        {"denovo-drf", 1, 0, 3, 1, 3}, {"denovo-ro", 0, 0, 4, 1, 6},  {"denovo-hrf", 0, 0, 3, 1, 6},
-    };
-    for (size_t i = 0; i < GPC_COUNT_OF(expected); i++) {
-        const counts_t *e = &expected[i];
-        const gpc_table_t *table = gpc_protocol_find(e->protocol)->controllers[e->controller]->tables[e->table];
-        uint32_t kinds[3] = {0};
-        for (uint8_t s = 0; s < table->num_states; s++) {
-            kinds[table->states[s].kind]++;
-        }
-        CHECK_EQUAL_U64(kinds[GPC_STABLE], e->stable);
-        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_CACHE], e->transient_cache);
-        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_COHERENCE], e->transient_coherence);
-    }
-}
-
 static void
 a_buffer_of_words_must_hold_a_line(void)
 {
@@ -156,7 +130,6 @@ main(void)
     RUN(an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel);
     RUN(a_load_waits_for_the_answer_that_may_bring_its_word);
     RUN(a_load_whose_word_the_answer_does_not_bring_is_requested);
-    RUN(state_counts_are_the_papers_with_the_inferred_transient_ones);
     RUN(a_buffer_of_words_must_hold_a_line);
     return harness_end();
 }

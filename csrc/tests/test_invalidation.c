@@ -10,63 +10,6 @@ static const char *const protocols[] = {"mesi", "gpu-vi", "gpu-vini"};
 
 /* ---- state counts ------------------------------------------------------------------------------------------------------ */
 
-static void
-expect_counts(const char *protocol, uint32_t level, uint32_t stable, uint32_t cache, uint32_t coherence)
-{
-    const gpc_protocol_t *found = gpc_protocol_find(protocol);
-    REQUIRE(found != NULL);
-    const gpc_table_t *table = found->controllers[level]->tables[0];
-    uint32_t counts[3] = {0, 0, 0};
-    for (uint32_t i = 0; i < table->num_states; i++) {
-        counts[table->states[i].kind]++;
-    }
-    CHECK_EQUAL_U64(counts[GPC_STABLE], stable);
-    CHECK_EQUAL_U64(counts[GPC_TRANSIENT_CACHE], cache);
-    CHECK_EQUAL_U64(counts[GPC_TRANSIENT_COHERENCE], coherence);
-}
-
-static void
-state_counts_are_those_of_the_papers_table_1(void)
-{
-    expect_counts("mesi", 0, 4, 2, 4);
-    expect_counts("mesi", 1, 4, 3, 9);
-    expect_counts("gpu-vi", 0, 2, 2, 1);
-    expect_counts("gpu-vi", 1, 3, 2, 3);
-    expect_counts("gpu-vini", 0, 2, 2, 1);
-    expect_counts("gpu-vini", 1, 5, 2, 8);
-}
-
-/* Without the states that the table leaves to a variant: those at the end without a cell. */
-static void
-expect_table(const gpc_table_t *table, uint32_t stable, uint32_t cache, uint32_t coherence, uint32_t transitions)
-{
-    uint32_t counts[3] = {0, 0, 0};
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        bool used = false;
-        for (uint8_t e = 0; e < table->num_events; e++) {
-            used |= gpc_fsm_declared_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE;
-        }
-        counts[table->states[s].kind] += used;
-    }
-    CHECK_EQUAL_U64(counts[GPC_STABLE], stable);
-    CHECK_EQUAL_U64(counts[GPC_TRANSIENT_CACHE], cache);
-    CHECK_EQUAL_U64(counts[GPC_TRANSIENT_COHERENCE], coherence);
-    CHECK_EQUAL_U64(gpc_fsm_transitions(table, false), transitions);
-}
-
-/* Table V of Ren and Lis, HPCA 2017, has 16 states and 81 transitions at the L1, 15 and 50 at the L2 (docs/protocols/invalidation.md). */
-static void
-mesi_wt_has_the_reviewed_counts(void)
-{
-    const gpc_protocol_t *mesi_wt = gpc_protocol_find("mesi-wt"), *ideal = gpc_protocol_find("sc-ideal");
-    expect_table(mesi_wt->controllers[0]->tables[0], 2, 2, 1, 30);
-    expect_table(mesi_wt->controllers[1]->tables[0], 3, 2, 4, 27);
-    expect_table(mesi_wt->controllers[0]->variants[0].by, 4, 2, 3, 63);
-    expect_table(mesi_wt->controllers[1]->variants[0].by, 4, 2, 5, 44);
-    expect_table(ideal->controllers[0]->tables[0], 2, 2, 1, 30);
-    expect_table(ideal->controllers[1]->tables[0], 2, 2, 0, 12);
-}
-
 /* ---- every interleaving --------------------------------------------------------------------------------------------------- */
 
 /* one line, three cores: a reader whose loads merge, two writers */
@@ -424,8 +367,6 @@ everything_scarce_at_once_does_not_deadlock(void)
 int
 main(void)
 {
-    RUN(state_counts_are_those_of_the_papers_table_1);
-    RUN(mesi_wt_has_the_reviewed_counts);
     RUN(messages_are_passed_with_fences);
     RUN(stores_do_not_pass_each_other_with_fences);
     RUN(one_access_at_a_time_is_sequentially_consistent);

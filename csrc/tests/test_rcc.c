@@ -451,32 +451,6 @@ polls_of_a_copy_renew_it(void)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-states_of(const gpc_table_t *table, bool stable)
-{
-    uint32_t count = 0;
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        count += (table->states[s].kind == GPC_STABLE) == stable;
-    }
-    return count;
-}
-
-static void
-states_and_transitions_are_those_of_table_5(void)
-{
-    static const struct {
-        uint32_t stable, transient, transitions;
-    } paper[] = {{2, 3, 33}, {2, 2, 14}};
-    static const gpc_protocol_t *const both[] = {&gpc_protocol_rcc_sc, &gpc_protocol_rcc_wo};
-
-    for (uint32_t i = 0; i < 4; i++) {
-        const gpc_table_t *table = both[i / 2]->controllers[i % 2]->tables[0];
-        CHECK_EQUAL_U64(states_of(table, true), paper[i % 2].stable);
-        CHECK_EQUAL_U64(states_of(table, false), paper[i % 2].transient);
-        CHECK_EQUAL_U64(gpc_fsm_transitions(table, false), paper[i % 2].transitions);
-    }
-}
-
 static void
 every_table_is_well_formed(void)
 {
@@ -521,7 +495,6 @@ no_store_waits_for_a_lease(void)
 int
 main(void)
 {
-    RUN(states_and_transitions_are_those_of_table_5);
     RUN(every_table_is_well_formed);
     RUN(no_store_waits_for_a_lease);
     RUN(the_papers_example);
