@@ -118,8 +118,8 @@ def machines_command(
     """List the machines, or print one machine's numbers with their sources.
 
     Fixed in every machine: an L1 has one port and no banks; a partition's L2
-    is one bank that accepts one request per L2 cycle, an atomic with all its
-    lanes; consecutive DRAM rows are in consecutive banks (docs/tutorial.md).
+    is one bank that accepts one request per L2 cycle and port, an atomic with
+    all its lanes; consecutive DRAM rows are in consecutive banks (docs/tutorial.md).
 
     Examples:
 
