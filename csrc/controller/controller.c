@@ -278,22 +278,6 @@ gpc_table_over(const gpc_controller_t *self, uint8_t array)
 }
 
 int
-gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause)
-{
-    gpc_tags_t *tags = &self->arrays[array];
-    uint8_t table = gpc_table_over(self, array);
-    for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-        if (gpc_tags_present(tags, way)) {
-            int status = cause_at(self, table, cause, gpc_tags_line(tags, way));
-            if (status) {
-                return status;
-            }
-        }
-    }
-    return GPC_OK;
-}
-
-int
 gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
 {
     uint32_t high = self->mshrs.entries.state->high;

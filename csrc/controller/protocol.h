@@ -127,11 +127,9 @@ GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, ui
 /* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`. GPC_OK; an error;
  * or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
 GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
-/* Applies the cause to every line in the array. */
-GPC_MUST_CHECK int gpc_controller_walk(gpc_controller_t *self, uint8_t array, uint8_t cause);
 /* Applies the cause to every line in a transaction, with or without a way. */
 GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
-/* Applies the cause, named `event` whatever the line, to every line and transaction of the table, as the two walks do. Lines without
+/* Applies the cause, named `event` whatever the line, to every line and transaction of the table. Lines without
  * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same
  * or the initial state. */
 GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
