@@ -5,6 +5,7 @@
 #include "controller/actions.h"
 #include "controller/host.h"
 #include "controller/lease.h"
+#include "controller/logical.h"
 #include "controller/metadata.h"
 #include "controller/requests.h"
 #include "controller/sharers.h"

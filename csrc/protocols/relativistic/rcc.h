@@ -118,14 +118,6 @@ void rcc_derive(const gpc_machine_t *machine, int64_t *options);
 /* GPC_ERROR_OPTION if the tick is shorter than the shortest one. */
 int rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
 
-/* ---- logical time ------------------------------------------------------------------------------------------------------------ */
-
-static inline uint64_t
-rcc_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------ */
 
 /* RCC-SC has one clock. */
@@ -158,13 +150,12 @@ extern const gpc_watched_t rcc_sc_watched, rcc_wo_watched;
     FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
     FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
     FIELD(PLAIN, uint8_t, haswrite)
-#define RCC_L2_BANK(FIELD)                                                              \
-    FIELD(LOGICAL, uint64_t, mnow)  /* latest version, or lease + 1, of all lines evicted */ \
-    FIELD(LOGICAL, uint64_t, epoch) /* its first time, which is 0 in hardware */
+#define RCC_L2_BANK(FIELD) GPC_EPOCH_UNIT(FIELD) FIELD(LOGICAL, uint64_t, mnow) /* latest version, or lease + 1, of all lines evicted */
 GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
 GPC_METADATA(rcc_l2, mshr, RCC_L2_MSHR)
 GPC_METADATA(rcc_l2, unit, RCC_L2_BANK)
 GPC_KEEPS_DIRTY(rcc_l2);
+GPC_KEEPS_EPOCH(rcc_l2);
 
 extern const gpc_controller_type_t rcc_l2;
 /* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */

@@ -77,18 +77,6 @@ clock_of_writes(const gpc_controller_t *unit)
     return unit->rule == GPC_RULE_SC ? &core->now : &core->writes;
 }
 
-static uint64_t
-latest_of(const gpc_controller_t *unit)
-{
-    uint32_t count;
-    const uint64_t *clock = clocks_of(unit, &count);
-    uint64_t latest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        latest = rcc_later(latest, clock[i]);
-    }
-    return latest;
-}
-
 static void
 raise_all(const gpc_controller_t *l1, uint64_t least)
 {
@@ -221,7 +209,7 @@ GPC_ACTION(act_write_through, "send WRITE with the clock of writes; the store be
 
 GPC_ACTION(act_send_atomic, "send ATOMIC with the later clock; the atomic becomes pending")
 {
-    return send_write(x, rcc_later(rcc_l1_unit(x->unit)->now, *clock_of_writes(x->unit)));
+    return send_write(x, gpc_later_of(rcc_l1_unit(x->unit)->now, *clock_of_writes(x->unit)));
 }
 
 GPC_ACTION(act_raise_now, "now = max(now, ver)")
@@ -357,20 +345,10 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     X(CLOCK_FLUSH, "FLUSH of a rollover")
 GPC_FSM(CLOCK, CLOCK_STATES, CLOCK_EVENTS)
 
-static int
-find_latest(gpc_controller_t *unit, void *latest)
-{
-    uint64_t *found = latest;
-    if (unit->type->position == GPC_AT_CORE) {
-        *found = rcc_later(*found, latest_of(unit));
-    }
-    return GPC_OK;
-}
-
 GPC_ACTION(act_join_clocks, "now = the latest clock of all cores")
 {
-    uint64_t latest = 0;
-    int status = x->unit->ports->visit(x->unit->world, find_latest, &latest);
+    uint64_t latest;
+    int status = gpc_latest_clock_of_cores(x, &latest);
     raise_all(x->unit, latest);
     return status;
 }
@@ -397,7 +375,7 @@ GPC_ACTION(act_tick, "now = now + 1")
 
 GPC_ACTION(act_flush, "now = 0 of the next epoch: every copy has expired")
 {
-    raise_all(x->unit, gpc_last_time(x->unit, latest_of(x->unit)) + 1);
+    raise_all(x->unit, gpc_next_epoch(x->unit, gpc_latest_clock(x->unit)));
     return GPC_OK;
 }
 

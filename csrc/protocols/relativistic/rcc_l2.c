@@ -54,78 +54,60 @@ GPC_COUNTS(L2_COUNT, L2_COUNTERS)
 /* ---- times: those of older epochs are 0 of this one ------------------------------------------------------------------------------ */
 
 static uint64_t
-in_epoch(const gpc_controller_t *unit, uint64_t time)
-{
-    return rcc_later(time, rcc_l2_unit(unit)->epoch);
-}
-static uint64_t
 asked_at(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_message(x->msg)->now);
+    return gpc_in_epoch(x->unit, rcc_message(x->msg)->now);
 }
 static uint64_t
 mnow_of(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_l2_unit(x->unit)->mnow);
+    return gpc_in_epoch(x->unit, rcc_l2_unit(x->unit)->mnow);
 }
 static uint64_t
 ver_of(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_l2_line(x)->ver);
+    return gpc_in_epoch(x->unit, rcc_l2_line(x)->ver);
 }
 static uint64_t
 exp_of(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_l2_line(x)->exp);
-}
-static bool
-wraps(const gpc_step_t *x, uint64_t time)
-{
-    return time > gpc_last_time(x->unit, rcc_l2_unit(x->unit)->epoch);
-}
-
-/* Timestamps of few bits: a lease of more than half their range would begin an epoch with every second write. */
-static uint64_t
-fitting(const gpc_controller_t *unit, uint64_t lease)
-{
-    uint64_t longest = (gpc_longest_time(unit->machine) + 1) / 2;
-    return lease < longest ? lease : longest;
+    return gpc_in_epoch(x->unit, rcc_l2_line(x)->exp);
 }
 
 static uint64_t
 lease_of(const gpc_step_t *x, uint64_t predicted)
 {
     const int64_t *options = x->unit->options;
-    return fitting(x->unit, options[RCC_OPTION_PREDICT] ? predicted : (uint64_t) options[RCC_OPTION_LEASE]);
+    return gpc_fitting_lease(x->unit, options[RCC_OPTION_PREDICT] ? predicted : (uint64_t) options[RCC_OPTION_LEASE]);
 }
 
 /* Rule 1 for the reader's clock: the lease that a load of this time gets. */
 static uint64_t
 lease_for(const gpc_step_t *x, uint64_t predicted, uint64_t now)
 {
-    return rcc_later(ver_of(x), now) + lease_of(x, predicted);
+    return gpc_later_of(ver_of(x), now) + lease_of(x, predicted);
 }
 static uint64_t
 next_exp(const gpc_step_t *x)
 {
-    return rcc_later(exp_of(x), lease_for(x, rcc_l2_line(x)->lease, asked_at(x)));
+    return gpc_later_of(exp_of(x), lease_for(x, rcc_l2_line(x)->lease, asked_at(x)));
 }
 /* Rules 2 and 3: a write is no earlier than its core and the line's last write, and later than every lease. */
 static uint64_t
 next_ver(const gpc_step_t *x)
 {
-    return rcc_later(rcc_later(asked_at(x), ver_of(x)), exp_of(x) + 1);
+    return gpc_later_of(gpc_later_of(asked_at(x), ver_of(x)), exp_of(x) + 1);
 }
 static uint64_t
 next_mnow(const gpc_step_t *x)
 {
-    return rcc_later(mnow_of(x), rcc_later(exp_of(x) + 1, ver_of(x)));
+    return gpc_later_of(mnow_of(x), gpc_later_of(exp_of(x) + 1, ver_of(x)));
 }
 /* Of a store, or of all stores together, that wait for memory. */
 static uint64_t
 waiting_ver(const gpc_step_t *x)
 {
-    return rcc_later(in_epoch(x->unit, rcc_l2_mshr(x)->lastwr), mnow_of(x));
+    return gpc_later_of(gpc_in_epoch(x->unit, rcc_l2_mshr(x)->lastwr), mnow_of(x));
 }
 /* The lease after a fill; ver_of(x) does not count yet. */
 static uint64_t
@@ -134,7 +116,7 @@ filled_exp(const gpc_step_t *x)
     const rcc_l2_mshr_t *mshr = rcc_l2_mshr(x);
     uint64_t ver = mshr->haswrite ? waiting_ver(x) : mnow_of(x);
     uint64_t lease = lease_of(x, mshr->haswrite ? RCC_SHORTEST_LEASE : RCC_LONGEST_LEASE);
-    return rcc_later(ver, in_epoch(x->unit, mshr->lastrd)) + lease;
+    return gpc_later_of(ver, gpc_in_epoch(x->unit, mshr->lastrd)) + lease;
 }
 
 /* ---- classification ---------------------------------------------------------------------------------------------------------------- */
@@ -142,14 +124,14 @@ filled_exp(const gpc_step_t *x)
 static bool
 is_unchanged(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_message(x->msg)->exp) > ver_of(x);
+    return gpc_in_epoch(x->unit, rcc_message(x->msg)->exp) > ver_of(x);
 }
 
 /* Whether the reader's copy, if it has one, has expired: loads that poll renew those that have not. */
 static bool
 has_expired(const gpc_step_t *x)
 {
-    return in_epoch(x->unit, rcc_message(x->msg)->exp) < asked_at(x);
+    return gpc_in_epoch(x->unit, rcc_message(x->msg)->exp) < asked_at(x);
 }
 
 static bool
@@ -166,7 +148,7 @@ classify_request(const gpc_step_t *x)
     if (is_stalled(x->unit)) {
         return L2_STALLED;
     }
-    if (x->state == L2_V && wraps(x, reads ? next_exp(x) : next_ver(x))) {
+    if (x->state == L2_V && gpc_wraps(x, reads ? next_exp(x) : next_ver(x))) {
         return GPC_PRE_EVENT(L2_WRAP);
     }
     if (reads) {
@@ -184,12 +166,12 @@ l2_classify(const gpc_step_t *x)
         case RCC_ATOMIC:
             return classify_request(x);
         case GPC_MSG_EVICT:
-            if (wraps(x, next_mnow(x))) {
+            if (gpc_wraps(x, next_mnow(x))) {
                 return GPC_PRE_EVENT(L2_WRAP);
             }
             return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         case GPC_MSG_FILL:
-            if (x->state == L2_IV && wraps(x, filled_exp(x))) {
+            if (x->state == L2_IV && gpc_wraps(x, filled_exp(x))) {
                 return GPC_PRE_EVENT(L2_WRAP);
             }
             return rcc_l2_mshr(x)->haswrite ? L2_FILL_WRITTEN : L2_FILL;
@@ -289,7 +271,7 @@ GPC_ACTION(act_send_old, "send the atomic's old values with ver")
 
 GPC_ACTION(act_wait_to_read, "lastrd = max(lastrd, M.now); the load becomes pending")
 {
-    rcc_l2_mshr(x)->lastrd = rcc_later(rcc_l2_mshr(x)->lastrd, asked_at(x));
+    rcc_l2_mshr(x)->lastrd = gpc_later_of(rcc_l2_mshr(x)->lastrd, asked_at(x));
     gpc_count(x, load_misses);
     return gpc_keep_pending(x);
 }
@@ -302,7 +284,7 @@ GPC_ACTION(act_wait_to_perform, "lastwr = M.now; the atomic becomes pending")
 
 GPC_ACTION(act_buffer_write, "lastwr = max(lastwr, M.now); send ACK with max(lastwr, mnow); the store becomes pending")
 {
-    rcc_l2_mshr(x)->lastwr = rcc_later(rcc_l2_mshr(x)->lastwr, asked_at(x));
+    rcc_l2_mshr(x)->lastwr = gpc_later_of(rcc_l2_mshr(x)->lastwr, asked_at(x));
     rcc_l2_mshr(x)->haswrite = 1;
     int status = answer_writer(x, waiting_ver(x), 0);
     x->msg->request = GPC_NONE; /* the core's request is complete when the ACK arrives */
@@ -363,24 +345,10 @@ GPC_ACTION(act_keep_times, "mnow = max(mnow, exp + 1, ver)")
 
 /* ---- rollover ------------------------------------------------------------------------------------------------------------------------ */
 
-static int
-roll_over(gpc_controller_t *unit, void *context)
-{
-    (void) context;
-    return gpc_controller_unit(unit, unit->type->position == GPC_AT_CORE ? RCC_TABLE_CLOCK : TABLE_ROLL,
-                               GPC_MSG_INSTANT, GPC_NONE);
-}
-
 GPC_ACTION(act_roll_over, "rollover: STALL to all partitions, FLUSH to all L1s")
 {
     gpc_count_own(x, L2_COUNT_rollovers);
-    return x->unit->ports->visit(x->unit->world, roll_over, NULL);
-}
-
-GPC_ACTION(act_zero, "all timestamps of the partition are 0 of the next epoch")
-{
-    rcc_l2_unit(x->unit)->epoch = gpc_last_time(x->unit, rcc_l2_unit(x->unit)->epoch) + 1;
-    return GPC_OK;
+    return gpc_roll_over(x, RCC_TABLE_CLOCK, TABLE_ROLL);
 }
 
 GPC_ACTION(act_await_resume, "set a timer for RESUME")
@@ -399,8 +367,8 @@ roll_classify(const gpc_step_t *x)
 /* clang-format off */
 static const gpc_cell_t roll_table[ROLL_NUM_STATES][ROLL_NUM_EVENTS] = {
     [ROLL_RUNS] = {
-        [ROLL_BEGIN] = GO(ROLL_STALLS, act_zero, act_await_resume),
-        [ROLL_BEGIN_SHORT] = GO(ROLL_RUNS, act_zero),
+        [ROLL_BEGIN] = GO(ROLL_STALLS, act_begin_epoch, act_await_resume),
+        [ROLL_BEGIN_SHORT] = GO(ROLL_RUNS, act_begin_epoch),
     },
     [ROLL_STALLS] = { /* no request advances a timestamp, and a fill's lease fits into the new epoch: no second rollover begins */
         [ROLL_RESUME] = GO(ROLL_RUNS),
