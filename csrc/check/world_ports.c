@@ -165,6 +165,14 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
     return GPC_OK;
 }
 
+/* A write takes effect at once, and an entry that is refused acts in a later state, which the explorer visits anyway. */
+static bool
+port_memory_room(const void *world, gpc_address_t line)
+{
+    (void) world, (void) line;
+    return true;
+}
+
 static int
 port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
                   const uint64_t *note)
@@ -204,6 +212,7 @@ const gpc_ports_t gpc_world_ports = {
     .wake_warp = port_wake_warp,
     .complete = port_complete,
     .fetch = port_fetch,
+    .memory_room = port_memory_room,
     .write_memory = port_write_memory,
     .visit = port_visit,
 };

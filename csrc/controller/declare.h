@@ -57,6 +57,9 @@ typedef struct {
     int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
     /* Fetches the line from memory, which answers the unit with a FILL whose fields[0] is the note. */
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
+    /* Whether the memory's queue for the line has room; an entry queries it before it fetches or writes, since only requests wait for it
+     * unasked. The unit is scheduled when there is room again. */
+    bool (*memory_room)(const void *world, gpc_address_t line);
     /* Writes the masked words. With a note, memory answers with WRITTEN, whose fields[0] is the note, once they are at the pins. */
     int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
                         const uint64_t *note);

@@ -245,6 +245,12 @@ gpc_fetch(gpc_step_t *x)
     return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
 }
 
+int
+gpc_need_memory_room(gpc_step_t *x)
+{
+    return x->unit->ports->memory_room(x->unit->world, x->line) ? GPC_OK : GPC_HOLD;
+}
+
 static int
 write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, const uint64_t *note)
 {

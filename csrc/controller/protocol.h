@@ -282,6 +282,8 @@ GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodese
 /* Bytes on the wire. */
 uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
 GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
+/* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the memory's queue for x->line is full. */
+GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
 /* Writes the masked words of `line` to memory. */
 GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
 /* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */

@@ -202,6 +202,13 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
     return gpc_dram_read(&gpu->dram, channel, message);
 }
 
+static bool
+port_memory_room(const void *world, gpc_address_t line)
+{
+    const gpc_gpu_t *gpu = world;
+    return gpc_dram_room(&gpu->dram, gpc_gpu_channel_of(gpu, line)) > 0;
+}
+
 static int
 port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
                   const uint64_t *note)
@@ -298,6 +305,7 @@ const gpc_ports_t gpc_gpu_ports = {
     .wake_warp = port_wake_warp,
     .complete = port_complete,
     .fetch = port_fetch,
+    .memory_room = port_memory_room,
     .write_memory = port_write_memory,
     .visit = port_visit,
     .newest = port_newest,

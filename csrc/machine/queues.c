@@ -517,7 +517,7 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     int status = GPC_OK;
 
     for (uint32_t node = first; node < end && status == GPC_OK; node++) {
-        if (can_take(gpu, (gpc_node_t) node)) {
+        if (*gpu->controllers[node].ready || can_take(gpu, (gpc_node_t) node)) { /* an entry may wait for room */
             status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) node, tick_now(gpu));
         }
     }
