@@ -100,11 +100,22 @@ gpc_world_may_begin(const gpc_world_t *self)
     return true;
 }
 
+/* As the machine does when a launch ends. */
+static void
+drop_background_timers(gpc_world_t *self)
+{
+    gpc_index_t timer;
+    while ((timer = gpc_list_pop(&self->state->background, &self->messages)) != GPC_NONE) {
+        gpc_pool_give(&self->messages, timer);
+    }
+}
+
 int
 gpc_world_begin(gpc_world_t *self)
 {
     int status = GPC_OK;
 
+    drop_background_timers(self);
     for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_verify(&self->controllers[node], true);
     }

@@ -7,6 +7,7 @@
 
 #include "controller/controller.h"
 #include "protocols/registry.h"
+#include "tests/skeletons.h"
 
 enum { MOST_CONTROLLERS = 5, MOST_PATCHES = 32 };
 
@@ -26,6 +27,9 @@ static const gpc_protocol_t *const products[] = {
 #undef GPC_PROTOCOL
 #undef GPC_SHARED
     &gpc_protocol_self_inval,
+    &gpc_protocol_skel_epochs,
+    &gpc_protocol_skel_src,
+    &gpc_protocol_skel_three_levels,
 };
 
 /* The lists of the mutants_*.c files, which register them when the library is loaded. */

@@ -173,7 +173,9 @@ def terms(
     if has_l1:
         # An L1 fills a line for each load that it sends on.
         out += _cache("l1", l1, l1["load_misses"], machine, machine["cores"], seconds)
-    out += _cache("l2", l2, l2["fetches"], machine, machine["partitions"], seconds)
+    # An L2 fills a line for each fetch, or for each miss that it sends to the memory side.
+    fills = l2["load_misses"] if "l3" in counted else l2["fetches"]
+    out += _cache("l2", l2, fills, machine, machine["partitions"], seconds)
     for controller, pieces in counted.get("storage", {}).items():
         for name, piece in pieces.items():
             out += _storage(f"{controller.lower()}_{name}", piece, seconds)

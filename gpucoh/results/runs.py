@@ -29,6 +29,9 @@ _VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
     "l1",
     "l2",
+    "l3",
+    "global",
+    "host",
     "traffic",
     "stalls",
     "dram",
@@ -38,6 +41,8 @@ _GROUPS = (
     "counters",
     "storage",
 )
+# Only of protocols with such controllers.
+_BEYOND = ("l3", "global", "host")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -231,6 +236,8 @@ class RunResult:
         out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
+            if group is None and name in _BEYOND:
+                continue
             out[name] = group.to_dict() if isinstance(group, Group) else group
         if "check" in self.stats:
             out["check"] = self.stats["check"].to_dict()

@@ -369,7 +369,8 @@ class Stats(Group[Any]):
     events : int
         Events that the simulator processed.
     l1, l2 : Cache
-        Counters, and ``hit_rate``.
+        Counters, and ``hit_rate``. A protocol with further controllers has groups ``l3`` (memory side), ``global`` (one
+        for the whole machine) and ``host`` beside them.
     traffic : Traffic
         One group per message type: messages, flits, flit_hops, class.
     core, dram : Core, Dram
@@ -399,6 +400,9 @@ class Stats(Group[Any]):
     _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {
         "l1": Cache,
         "l2": Cache,
+        "l3": Cache,
+        "global": Cache,
+        "host": Cache,
         "traffic": Traffic,
         "core": Core,
         "stalls": Stalls,

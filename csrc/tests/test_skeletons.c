@@ -1,0 +1,265 @@
+/* test_skeletons.c: do controllers at the memory side and for the whole machine work in the machine and in the explorer? By the
+ * skeletons (skeletons.h), each with the smallest change that breaks it. */
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "own_registry.h"
+#include "skeletons.h"
+#include "small_programs.h"
+
+enum { WORDS = 1024 };
+
+static gpc_protocol_t forgets_l3, at_host;
+static gpc_controller_type_t host_l3;
+
+static void
+register_skeletons(void)
+{
+    register_own(&gpc_protocol_skel_src);
+    register_own(&gpc_protocol_skel_epochs);
+    register_own(&gpc_protocol_skel_three_levels);
+    forgets_l3 = at_host = gpc_protocol_skel_three_levels;
+    forgets_l3.id = "forgets-l3";
+    forgets_l3.host_write = gpc_host_write_alone;
+    register_own(&forgets_l3);
+    at_host.id = "at-host";
+    host_l3 = *at_host.controllers[2];
+    host_l3.position = GPC_AT_HOST;
+    at_host.controllers[2] = &host_l3;
+    register_own(&at_host);
+}
+
+static gpc_machine_t
+small_machine(void)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.cores = 2;
+    machine.partitions = 2;
+    return machine;
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------------------------- */
+
+/* Stores, a fence, and the cycles that the fence took as the first word after. */
+static const gpc_instruction_t store_and_fence[] = {
+    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
+    SPECIAL(R0, CLOCK),
+    {.opcode = GPC_OP_FENCE,
+     .order = GPC_ORDER_SC,
+     .scope = GPC_SCOPE_GPU,
+     .destination = NONE,
+     .a = NONE,
+     .b = NONE,
+     .c = NONE},
+    SPECIAL(R1, CLOCK),
+    OP(SUB, R1, R1, R0),
+    OP(STORE, NONE, CONSTANT(9), R1),
+    EXIT,
+};
+static const gpc_instruction_t copy_word[] = {OP(LOAD, R0, CONSTANT(0), NONE), OP(STORE, NONE, CONSTANT(9), R0), EXIT};
+
+static uint32_t
+word_at(bench_t *it, uint32_t index)
+{
+    uint32_t word = 0;
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * index, 1, &word), 0);
+    return word;
+}
+
+static uint32_t
+fence_cycles(const char *protocol)
+{
+    gpc_machine_t machine = small_machine();
+    bench_t it = bench(&machine, protocol, WORDS);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
+    CHECK_EQUAL_U64(word_at(&it, 0), 3);
+    uint32_t cycles = word_at(&it, 896);
+    gpc_gpu_free(it.gpu);
+    return cycles;
+}
+
+static void
+a_store_completes_at_memory_where_the_protocol_waits_for_its_answer(void)
+{
+    uint32_t at_l2 = fence_cycles("skel-src"), at_memory = fence_cycles("skel-three-levels");
+    CHECK(at_l2 > test_fermi.dram_round_trip - 100); /* the store misses the L2, which fetches its line first */
+    CHECK(at_memory > test_fermi.l2_round_trip + 50);
+}
+
+static void
+host_writes_reach_the_copy_at_the_memory_side(void)
+{
+    static const struct {
+        const char *protocol;
+        uint32_t read;
+    } cases[] = {{"skel-three-levels", 7}, {"forgets-l3", 5}};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        gpc_machine_t machine = small_machine();
+        machine.l2_bytes = 2 * machine.line_bytes; /* so that the line leaves the L2, and only the memory side has it */
+        machine.l2_ways = 1;
+        bench_t it = bench(&machine, cases[i].protocol, WORDS * 16);
+        uint32_t five = 5, seven = 7;
+        CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, 1, &five), 0);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS * 16, 1, 1), GPC_RUN_DONE);
+        CHECK_EQUAL_U64(word_at(&it, 896), 5);
+        gpc_tags_clear(&it.gpu->controllers[gpc_nodes_at(&it.gpu->nodes, GPC_AT_BANK)->first].arrays[0]);
+        gpc_tags_clear(&it.gpu->controllers[gpc_nodes_at(&it.gpu->nodes, GPC_AT_BANK)->first + 1].arrays[0]);
+        CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, 1, &seven), 0);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS * 16, 1, 1), GPC_RUN_DONE);
+        CHECK_EQUAL_U64(word_at(&it, 896), cases[i].read);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static bench_t
+epochs_bench(const gpc_machine_t *machine, const gpc_option_value_t *option)
+{
+    bench_t it = {0};
+    gpc_setup_t setup = {.machine = machine,
+                         .protocol = "skel-epochs",
+                         .rule = GPC_RULE_DEFAULT,
+                         .options = option,
+                         .num_options = option ? 1 : 0,
+                         .budget = UINT64_C(1000000000)};
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, WORDS, &it.address), 0);
+    return it;
+}
+
+/* The machine reports a deadlock at once: only the timer is left. */
+static void
+a_serving_timer_is_progress_and_a_background_timer_is_not(void)
+{
+    const gpc_option_value_t background = {"timer", GPC_TIMER_BACKGROUND};
+    gpc_machine_t machine = small_machine();
+    bench_t serving = epochs_bench(&machine, NULL), other = epochs_bench(&machine, &background);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&serving, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&other, store_and_fence, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
+    gpc_gpu_free(serving.gpu);
+    gpc_gpu_free(other.gpu);
+}
+
+static void
+a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next(void)
+{
+    gpc_machine_t machine = small_machine();
+    bench_t it = epochs_bench(&machine, NULL);
+    for (uint32_t launch = 0; launch < 3; launch++) {
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
+        CHECK(word_at(&it, 896) > 200); /* an epoch lasts 200 cycles at least */
+        CHECK_EQUAL_U64(it.gpu->state->serving, 0);
+    }
+    gpc_gpu_free(it.gpu);
+}
+
+static uint32_t
+cycles_with_clock(uint32_t mhz)
+{
+    gpc_machine_t machine = small_machine();
+    machine.global_mhz = mhz;
+    bench_t it = epochs_bench(&machine, NULL);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
+    uint32_t cycles = word_at(&it, 896);
+    gpc_gpu_free(it.gpu);
+    return cycles;
+}
+
+/* The unit takes one input per cycle of its clock: a tick, and an answer of each core. */
+static void
+the_unit_runs_by_its_own_clock(void)
+{
+    uint32_t standard = cycles_with_clock(0), fast = cycles_with_clock(2800), slow = cycles_with_clock(7);
+    CHECK(fast <= standard);
+    CHECK(slow > standard + 2 * 200); /* a cycle of 7 MHz is 200 of the cores' */
+}
+
+static void
+a_position_that_the_machine_lacks_is_an_error(void)
+{
+    gpc_machine_t machine = small_machine();
+    gpc_gpu_t *gpu;
+    machine.global_units = 0;
+    gpc_setup_t setup = {.machine = &machine, .protocol = "skel-epochs", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "global_units = 0: protocol skel-epochs needs a controller") != NULL);
+    gpc_gpu_free(gpu);
+    setup.protocol = "at-host";
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), "host_units = 0") != NULL);
+    gpc_gpu_free(gpu);
+}
+
+/* ---- the explorer -------------------------------------------------------------------------------------------------------- */
+
+enum { WARM_READER = 1u << 2 }; /* core 1 begins with a copy of X */
+
+static const gpc_explore_thread_t mp_warm[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)),
+                                               THREAD(1, LD(X), LD_ACQUIRE(Y), LD(X))};
+
+static void
+expect(const char *protocol, const gpc_explore_thread_t *threads, const gpc_option_value_t *option, uint32_t warm,
+       const char *finding, bool found)
+{
+    gpc_explore_t what = {.protocol = protocol,
+                          .rule = GPC_RULE_DEFAULT,
+                          .options = option,
+                          .num_options = option ? 1 : 0,
+                          .cores = 2,
+                          .variables = 2,
+                          .num_threads = 2,
+                          .threads = threads,
+                          .warm = warm,
+                          .max_states = 1000000};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    bool right = (strstr(text.bytes, finding) != NULL) == found;
+    if (!right) {
+        printf("# %s: %s\n", protocol, text.bytes);
+    }
+    CHECK(right);
+    gpc_text_free(&text);
+}
+
+static void
+the_explorer_has_every_position(void)
+{
+    static const char *const protocols[] = {"skel-src", "skel-epochs", "skel-three-levels"};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
+        expect(protocols[i], mp_fences, NULL, WARM_READER, "\"complete\": true", true);
+        expect(protocols[i], mp_fences, NULL, WARM_READER, "[1, 0, 1, 1]", false); /* the flag, not the data */
+        expect(protocols[i], mp, NULL, WARM_READER, "[1, 0, 1, 1]", true);         /* stale copies without fences */
+    }
+    expect("skel-epochs", mp_warm, NULL, WARM_READER, "\"complete\": true", true);
+    expect("skel-epochs", mp_warm, NULL, WARM_READER, "[0, 1, 0, 1, 1]", false);
+}
+
+/* The epoch that is about to end may have dropped the reader's copy before the store. */
+static void
+the_explorer_finds_a_release_that_waits_for_too_few_epochs(void)
+{
+    const gpc_option_value_t one = {"epochs", 1};
+    expect("skel-epochs", mp_warm, &one, WARM_READER, "[0, 1, 0, 1, 1]", true);
+}
+
+static void
+the_explorer_counts_on_serving_timers_only(void)
+{
+    const gpc_option_value_t background = {"timer", GPC_TIMER_BACKGROUND};
+    expect("skel-epochs", mp_fences, &background, 0, "\"kind\": \"deadlock\"", true);
+}
+
+int
+main(void)
+{
+    register_skeletons();
+    RUN(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer);
+    RUN(host_writes_reach_the_copy_at_the_memory_side);
+    RUN(a_serving_timer_is_progress_and_a_background_timer_is_not);
+    RUN(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next);
+    RUN(the_unit_runs_by_its_own_clock);
+    RUN(a_position_that_the_machine_lacks_is_an_error);
+    RUN(the_explorer_has_every_position);
+    RUN(the_explorer_finds_a_release_that_waits_for_too_few_epochs);
+    RUN(the_explorer_counts_on_serving_timers_only);
+    return harness_end();
+}

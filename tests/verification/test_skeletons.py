@@ -1,0 +1,50 @@
+"""Skeletons of the test library: do kernels, monitors, tester and explorer take node kinds beyond cores and banks?"""
+
+import pytest
+
+SKELETONS = ("skel-src", "skel-epochs", "skel-three-levels")
+
+
+@pytest.mark.parametrize("protocol", SKELETONS)
+@pytest.mark.parametrize("workload", ["stn", "bfs", "dlb"])
+def test_workloads_are_right_under_monitors(mutant_gpucoh, protocol, workload):
+    result = mutant_gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
+    assert result.correct
+
+
+@pytest.mark.parametrize("machine", ["mesh15", "gcn3", "apu"])
+def test_they_run_on_every_machine(mutant_gpucoh, machine):
+    for protocol in SKELETONS:
+        assert mutant_gpucoh.run(
+            "stn", protocol=protocol, machine=machine, scale="tiny", check=True
+        ).correct
+
+
+@pytest.mark.parametrize("protocol", SKELETONS)
+def test_the_random_tester_takes_them(mutant_gpucoh, protocol):
+    from gpucoh.fuzz import fuzz
+
+    assert fuzz(protocol, ops=4000, seed=3).failures == []
+
+
+def test_the_explorer_takes_them(mutant_gpucoh):
+    from gpucoh.verify.explorer import verify
+
+    for protocol in SKELETONS:
+        result = verify(protocol, cores=2, lines=1, operations=1, max_states=200_000)
+        assert not result.violations, protocol
+
+
+def test_a_trace_names_every_node(mutant_gpucoh):
+    from gpucoh.verify.explorer import verify
+    from gpucoh.verify.library import find
+
+    result = verify("skel-epochs[timer=background]", tests=[find("MP+fences")])
+    assert result.violations
+    assert "EMU" in result.violations[0].diagram
+
+
+def test_statistics_have_a_group_for_each_node_kind(mutant_gpucoh):
+    result = mutant_gpucoh.run("stn", protocol="skel-three-levels", scale="tiny").to_dict()
+    assert result["l3"]["fetches"] > 0
+    assert result["l2"]["fetches"] == 0
