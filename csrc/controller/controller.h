@@ -22,7 +22,8 @@ static inline gpc_event_id_t
 gpc_fsm_event(const gpc_step_t *x)
 {
     const gpc_table_t *table = x->table;
-    if ((table->expiry.states >> x->state & 1) && (x->cause >= 32 || !(GPC_CAUSES_WITHOUT_EXPIRY >> x->cause & 1)) &&
+    if ((table->expiry.states >> x->state & 1) &&
+        (x->cause >= 32 || !((GPC_CAUSES_WITHOUT_EXPIRY | table->expiry.except) >> x->cause & 1)) &&
         gpc_lease_ended(x)) {
         return GPC_PRE_EVENT(table->expiry.event);
     }

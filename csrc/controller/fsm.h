@@ -131,10 +131,12 @@ typedef struct gpc_table {
      * has no case for the others; NULL: no event. */
     uint8_t causes[GPC_MAX_CAUSES];
     gpc_event_id_t (*classify)(const gpc_step_t *x);
-    /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h). */
+    /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not before those of the
+     * causes `except`, bit c: cause c, a common one. */
     struct {
         uint32_t states;
         gpc_event_id_t event;
+        uint32_t except;
     } expiry;
 } gpc_table_t;
 

@@ -82,6 +82,19 @@ an_expired_copy_is_evicted_like_any_other(void)
 }
 
 static void
+an_expired_copy_with_stores_under_way_is_no_victim(void)
+{
+    bench_t bench;
+    begin(&bench, tc_weak(), 0);
+    gpc_cycle_t *timestamp = gpc_tags_fields(&bench.unit.arrays[0], place(&bench, 0, 0, "L1_VM"));
+    *timestamp = 50;
+    bench.world.now = 51;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, LINE), GPC_UNFIT_VICTIM);
+    CHECK(gpc_tags_find(&bench.unit.arrays[0], LINE) != GPC_NONE);
+    bench_end(&bench);
+}
+
+static void
 a_release_waits_until_the_gwct_has_passed(void)
 {
     bench_t bench;
@@ -231,6 +244,7 @@ main(void)
 {
     RUN(an_expired_copy_is_dropped_before_the_load_is_looked_up);
     RUN(an_expired_copy_is_evicted_like_any_other);
+    RUN(an_expired_copy_with_stores_under_way_is_no_victim);
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
     RUN(a_loads_event_depends_on_its_words_in_the_write_cache);

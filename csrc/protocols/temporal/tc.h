@@ -56,7 +56,9 @@ enum { TC_L1_EVENTS(TC_NUMBER_) };
 
 /* One of these events; GPC_NO_EVENT for any other cause: answers to stores and atomics. */
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
-#define TC_L1_EXPIRY .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {1u << L1_V | 1u << L1_VM, L1_EXPIRE}
+/* An ended lease changes no eviction: in VM the way remains reserved for the stores under way. */
+#define TC_L1_EXPIRY \
+    .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {1u << L1_V | 1u << L1_VM, L1_EXPIRE, .except = 1u << GPC_MSG_EVICT}
 
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
 GPC_METADATA(tc_l1, line, TC_L1_LINE)
