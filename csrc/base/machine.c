@@ -47,6 +47,10 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
                         "l1_bytes = %u, l2_bytes = %u: must be whole sets of %u and %u ways of %u-byte lines",
                         m->l1_bytes, m->l2_bytes, m->l1_ways, m->l2_ways, m->line_bytes);
     }
+    if (m->cpu_bytes && (m->cpu_ways == 0 || m->cpu_bytes % (m->line_bytes * m->cpu_ways))) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "cpu_bytes = %u: must be whole sets of %u ways of %u-byte lines",
+                        m->cpu_bytes, m->cpu_ways, m->line_bytes);
+    }
     if (m->dram_model == 1 && (m->dram_burst_bytes == 0 || m->line_bytes % m->dram_burst_bytes)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes = %u: must divide a line of %u bytes",
                         m->dram_burst_bytes, m->line_bytes);

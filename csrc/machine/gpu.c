@@ -135,7 +135,8 @@ make_fabric(gpc_gpu_t *gpu)
     gpc_dram_config_t dram = {.channels = gpc_gpu_channels(gpu),
                               .model = m->dram_model,
                               .queue = m->dram_queue,
-                              .answers = m->l2_mshrs * banks, /* each outstanding recall has an MSHR entry */
+                              /* Each outstanding recall has an MSHR entry; a read may write the CPU's line. */
+                              .answers = m->l2_mshrs * banks + (m->cpu_bytes ? m->dram_queue + 1 : 0),
                               .line_bytes = m->line_bytes,
                               .bytes_per_cycle = m->dram_bytes_per_cycle,
                               .banks = m->dram_banks,
@@ -165,7 +166,7 @@ make_fabric(gpc_gpu_t *gpu)
     status = gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel,
                            gpc_gpu_dram_answer, gpu);
     gpu->dram.room = gpc_gpu_dram_room;
-    return status;
+    return status ? status : gpc_cpu_cache_init(&gpu->cpu, m, gpu->core_clock, &gpu->arena);
 }
 
 /* What distinguishes the positions. A controller that sends requests to the next level takes none while any outbox is

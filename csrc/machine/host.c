@@ -168,6 +168,18 @@ write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     return gpu->protocol->host_write(&units, line, mask, data);
 }
 
+static void
+leave_in_cpu_cache(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words)
+{
+    uint32_t line_bytes = gpu->machine.line_bytes;
+    gpc_address_t end = address + 4 * words;
+
+    for (gpc_address_t line = address / line_bytes * line_bytes; line < end && gpc_cpu_cache_exists(&gpu->cpu);
+         line += line_bytes) {
+        gpc_cpu_cache_host_wrote(&gpu->cpu, line);
+    }
+}
+
 int
 gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out)
 {
@@ -194,6 +206,7 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
         status = visit_range(&access, write_line);
     }
     if (status == 0) {
+        leave_in_cpu_cache(gpu, address, words);
         status = gpc_gpu_checks_host_wrote(gpu, address, words, in);
     }
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;

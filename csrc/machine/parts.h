@@ -1,5 +1,5 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
- * hang.c (launches without progress), host.c (memory and snapshots), queues.c (queues and scheduling of controllers),
+ * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache), queues.c (queues and scheduling of controllers),
  * ports.c (the ports that controllers call, and timers), checks.c (monitors and race detector), report.c (conservation,
  * printed state), statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
@@ -14,6 +14,7 @@
 #include "core/stuck.h"
 #include "fabric/dram.h"
 #include "fabric/network.h"
+#include "machine/cpu_cache.h"
 #include "machine/gpu.h"
 
 /* Messages that may wait for the network before a controller takes no more inputs that could add to them; a
@@ -134,6 +135,7 @@ struct gpc_gpu {
     uint32_t num_links;                        /* 1 without virtual networks on the star */
     gpc_network_t *carriers[GPC_MAX_NETWORKS]; /* the links of each virtual network */
     gpc_dram_t dram;
+    gpc_cpu_cache_t cpu;
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
     gpc_controller_t **l1s;        /* owned; [cores] */

@@ -199,7 +199,13 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
             2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
             gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
     }
-    return gpc_dram_read(&gpu->dram, channel, message);
+    gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
+    gpc_msg_at(&gpu->messages, message)->ready += late;
+    int status = gpc_dram_read(&gpu->dram, channel, message);
+    if (status == GPC_OK && late) { /* the CPU's dirty line, whose words memory has */
+        status = gpc_dram_write(&gpu->dram, channel, line, 0, NULL, GPC_NONE);
+    }
+    return status;
 }
 
 static bool
@@ -215,6 +221,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t answer = GPC_NONE;
+    gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_written(&gpu->cpu, line) : 0;
 
     if (note) {
         answer = inner_message(gpu, unit, GPC_MSG_WRITTEN, line);
@@ -223,6 +230,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
         }
         gpc_msg_at(&gpu->messages, answer)->fields[0] = *note;
         gpc_msg_at(&gpu->messages, answer)->mask = mask;
+        gpc_msg_at(&gpu->messages, answer)->ready = late;
     }
     return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, line), line, mask, words, answer);
 }

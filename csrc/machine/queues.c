@@ -494,7 +494,7 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_node_t node = msg->destination;
     (void) channel;
-    if (msg->ready) { /* the way between the bank and the channel */
+    if (msg->ready) { /* the way between the bank and the channel, and to the CPU's cache */
         gpc_tick_t at = tick_now(gpu) + msg->ready;
         msg->ready = 0;
         return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, node, message);

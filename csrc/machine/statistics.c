@@ -223,6 +223,19 @@ add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "}");
 }
 
+static void
+add_cpu_cache(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    if (gpc_cpu_cache_exists(&gpu->cpu)) {
+        gpc_text_add_key(out, "cpu");
+        gpc_text_add(out, "{");
+#define X(name) add_count(out, #name, gpu->cpu.state->name);
+        GPC_CPU_CACHE_STATISTICS(X)
+#undef X
+        gpc_text_add(out, "}");
+    }
+}
+
 /* Coverage: how often each cell was entered, by controller type and table. */
 static void
 add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
@@ -271,6 +284,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_own_counters(gpu, out);
     gpc_gpu_add_storage(gpu, out);
     add_dram(gpu, out);
+    add_cpu_cache(gpu, out);
     add_transitions(gpu, out);
     gpc_gpu_add_checks(gpu, out);
     gpc_text_add(out, "}");
@@ -282,6 +296,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
 {
     memset(gpu->cores.statistics, 0, gpu->machine.cores * sizeof(*gpu->cores.statistics));
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
+    gpc_cpu_cache_reset_statistics(&gpu->cpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         memset(gpu->links[i].traffic, 0, 256 * sizeof(*gpu->links[i].traffic));
     }

@@ -141,6 +141,10 @@ class Machine(BaseModel):
     global_mhz: Mhz = field("global_mhz", default=0)
     host_units: Count = field("host_units", default=0)
     host_mhz: Mhz = field("host_mhz", default=0)
+    cpu_kib: Kib = field("cpu_kib", default=0)
+    cpu_ways: Count = field("cpu_ways", default=16)
+    cpu_probe_cycles: Count = field("cpu_probe_cycles", default=100)
+    cpu_transfer_cycles: Count = field("cpu_transfer_cycles", default=8)
     star_mhz: Mhz = field("star_mhz", default=0)
     star_latency: Count = field("star_latency", default=5)
     star_ports: Count = field("star_ports", default=1)
@@ -416,6 +420,8 @@ def _check_fit(label: str, m: Machine) -> None:
     _check_cache(label, "l2", m.l2_kib, m.l2_ways, m.line_bytes)
     if m.l3_kib:
         _check_cache(label, "l3", m.l3_kib, m.l3_ways, m.line_bytes)
+    if m.cpu_kib:
+        _check_cache(label, "cpu", m.cpu_kib, m.cpu_ways, m.line_bytes)
     if m.dram_row_bytes < m.line_bytes:
         raise ConfigError(
             f"{label}: dram_row_bytes = {m.dram_row_bytes} is less than line_bytes = {m.line_bytes}"

@@ -12,6 +12,7 @@ from gpucoh.results.stats import (
     Check,
     Core,
     Counters,
+    Cpu,
     Dram,
     Energy,
     Group,
@@ -35,14 +36,16 @@ _GROUPS = (
     "traffic",
     "stalls",
     "dram",
+    "cpu",
     "energy",
     "core",
     "histograms",
     "counters",
     "storage",
+    "check",
 )
-# Only of protocols with such controllers.
-_BEYOND = ("l3", "global", "host")
+# Of protocols with such controllers, machines with a CPU cache, and runs that check.
+_OPTIONAL = ("l3", "global", "host", "cpu", "check")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -168,6 +171,11 @@ class RunResult:
         return self.stats.dram
 
     @property
+    def cpu(self) -> Cpu:
+        """Counters of the CPU cache; only of a machine with one."""
+        return self.stats.cpu
+
+    @property
     def energy(self) -> Energy:
         """Joules by part."""
         return self.stats.energy
@@ -221,7 +229,7 @@ class RunResult:
         row |= {name: int(self.stats[name]) for name in _COUNTS}
         row["flits"] = self.stats.flits()
         row |= {f"flits_{name}": flits for name, flits in self.stats.flits_by_class().items()}
-        for group in ("l1", "l2", "dram", "stalls", "energy"):
+        for group in ("l1", "l2", "dram", "cpu", "stalls", "energy"):
             counters = self.stats.get(group) or {}
             prefix = "energy_j" if group == "energy" else group
             row |= {f"{prefix}_{key}": value for key, value in counters.items()}
@@ -236,11 +244,9 @@ class RunResult:
         out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
-            if group is None and name in _BEYOND:
+            if group is None and name in _OPTIONAL:
                 continue
             out[name] = group.to_dict() if isinstance(group, Group) else group
-        if "check" in self.stats:
-            out["check"] = self.stats["check"].to_dict()
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),
@@ -254,7 +260,7 @@ class RunResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
         """The run whose :meth:`to_dict` this is."""
-        counted = [name for name in (*_COUNTS, *_GROUPS, "check") if name in data]
+        counted = [name for name in (*_COUNTS, *_GROUPS) if name in data]
         return cls(
             **{name: data[name] for name in (*_WHAT, *_VERDICT)},
             stats=Stats({name: data[name] for name in counted}),

@@ -200,6 +200,15 @@ class Dram(Group[int]):
         )
 
 
+class Cpu(Group[int]):
+    """Counters of the CPU cache that the machine's ``cpu_kib`` gives it."""
+
+    __slots__ = ()
+
+    probes: int
+    transfers: int
+
+
 class Message(Group[Any]):
     """Counters of one message type; ``message["class"]`` is its traffic class."""
 
@@ -374,6 +383,8 @@ class Stats(Group[Any]):
     traffic : Traffic
         One group per message type: messages, flits, flit_hops, class.
     core, dram : Core, Dram
+    cpu : Cpu
+        Only of a machine with a CPU cache: ``probes``, ``transfers``.
     stalls : Stalls
         ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
         access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
@@ -407,6 +418,7 @@ class Stats(Group[Any]):
         "core": Core,
         "stalls": Stalls,
         "dram": Dram,
+        "cpu": Cpu,
         "energy": Energy,
         "histograms": Histograms,
         "counters": Counters,
@@ -428,6 +440,7 @@ class Stats(Group[Any]):
     core: Core
     stalls: Stalls
     dram: Dram
+    cpu: Cpu
     energy: Energy
     histograms: Histograms
     counters: Counters

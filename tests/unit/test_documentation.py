@@ -101,9 +101,12 @@ def test_the_page_on_statistics_names_every_key():
     named = set(
         re.findall(r"`(\w+)`", (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8"))
     )
-    found = gpucoh.run("vec-cpy", protocol="gpu-vini", scale="tiny", check=True).to_dict()
+    machine = gpucoh.machine("fermi").replace(cpu_kib=1024)
+    found = gpucoh.run(
+        "vec-cpy", protocol="gpu-vini", machine=machine, scale="tiny", check=True
+    ).to_dict()
     keys = set(found).union(
-        *(found[name] for name in ("l1", "l2", "core", "stalls", "dram", "check"))
+        *(found[name] for name in ("l1", "l2", "core", "stalls", "dram", "cpu", "check"))
     )
     keys |= {key for kind in found["traffic"].values() for key in kind}
     keys |= {key for table in found["storage"]["L2"].values() for key in table}
