@@ -35,6 +35,28 @@ make_clocks(gpc_gpu_t *gpu)
     return 0;
 }
 
+/* The way of a request from a bank to a controller at the memory side and of the line back, unloaded and without the
+ * bank's pipeline; 0 without such a controller. */
+static gpc_tick_t
+memory_side_ticks(const gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    const gpc_node_kind_t *banks = gpc_nodes_at(&gpu->nodes, GPC_AT_BANK),
+                          *memory = gpc_nodes_at(&gpu->nodes, GPC_AT_MEMORY);
+    const gpc_network_t *star = &gpu->links[GPC_STAR];
+    gpc_clock_t link = gpu->link_clocks[GPC_STAR];
+
+    if (!memory || gpu->num_links <= GPC_STAR) {
+        return 0;
+    }
+    uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
+             down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
+    gpc_tick_t arrives = gpc_network_zero_load(star, banks->first, memory->first, up) * link.period;
+    gpc_tick_t sent = gpc_clock_edge(link, gpc_clock_edge(gpu->services[memory - gpu->nodes.kinds].clock, arrives));
+    gpc_tick_t back = sent + gpc_network_zero_load(star, memory->first, banks->first, down) * link.period;
+    return gpc_clock_edge(gpu->services[banks - gpu->nodes.kinds].clock, back);
+}
+
 /* Memory latency beyond an L2 hit. With banks and rows it includes the timings of a closed row; the remainder is the
  * memory controller's. */
 static int
@@ -42,15 +64,17 @@ derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
     const gpc_machine_t *m = &gpu->machine;
     gpc_tick_t core = gpu->core_clock.period, timings = gpc_dram_closed_row_ticks(dram);
-    gpc_tick_t least = m->l2_round_trip + (timings ? (timings + core - 1) / core : 1);
+    gpc_tick_t way = memory_side_ticks(gpu);
+    gpc_tick_t least = m->l2_round_trip + ((timings ? timings : core) + way + core - 1) / core;
 
     if (m->dram_round_trip < least) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
-                        "dram_round_trip = %u core cycles: must be at least %llu (l2_round_trip %u and %s)",
+                        "dram_round_trip = %u core cycles: must be at least %llu (l2_round_trip %u and %s%s)",
                         m->dram_round_trip, (unsigned long long) least, m->l2_round_trip,
-                        timings ? "the DRAM timings of a closed row" : "one cycle");
+                        timings ? "the DRAM timings of a closed row" : "one cycle",
+                        way ? ", and the star to the memory side" : "");
     }
-    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings;
+    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings - way;
     return 0;
 }
 

@@ -85,6 +85,49 @@ a_store_completes_at_memory_where_the_protocol_waits_for_its_answer(void)
     CHECK(at_memory > test_fermi.l2_round_trip + 50);
 }
 
+static gpc_machine_t
+machine_without_pipeline(uint32_t model, uint32_t star_latency)
+{
+    gpc_machine_t machine = small_machine();
+    machine.dram_model = model;
+    machine.star_latency = star_latency;
+    machine.l2_round_trip = 24; /* all of it in the network */
+    machine.dram_round_trip = 200;
+    machine.l2_ports = machine.star_ports = 2; /* a fill and the request that waited for it in one cycle */
+    return machine;
+}
+
+static void
+the_round_trip_to_memory_includes_the_star(void)
+{
+    static const char *const protocols[] = {"skel-src", "skel-three-levels"};
+    static const uint32_t latencies[] = {5, 15};
+    for (uint32_t i = 0; i < 8; i++) {
+        gpc_machine_t machine = machine_without_pipeline(i / 4, latencies[i / 2 % 2]);
+        bench_t it = bench(&machine, protocols[i % 2], WORDS);
+        CHECK_EQUAL_U64(it.gpu->services[GPC_AT_BANK].pipeline_ticks, 0);
+        CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static void
+a_round_trip_that_is_too_short_for_the_star_is_an_error(void)
+{
+    gpc_machine_t machine = machine_without_pipeline(0, 50);
+    gpc_setup_t setup = {
+        .machine = &machine, .protocol = "skel-three-levels", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_gpu_t *gpu;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu),
+                 "dram_round_trip = 200 core cycles: must be at least 233 (l2_round_trip 24 and one "
+                 "cycle, and the star to the memory side)") != NULL);
+    gpc_gpu_free(gpu);
+    machine.dram_round_trip = 233;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), 0);
+    gpc_gpu_free(gpu);
+}
+
 static void
 host_writes_reach_the_copy_at_the_memory_side(void)
 {
@@ -253,6 +296,8 @@ main(void)
 {
     register_skeletons();
     RUN(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer);
+    RUN(the_round_trip_to_memory_includes_the_star);
+    RUN(a_round_trip_that_is_too_short_for_the_star_is_an_error);
     RUN(host_writes_reach_the_copy_at_the_memory_side);
     RUN(a_serving_timer_is_progress_and_a_background_timer_is_not);
     RUN(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next);
