@@ -14,9 +14,9 @@ typedef struct {
 } gpc_code_place_t;
 
 typedef struct {
-    int code;           /* 0 or a negative gpc error */
-    gpc_code_place_t place;  /* of the instruction that failed; the text does not repeat it */
-    gpc_address_t line; /* the line concerned, or GPC_NEVER; the machine adds the line's state in all controllers */
+    int code;               /* 0 or a negative gpc error */
+    gpc_code_place_t place; /* of the instruction that failed; the text does not repeat it */
+    gpc_address_t line;     /* the line concerned, or GPC_NEVER; the machine adds the line's state in all controllers */
     char text[3072];
 } gpc_failure_t;
 

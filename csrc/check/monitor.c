@@ -36,39 +36,6 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
 
 /* ---- copies: caches compared with the performed writes ----------------------------------------------------------- */
 
-/* The words of a line that are in one of the states. */
-static gpc_mask_t
-words_among(const gpc_controller_t *unit, const uint8_t *word_states, uint32_t states)
-{
-    gpc_mask_t among = GPC_NO_WORDS;
-
-    for (uint32_t word = 0; word < unit->machine->line_bytes / 4; word++) {
-        among |= (gpc_mask_t) gpc_is_among(states, word_states[word]) << word;
-    }
-    return among;
-}
-
-gpc_copy_t
-gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line)
-{
-    const gpc_watched_t *watched = &self->watched;
-    uint8_t states[GPC_MAX_LINE_WORDS];
-    gpc_copy_t copy;
-
-    if (self->over_words && gpc_word_states_at(l1, line, states, &copy.way)) {
-        copy.copies = words_among(l1, states, watched->copies);
-        copy.readable = words_among(l1, states, watched->readable);
-        copy.owned = words_among(l1, states, watched->owners);
-    } else {
-        uint8_t state = gpc_state_at(l1, line, 0, &copy.way);
-        gpc_mask_t all = gpc_all_words(l1);
-        copy.copies = gpc_is_among(watched->copies, state) ? all : GPC_NO_WORDS;
-        copy.readable = gpc_is_among(watched->readable, state) ? all : GPC_NO_WORDS;
-        copy.owned = gpc_is_among(watched->owners, state) ? all : GPC_NO_WORDS;
-    }
-    return copy;
-}
-
 /* The first masked word in which two lines differ; UINT32_MAX: none. */
 static uint32_t
 first_difference(const uint32_t *one, const uint32_t *other, gpc_mask_t mask)
@@ -112,7 +79,7 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
     uint8_t states[GPC_MAX_LINE_WORDS];
     gpc_mask_t words = gpc_all_words(bank);
     if (!self->watched.bank_is_whole && gpc_word_states_at(bank, line, states, &way)) {
-        words = words_among(bank, states, self->watched.bank_words);
+        words = gpc_monitor_words_among(bank, states, self->watched.bank_words);
     }
     self->counts.banks += words != 0;
     return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");

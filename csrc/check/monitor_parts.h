@@ -61,6 +61,8 @@ GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
 
 /* monitor.c */
+/* The words of a line that are in one of the states. */
+gpc_mask_t gpc_monitor_words_among(const gpc_controller_t *unit, const uint8_t *word_states, uint32_t states);
 gpc_copy_t gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line);
 
 static inline gpc_monitored_warp_t *

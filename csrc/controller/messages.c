@@ -2,20 +2,6 @@
 #include <string.h>
 
 #include "controller/controller.h"
-#include "controller/nodes.h"
-
-gpc_node_t
-gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
-{
-    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
-}
-
-gpc_node_t
-gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
-{
-    const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);
-    return kind ? kind->first : GPC_NO_NODE;
-}
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */
 

@@ -103,6 +103,21 @@ gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
     return mhz ? mhz : field_at(machine, places[position].standard_mhz);
 }
 
+/* ---- nodes as a controller names them ---------------------------------------------------------------------------- */
+
+gpc_node_t
+gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
+{
+    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
+}
+
+gpc_node_t
+gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
+{
+    const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);
+    return kind ? kind->first : GPC_NO_NODE;
+}
+
 static gpc_controller_t *
 only_unit(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_position_t position)
 {
