@@ -277,13 +277,32 @@ gpc_table_over(const gpc_controller_t *self, uint8_t array)
     return 0;
 }
 
+/* The step over lines under way whose line has this transaction: it would overwrite what a step within it does to the line. */
+static gpc_step_t *
+step_under_way(const gpc_controller_t *self, const gpc_mshr_t *entry)
+{
+    gpc_step_t *x = self->step;
+    while (x && !(x->table->object == GPC_OVER_LINES && x->table_number == entry->table && x->line == entry->line)) {
+        x = x->outer;
+    }
+    return x;
+}
+
 int
 gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
 {
     uint32_t high = self->mshrs.entries.state->high;
     for (gpc_index_t i = 0; i < high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
-        int status = entry->live ? cause_at(self, entry->table, cause, entry->line) : GPC_OK;
+        if (!entry->live) {
+            continue;
+        }
+        gpc_step_t *outer = step_under_way(self, entry);
+        if (outer) {
+            outer->then = cause;
+            continue;
+        }
+        int status = cause_at(self, entry->table, cause, entry->line);
         if (status) {
             return status;
         }

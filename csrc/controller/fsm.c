@@ -297,15 +297,50 @@ gpc_step_give_entry(gpc_step_t *x)
     }
 }
 
-static int
-carry_out(gpc_step_t *x, const gpc_cell_t *cell)
+/* Whether both concern the same line, a common word, the same entry or the unit. */
+static bool
+is_of_same_object(const gpc_step_t *x, const gpc_step_t *outer)
 {
-    if (needs_entry(x, cell)) {
-        int status = take_entry(x, cell->next);
-        if (status != GPC_OK) {
-            return status;
+    if (x->table_number != outer->table_number) {
+        return false;
+    }
+    switch (x->table->object) {
+        case GPC_OVER_LINES:
+            return x->line == outer->line;
+        case GPC_OVER_WORDS:
+            return x->line == outer->line && (x->mask & outer->mask) != 0;
+        case GPC_OVER_ENTRIES:
+        case GPC_OVER_UNIT:
+            break;
+    }
+    return x->slot && x->slot == outer->slot;
+}
+
+/* A cell without actions that keeps the state may come within a step of the same object: the flash of an acquire that the step completes
+ * visits all transactions. Out of line: such steps are rare. */
+__attribute__((noinline)) static int
+check_outer_steps(gpc_step_t *x, const gpc_cell_t *cell)
+{
+    if (!*cell->actions && cell->next == x->state) {
+        return GPC_OK;
+    }
+    for (const gpc_step_t *outer = x->unit->step; outer; outer = outer->outer) {
+        if (is_of_same_object(x, outer)) {
+            x->unit->failure->line = x->line;
+            return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
+                            "%s %u of %s, table %s, line 0x%llx: an action in state %s (cause %u) takes a step of the "
+                            "same object, in state %s (cause %u), whose effect its own cell would overwrite",
+                            x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name,
+                            (unsigned long long) x->line, x->table->states[outer->state].name, outer->cause,
+                            x->table->states[x->state].name, x->cause);
         }
     }
+    return GPC_OK;
+}
+
+static int
+run_actions(gpc_step_t *x, const gpc_cell_t *cell)
+{
     for (const gpc_action_t *const *action = cell->actions; *action; action++) {
         int status = (*action)->run(x);
         if (status < 0) {
@@ -321,7 +356,46 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
         x->fresh = false; /* it has had an effect */
     }
     x->fresh = false;
-    return set_state(x, cell->next);
+    return GPC_OK;
+}
+
+/* Out of line: rare. The step may end the line's transaction or free its way. */
+__attribute__((noinline)) static int
+take_then(gpc_step_t *x)
+{
+    uint8_t cause = x->then;
+    gpc_step_t later;
+
+    x->then = 0;
+    gpc_step_about_line(x->unit, &later, x->table_number, cause, x->line, GPC_NONE);
+    later.mask = gpc_all_words(x->unit);
+    later.kept = true; /* there is no message */
+    int status = gpc_fsm_look_up(&later);
+    x->way = later.way;
+    x->mshr = later.mshr;
+    return status;
+}
+
+static int
+carry_out(gpc_step_t *x, const gpc_cell_t *cell)
+{
+    gpc_controller_t *unit = x->unit;
+    int status = unit->step ? check_outer_steps(x, cell) : GPC_OK;
+
+    if (status == GPC_OK && needs_entry(x, cell)) {
+        status = take_entry(x, cell->next);
+    }
+    if (status != GPC_OK) {
+        return status;
+    }
+    x->outer = unit->step;
+    unit->step = x;
+    status = run_actions(x, cell);
+    unit->step = x->outer;
+    if (status == GPC_OK) {
+        status = set_state(x, cell->next);
+    }
+    return x->then && status == GPC_OK ? take_then(x) : status;
 }
 
 /* Coverage counts cells that execute or hold. */

@@ -207,6 +207,8 @@ struct gpc_step {
     uint8_t scope;     /* and its scope, gpc_scope_t */
     bool kept;         /* an action has taken ownership of the message (a list, a queue, a completion) */
     bool fresh;        /* the MSHR was allocated for this cell, which has had no effect yet */
+    gpc_step_t *outer; /* the step whose action takes this one, or NULL */
+    uint8_t then; /* over lines: the cause of a walk that met this line, taken once the cell has its state; 0: none */
 };
 
 /* One look-up for x->state and x->mask: classify, then the cell; repeated after a pre-event or REDO. */
@@ -216,7 +218,8 @@ GPC_MUST_CHECK int gpc_fsm_step_over_words(gpc_step_t *x);
 /* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its way).
  * Over words: one look-up per distinct (state, event) among the masked words. A message that concerns several cells is
  * split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An EVICT checks all
- * words before it moves the first, and a line without words frees its way. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
+ * words before it moves the first, and a line without words frees its way. A step that an action of another takes for the same object
+ * (line, words, entry or unit) may not act or change the state, which the outer cell would overwrite: an error. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
  * error, reported in the controller's failure with the state of both controllers. */
 static inline int
 gpc_fsm_step(gpc_step_t *x)

@@ -70,6 +70,7 @@ struct gpc_controller {
      * MSHR is free; GPC_HOLD: none, and a TIMER is set. */
     int (*end_idle)(gpc_controller_t *self);
     void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: none */
+    gpc_step_t *step;                 /* the innermost step whose actions run; NULL: none */
     uint8_t *unit_states;             /* one per table, for tables over the unit */
     uint8_t *launch_pending;          /* bit t: table t has not yet taken the begin or end of the launch */
     gpc_list_t *replay;               /* held requests whose line has changed; they precede new requests */
@@ -127,7 +128,8 @@ GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, ui
 /* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`. GPC_OK; an error;
  * or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
 GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
-/* Applies the cause to every line in a transaction, with or without a way. */
+/* Applies the cause to every line in a transaction, with or without a way; to the line of a step under way once its cell has its next
+ * state (an acquire part that an action's completion performs). */
 GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
 /* Applies the cause, named `event` whatever the line, to every line and transaction of the table. Lines without
  * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same

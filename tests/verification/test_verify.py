@@ -214,3 +214,15 @@ def test_bad_input_is_one_line_and_2():
     done = run_cli("-p", "no-l1", "--cores", "9")
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("protocol", ["gpu-drf", "gpu-hrf"])
+@pytest.mark.parametrize("sync", ["ld.acquire", "add.acquire"])
+def test_an_acquire_bars_a_fill_in_flight_of_the_line_that_it_reads(protocol, sync):
+    """The step that completes the acquire concerns the line that the acquire part visits."""
+    program = replace(
+        parse(f"0: {sync} x; ld y | 0: ld y | 1: st y 1; st.release x 1"), packed=True
+    )
+    result = explore(protocol, program, max_states=400_000)
+    assert result["complete"]
+    assert not result["violations"]
