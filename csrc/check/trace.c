@@ -72,7 +72,7 @@ note_cell(gpc_trace_t *self, const gpc_step_t *x, const gpc_cell_t *cell, uint8_
     record->cell = cell;
     record->state = x->state;
     record->event = event;
-    if (x->msg) {
+    if (gpc_has_message(x)) {
         note_message(self, record, x->msg);
     }
     if (x->way != GPC_NONE && x->unit->type->arrays[x->array].has_data) {

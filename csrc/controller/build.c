@@ -84,6 +84,17 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
     return 0;
 }
 
+/* What x->msg of a step without a message is: the place behind the pool's last message. */
+static void
+blank_message(const gpc_pool_t *messages)
+{
+    if (messages) {
+        gpc_msg_t *blank = gpc_pool_spare(messages);
+        memset(blank, 0, sizeof(*blank));
+        blank->next = blank->request = blank->lanes = blank->access = GPC_NONE;
+    }
+}
+
 int
 gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena)
 {
@@ -131,6 +142,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     }
     gpc_list_clear(self->replay);
     gpc_list_clear(&self->sent);
+    blank_message(self->messages);
     return 0;
 }
 

@@ -30,12 +30,12 @@ about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, 
                       .array = array,
                       .cause = cause,
                       .message = message,
-                      .msg = message == GPC_NONE ? NULL : gpc_msg_at(self->messages, message),
+                      .msg = gpc_msg_at(self->messages, message == GPC_NONE ? self->messages->capacity : message),
                       .line = line,
                       .way = GPC_NONE,
                       .mshr = GPC_NONE,
                       .entry = GPC_NONE};
-    x->mask = x->msg ? x->msg->mask : GPC_NO_WORDS;
+    x->mask = message == GPC_NONE ? GPC_NO_WORDS : x->msg->mask;
     if (self->arrays[array].sets) {
         x->way = gpc_tags_find(&self->arrays[array], line);
     }
@@ -118,7 +118,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 static int
 take_slot(gpc_controller_t *self, gpc_step_t *x)
 {
-    if (x->msg && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
+    if (x->message != GPC_NONE && x->mshr != GPC_NONE && gpc_is_request(self, x->msg) && is_behind(self, x)) {
         return gpc_step_hold_line(x);
     }
     x->kept = x->message == GPC_NONE;

@@ -254,7 +254,7 @@ impossible(gpc_step_t *x, uint8_t event)
         x->unit->failure, GPC_ERROR_PROTOCOL,
         "impossible transition: %s %u of %s, table %s, line 0x%llx in state %s, event %s (cause %u, from node %d)",
         x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name, (unsigned long long) x->line,
-        x->table->states[x->state].name, name, x->cause, x->msg ? (int) x->msg->source : -1);
+        x->table->states[x->state].name, name, x->cause, gpc_has_message(x) ? (int) x->msg->source : -1);
 }
 
 /* Lines and words need an MSHR before they enter a transient state. */

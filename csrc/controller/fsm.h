@@ -196,7 +196,7 @@ struct gpc_step {
     uint8_t state;        /* of the object, before the cell */
     uint8_t word;         /* over words: a word of the mask, for classify */
     gpc_index_t message;  /* or GPC_NONE. controller.c frees it unless an action keeps it */
-    gpc_msg_t *msg;       /* that message, or NULL */
+    gpc_msg_t *msg;       /* that message, or a blank one (gpc_has_message) */
     gpc_address_t line;
     gpc_mask_t mask;   /* over words: the words of this cell; else the message's */
     gpc_index_t way;   /* in the array, or GPC_NONE */

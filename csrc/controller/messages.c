@@ -33,6 +33,15 @@ gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
                         : info->fixed_bytes + payload;
 }
 
+int
+gpc_lacks_message(const gpc_step_t *x, const char *needed_to)
+{
+    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
+                    "%s %u of %s, table %s, line 0x%llx, state %s: an action has no message to %s (cause %u)",
+                    x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name,
+                    (unsigned long long) x->line, x->table->states[x->state].name, needed_to, x->cause);
+}
+
 gpc_msg_t *
 gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
 {
@@ -52,7 +61,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
     msg->line = x->line;
     msg->warp = x->warp;
     msg->scope = x->scope;
-    if (x->msg) {
+    if (gpc_has_message(x)) {
         msg->flags = x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
         msg->requester = x->msg->requester;
         msg->request = x->msg->request;
@@ -86,7 +95,7 @@ gpc_new_request(gpc_step_t *x, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
 
-    if (x->msg) {
+    if (gpc_has_message(x)) {
         gpc_carry(x, msg, x->msg->mask, x->msg->data);
         move_lanes(msg, x->msg); /* the answer returns them */
     }
@@ -97,6 +106,10 @@ gpc_msg_t *
 gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     const gpc_message_info_t *info = gpc_message_info(x->unit, type);
+    if (to == GPC_NONE) {
+        (void) gpc_lacks_message(x, "answer");
+        return gpc_pool_spare(x->unit->messages); /* gpc_send refuses it */
+    }
     gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
     gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
 
@@ -189,6 +202,9 @@ gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to)
 int
 gpc_note_accepted(gpc_step_t *x)
 {
+    if (x->message == GPC_NONE) {
+        return gpc_lacks_message(x, "accept");
+    }
     int status = GPC_OBSERVE(&x->unit->tap, ACCEPTED, accepted, x->unit, x->msg);
     x->msg->request = GPC_NONE;
     return status;

@@ -33,6 +33,9 @@ gpc_answer_pending(gpc_step_t *x, uint8_t type, int (*answer)(gpc_step_t *x, gpc
 int
 gpc_keep_pending(gpc_step_t *x)
 {
+    if (x->message == GPC_NONE) {
+        return gpc_lacks_message(x, "keep");
+    }
     gpc_list_push(gpc_step_pending(x), x->unit->messages, x->message);
     x->kept = true;
     return GPC_OK;

@@ -159,6 +159,13 @@ gpc_record_own(const gpc_step_t *x, uint32_t histogram, uint64_t value)
     gpc_histogram_add(&x->unit->own_histograms[histogram], value);
 }
 
+static inline bool
+gpc_has_message(const gpc_step_t *x)
+{
+    return x->message != GPC_NONE;
+}
+/* The error of an action that needs a message in a step that has none. */
+int gpc_lacks_message(const gpc_step_t *x, const char *needed_to);
 /* Call before the L1 completes a store that is not yet performed: the core's current request. From now on the store is identified
  * by core and word: it has no request, so messages sent on its behalf carry GPC_NONE. The core's loads may read it; the
  * release part and the end of the launch must wait until it is performed. */
@@ -171,6 +178,9 @@ GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
+    if (message == GPC_NONE) {
+        return gpc_lacks_message(x, "perform");
+    }
     return GPC_OBSERVE(&x->unit->tap, PERFORMED, performed, x->unit, gpc_msg_at(x->unit->messages, message), until);
 }
 /* The state of a line (or word) in table 0; *way: its way, or GPC_NONE. */

@@ -3,7 +3,7 @@
 static bool
 is_in_hand(const gpc_step_t *x)
 {
-    return x->msg && gpc_is_request(x->unit, x->msg);
+    return gpc_has_message(x) && gpc_is_request(x->unit, x->msg);
 }
 
 gpc_index_t

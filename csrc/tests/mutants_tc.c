@@ -130,7 +130,7 @@ static gpc_event_id_t
 timestamp_not_compared(const gpc_step_t *x)
 {
     gpc_event_id_t event = mutant_base_event(x);
-    bool timed = x->msg && mutant_message_field(x, x->msg, "timestamp") != 0;
+    bool timed = gpc_has_message(x) && mutant_message_field(x, x->msg, "timestamp") != 0;
     if (!mutant_state_is(x, "P") || !timed || (event & 0x80)) {
         return event;
     }

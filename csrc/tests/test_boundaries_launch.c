@@ -194,7 +194,7 @@ static flags_t flags;
 static void
 note_flags(const gpc_step_t *x, uint32_t at, bool is_load, bool is_store)
 {
-    bool flagged = x->msg && x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
+    bool flagged = gpc_has_message(x) && x->msg->flags & GPC_MSG_FLAG_READ_ONLY;
     flags.flagged[at] += is_load && flagged;
     flags.plain[at] += is_load && !flagged;
     flags.stores_flagged += is_store && flagged;

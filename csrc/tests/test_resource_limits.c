@@ -489,6 +489,90 @@ a_message_without_room_is_refused_when_it_is_sent(void)
     end(&bench);
 }
 
+/* A copy of the lines' table in which a load of a line in V, or another event, does what a test plants. */
+typedef struct {
+    gpc_protocol_t protocol;
+    gpc_controller_type_t type;
+    gpc_table_t table;
+    gpc_cell_t cells[64];
+} planted_t;
+
+static void
+plant(planted_t *self, const char *event, const gpc_action_t *action)
+{
+    self->protocol = prototype_limits;
+    self->type = *prototype_limits.controllers[LIMITS_LINES];
+    self->table = *self->type.tables[0];
+    size_t cells = (size_t) self->table.num_states * self->table.num_events;
+    REQUIRE(cells <= GPC_COUNT_OF(self->cells));
+    memcpy(self->cells, self->table.cells, cells * sizeof(*self->cells));
+    for (uint8_t e = 0; e < self->table.num_events; e++) {
+        if (strcmp(self->table.events[e].name, event) == 0) {
+            uint8_t v = bench_state(&self->table, "LINE_V");
+            self->cells[v * self->table.num_events + e] =
+                (gpc_cell_t){.kind = GPC_CELL_GO, .next = v, .actions = {action, NULL}};
+        }
+    }
+    self->table.cells = self->cells;
+    self->type.tables[0] = &self->table;
+    self->protocol.controllers[0] = &self->type;
+}
+
+GPC_ACTION(act_evict_own, "planted: the line of this step leaves by a step of its own")
+{
+    return gpc_controller_line(x->unit, 0, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
+}
+
+static void
+a_step_within_a_step_of_its_own_line_is_an_error_that_names_both(void)
+{
+    planted_t planted;
+    bench_t bench;
+
+    plant(&planted, "LINE_LOAD", act_evict_own);
+    begin_with(&bench, &planted.protocol, 0, 4);
+    (void) bench_place(&bench, 0, 0, A, "LINE_V");
+    gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 1);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_ERROR_PROTOCOL);
+    CHECK(strstr(bench.failure.text, "line 0x1000: an action in state LINE_V (cause 0)") != NULL);
+    CHECK(strstr(bench.failure.text, "takes a step of the same object, in state LINE_V (cause") != NULL);
+    CHECK(bench.unit.step == NULL);
+    gpc_pool_give(&bench.messages, load);
+    end(&bench);
+}
+
+GPC_ACTION(act_hit_without_a_message, "planted: completes what is not there")
+{
+    return gpc_complete(x, x->message, gpc_line_words(x), x->msg->mask == 0);
+}
+
+GPC_ACTION(act_answer_without_a_message, "planted: answers what is not there")
+{
+    return gpc_send(x, gpc_new_answer(x, x->message, LIMITS_ACK));
+}
+
+GPC_ACTION(act_keep_no_message, "planted: keeps what is not there")
+{
+    return gpc_keep_pending(x);
+}
+
+static void
+an_action_without_the_message_that_it_needs_is_an_error(void)
+{
+    const gpc_action_t *const actions[] = {act_hit_without_a_message, act_answer_without_a_message,
+                                           act_keep_no_message};
+    for (size_t i = 0; i < GPC_COUNT_OF(actions); i++) {
+        planted_t planted;
+        bench_t bench;
+        plant(&planted, "LINE_EVICT", actions[i]);
+        begin_with(&bench, &planted.protocol, 0, 4);
+        (void) bench_place(&bench, 0, 0, A, "LINE_V");
+        CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_ERROR_PROTOCOL);
+        CHECK(strstr(bench.failure.text, "an action has no message to") != NULL);
+        end(&bench);
+    }
+}
+
 /* ---- variants ------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -531,5 +615,7 @@ main(void)
     RUN(an_option_selects_other_sizes_of_messages);
     RUN(public_sizes_round_operands_up_and_replace_the_header);
     RUN(a_message_without_room_is_refused_when_it_is_sent);
+    RUN(a_step_within_a_step_of_its_own_line_is_an_error_that_names_both);
+    RUN(an_action_without_the_message_that_it_needs_is_an_error);
     return harness_end();
 }
