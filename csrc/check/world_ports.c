@@ -117,11 +117,11 @@ port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
 }
 
 static int
-port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit, uint32_t extra)
 {
     gpc_world_t *self = world;
     const gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
-    (void) hit;
+    (void) hit, (void) extra;
 
     if (msg->access != GPC_WORLD_NO_THREAD) {
         uint32_t number = msg->access / GPC_WORLD_MAX_OPS, op = msg->access % GPC_WORLD_MAX_OPS;

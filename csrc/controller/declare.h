@@ -53,8 +53,9 @@ typedef struct {
     int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
     /* Completes the words of message->mask of the core's request; the request is complete when all of its words are.
      * words: the line, for a load; atomics have their old values in the lane list. Takes ownership of the message. `hit`: with the
-     * L1's hit latency, else with the latency of an arrived answer. */
-    int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit);
+     * L1's hit latency, else with the latency of an arrived answer. extra: further core cycles. */
+    int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit,
+                    uint32_t extra);
     /* Fetches the line from memory, which answers the unit with a FILL whose fields[0] is the note. */
     int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
     /* Whether the memory's queue for the line has room; an entry queries it before it fetches or writes, since only requests wait for it
@@ -121,6 +122,8 @@ typedef struct {
     /* Sets and ways, from machine and options; NULL: those of the machine for the position. */
     void (*geometry)(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
     bool has_data;
+    /* Core cycles that a hit in this array takes beyond the L1's hit latency (gpc_complete_from), from machine and options; NULL: 0. */
+    uint32_t (*extra)(const gpc_machine_t *machine, const int64_t *options);
 } gpc_array_info_t;
 
 /* A pool of entries with a state each: a store buffer, a FIFO, a write-back buffer, a queue. */

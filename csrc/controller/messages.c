@@ -228,15 +228,32 @@ gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycl
     return GPC_OBSERVE(&x->unit->tap, PERFORMED, performed, x->unit, &store, until);
 }
 
-int
-gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
+static int
+complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit, uint32_t extra)
 {
     gpc_controller_t *unit = x->unit;
+    if (request == GPC_NONE) {
+        return gpc_lacks_message(x, "complete");
+    }
     if (request == x->message) {
         x->kept = true;
     }
     int status = GPC_OBSERVE(&unit->tap, COMPLETED, completed, unit, gpc_msg_at(unit->messages, request), words, hit);
-    return status ? status : unit->ports->complete(unit->world, unit, request, words, hit);
+    return status ? status : unit->ports->complete(unit->world, unit, request, words, hit, extra);
+}
+
+int
+gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
+{
+    return complete(x, request, words, hit, 0);
+}
+
+int
+gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array)
+{
+    const gpc_controller_t *unit = x->unit;
+    const gpc_array_info_t *info = &unit->type->arrays[array];
+    return complete(x, request, words, true, info->extra ? info->extra(unit->machine, unit->options) : 0);
 }
 
 int

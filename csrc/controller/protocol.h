@@ -301,6 +301,8 @@ GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint3
 /* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */
 GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, uint64_t note);
 GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
+/* A hit in that array, which may declare extra cycles (a write cache behind the L1). */
+GPC_MUST_CHECK int gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array);
 /* Frees a message and its lane list. */
 void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
 /* Copies the words of mask from `from` to `to`. */

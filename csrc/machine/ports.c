@@ -172,14 +172,14 @@ port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
 }
 
 static int
-port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit, uint32_t extra)
 {
     gpc_gpu_t *gpu = world;
     gpc_cycle_t late =
         gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core clock edges: the next edge */
 
     return gpc_cores_complete(&gpu->cores, l1->index, message, words,
-                              (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late);
+                              (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
 }
 
 static int

@@ -100,11 +100,11 @@ bench_send(void *world, gpc_controller_t *from, gpc_index_t message)
 }
 
 static inline int
-bench_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit)
+bench_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit, uint32_t extra)
 {
     bench_world_t *self = world;
     const gpc_msg_t *msg = gpc_msg_at(l1->messages, message);
-    (void) words, (void) hit;
+    (void) words, (void) hit, (void) extra;
     self->completions++;
     self->completed_twice |= self->completed_mask & msg->mask;
     self->completed_mask |= msg->mask;

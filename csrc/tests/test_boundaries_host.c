@@ -62,7 +62,8 @@ register_write_cache(void)
     protocol = gpc_protocol_no_coherence;
     l1 = *protocol.controllers[0];
     table = *l1.tables[0];
-    l1.arrays[WRITE_CACHE] = (gpc_array_info_t){"write cache", baseline_l1_line_described, sets_of_four, true};
+    l1.arrays[WRITE_CACHE] = (gpc_array_info_t){
+        .name = "write cache", .line = baseline_l1_line_described, .geometry = sets_of_four, .has_data = true};
     l1.tables[1] = &table;
     l1.object_of[1] = WRITE_CACHE;
     protocol.id = "write-cache";

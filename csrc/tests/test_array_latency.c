@@ -1,0 +1,95 @@
+/* test_array_latency.c: does a hit in an array take the extra cycles that the array declares, on a machine? */
+#include "gpu_bench.h"
+#include "own_registry.h"
+#include "protocols/baseline/baseline.h"
+
+/* no-coh whose hits complete from array 0, which declares `extra` cycles. */
+static uint32_t extra;
+static gpc_protocol_t protocol;
+static gpc_controller_type_t l1;
+static gpc_table_t table;
+static gpc_cell_t cells[64];
+
+static uint32_t
+declared_extra(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) machine, (void) options;
+    return extra;
+}
+
+GPC_ACTION(act_hit_in_array_0, "complete the load with the array's latency")
+{
+    return gpc_complete_from(x, x->message, gpc_line_words(x), 0);
+}
+
+static uint8_t
+number_of(const char *name, bool of_event)
+{
+    uint8_t n = 0;
+    while (strcmp(of_event ? table.events[n].name : table.states[n].name, name) != 0) {
+        n++;
+    }
+    return n;
+}
+
+static void
+register_slow_array(void)
+{
+    protocol = gpc_protocol_no_coherence;
+    l1 = *protocol.controllers[0];
+    table = *l1.tables[0];
+    REQUIRE((size_t) table.num_states * table.num_events <= GPC_COUNT_OF(cells));
+    memcpy(cells, table.cells, (size_t) table.num_states * table.num_events * sizeof(*cells));
+    uint8_t v = number_of("L1_V", false);
+    cells[v * table.num_events + number_of("L1_LOAD", true)] =
+        (gpc_cell_t){.kind = GPC_CELL_GO, .next = v, .actions = {act_hit_in_array_0}};
+    table.cells = cells;
+    l1.tables[0] = &table;
+    l1.arrays[0].extra = declared_extra;
+    protocol.id = "slow-array";
+    protocol.controllers[0] = &l1;
+    register_own(&protocol);
+    register_own(&gpc_protocol_no_coherence);
+}
+
+/* Core cycles from the issue of a load that hits to the issue of its first use. */
+static uint32_t
+hit_to_use(const char *id)
+{
+    static const gpc_instruction_t program[] = {
+        OP(LOAD, R1, CONSTANT(0), NONE),
+        OP(MOVE, R2, R1, NONE),
+        SPECIAL(R0, CLOCK),
+        OP(LOAD, R1, CONSTANT(0), NONE),
+        OP(MOVE, R2, R1, NONE),
+        SPECIAL(R3, CLOCK),
+        OP(STORE, NONE, CONSTANT(9), R0),
+        OP(STORE, NONE, CONSTANT(10), R3),
+        EXIT,
+    };
+    uint32_t begin = 0, end = 0;
+    bench_t it = bench(&test_fermi, id, 1024);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &begin), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &end), 0);
+    gpc_gpu_free(it.gpu);
+    return end - begin;
+}
+
+static void
+a_hit_takes_the_extra_cycles_of_its_array(void)
+{
+    uint32_t plain = hit_to_use("no-coh");
+    CHECK_EQUAL_U64(plain - 2, test_fermi.l1_latency);
+    for (extra = 0; extra <= 15; extra += 5) {
+        CHECK_EQUAL_U64(hit_to_use("slow-array"), plain + extra);
+    }
+}
+
+int
+main(void)
+{
+    register_slow_array();
+    RUN(a_hit_takes_the_extra_cycles_of_its_array);
+    return harness_end();
+}
