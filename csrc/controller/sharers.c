@@ -8,16 +8,6 @@ gpc_sharers(const gpc_step_t *x)
     return (gpc_nodeset_t *) (void *) (fields + info->offset);
 }
 
-void
-gpc_add_pending_sharers(const gpc_step_t *x)
-{
-    gpc_nodeset_t *sharers = gpc_sharers(x);
-    GPC_FOR_PENDING(x, waiting)
-    {
-        gpc_nodeset_add(sharers, waiting->source);
-    }
-}
-
 int
 gpc_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
 {
@@ -41,7 +31,11 @@ GPC_SHARED_ACTION(act_add_sharer, "add the sender to the sharer list")
 
 GPC_SHARED_ACTION(act_add_readers, "add all pending requesters to the sharer list")
 {
-    gpc_add_pending_sharers(x);
+    gpc_nodeset_t *sharers = gpc_sharers(x);
+    GPC_FOR_PENDING(x, waiting)
+    {
+        gpc_nodeset_add(sharers, waiting->source);
+    }
     return GPC_OK;
 }
 

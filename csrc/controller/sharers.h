@@ -21,7 +21,6 @@ gpc_others_share(const gpc_step_t *x)
     gpc_nodeset_t others = gpc_other_sharers(x);
     return gpc_nodeset_count(&others) > 0;
 }
-void gpc_add_pending_sharers(const gpc_step_t *x); /* senders of all pending messages */
 /* Sends one message of the type, which names no request, to every node of the set. */
 GPC_MUST_CHECK int gpc_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
 

@@ -429,16 +429,6 @@ gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *a
     return end_of_barrier(self, core, *released, parts);
 }
 
-uint64_t
-gpc_order_barrier_waiting(const gpc_order_t *self, uint32_t core, uint32_t block)
-{
-    uint64_t waiting = 0;
-    for (uint32_t id = 0; id < GPC_NAMED_BARRIERS; id++) {
-        waiting |= barrier_at(self, core, block, id)->waiting;
-    }
-    return waiting;
-}
-
 void
 gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps)
 {

@@ -117,8 +117,6 @@ int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
  * too many threads arrive. */
 GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival,
                                      uint64_t *released, gpc_cycle_t *until);
-/* Warps of the block that wait at any of its barriers. */
-uint64_t gpc_order_barrier_waiting(const gpc_order_t *self, uint32_t core, uint32_t block);
 void gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps);
 
 #endif
