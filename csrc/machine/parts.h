@@ -48,7 +48,7 @@ typedef enum { GPC_INTERCONNECT, GPC_STAR, GPC_NUM_LINKS } gpc_links_t;
 typedef struct {
     gpc_clock_t clock;
     uint8_t ports[GPC_NUM_LINKS]; /* to each of the machine's networks, in each direction */
-    gpc_tick_t pipeline_ticks;    /* from a step to its messages at the network */
+    gpc_tick_t pipeline_ticks;    /* from a step to its answers at the network; requests leave at once */
     uint32_t pipeline_stages;     /* the same in whole cycles of the clock */
     uint8_t inputs;               /* taken per cycle; 0: each when it arrives */
     uint8_t needs_room;           /* bit n: a request is taken only if the outbox of network n has room */

@@ -86,7 +86,7 @@ a_store_completes_at_memory_where_the_protocol_waits_for_its_answer(void)
 }
 
 static gpc_machine_t
-machine_without_pipeline(uint32_t model, uint32_t star_latency)
+machine_with_star(uint32_t model, uint32_t star_latency)
 {
     gpc_machine_t machine = small_machine();
     machine.dram_model = model;
@@ -103,9 +103,13 @@ the_round_trip_to_memory_includes_the_star(void)
     static const char *const protocols[] = {"skel-src", "skel-three-levels"};
     static const uint32_t latencies[] = {5, 15};
     for (uint32_t i = 0; i < 8; i++) {
-        gpc_machine_t machine = machine_without_pipeline(i / 4, latencies[i / 2 % 2]);
+        gpc_machine_t machine = machine_with_star(i / 4, latencies[i / 2 % 2]);
         bench_t it = bench(&machine, protocols[i % 2], WORDS);
-        CHECK_EQUAL_U64(it.gpu->services[GPC_AT_BANK].pipeline_ticks, 0);
+        CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
+        gpc_gpu_free(it.gpu);
+        machine.l2_round_trip = 60; /* an L2 with a pipeline, which requests to the memory side do not pay */
+        it = bench(&machine, protocols[i % 2], WORDS);
+        CHECK(it.gpu->services[GPC_AT_BANK].pipeline_ticks > 0);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
         gpc_gpu_free(it.gpu);
     }
@@ -114,7 +118,7 @@ the_round_trip_to_memory_includes_the_star(void)
 static void
 a_round_trip_that_is_too_short_for_the_star_is_an_error(void)
 {
-    gpc_machine_t machine = machine_without_pipeline(0, 50);
+    gpc_machine_t machine = machine_with_star(0, 50);
     gpc_setup_t setup = {
         .machine = &machine, .protocol = "skel-three-levels", .rule = GPC_RULE_DEFAULT, .budget = 1000};
     gpc_gpu_t *gpu;
