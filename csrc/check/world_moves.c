@@ -375,7 +375,7 @@ carry_out(gpc_world_t *self, const gpc_move_t *move)
         case GPC_MOVE_BACKGROUND:
             return take_from(self, &self->state->background, move->position);
         case GPC_MOVE_ENTRY: {
-            int status = gpc_part_turn(&self->controllers[move->a].parts[move->b]);
+            int status = gpc_part_serve_ready(&self->controllers[move->a].parts[move->b]);
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
         case GPC_MOVE_TIME:

@@ -91,7 +91,7 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
 }
 
 static int
-port_turn(void *world, gpc_controller_t *unit)
+port_schedule(void *world, gpc_controller_t *unit)
 {
     (void) world, (void) unit;
     return GPC_OK; /* ready entries and replayed requests are moves of every state */
@@ -207,7 +207,7 @@ const gpc_ports_t gpc_world_ports = {
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,
-    .turn = port_turn,
+    .schedule = port_schedule,
     .room = port_room,
     .wake_warp = port_wake_warp,
     .complete = port_complete,

@@ -135,7 +135,7 @@ is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
 }
 
 static int
-take_turn(gpc_controller_t *self, gpc_index_t message)
+serve(gpc_controller_t *self, gpc_index_t message)
 {
     if (gpc_msg_at(self->messages, message)->fields[0] == GPC_TIMER_IDLE &&
         *self->idle_timer <= self->ports->now(self->world)) {
@@ -183,7 +183,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     }
     uint8_t table = table_of(self, message);
     if (is_turn(self, msg, table)) {
-        return take_turn(self, message);
+        return serve(self, message);
     }
     int status = dispatch(self, table, message);
     if (status == GPC_OK && is_request) {
@@ -214,7 +214,7 @@ gpc_replay_list(gpc_step_t *x, gpc_list_t *list)
         return GPC_OK;
     }
     gpc_list_append(unit->replay, unit->messages, list);
-    return unit->ports->turn(unit->world, unit);
+    return unit->ports->schedule(unit->world, unit);
 }
 
 /* ---- causes without a message -------------------------------------------------------------------------------------------------- */

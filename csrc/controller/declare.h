@@ -45,7 +45,7 @@ typedef struct {
     int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
                    gpc_timer_t kind);
     /* Schedules the unit for the next edge of its clock: ready entries act, held requests are retried. */
-    int (*turn)(void *world, gpc_controller_t *unit);
+    int (*schedule)(void *world, gpc_controller_t *unit);
     /* Whether the unit's outbox has room for another message on the network; a drain queries it before it sends. The unit is
      * scheduled when messages leave a full outbox. */
     bool (*room)(const void *world, const gpc_controller_t *unit, uint8_t network);

@@ -151,7 +151,7 @@ gpc_part_ready(gpc_part_t *part, gpc_index_t entry)
         return GPC_OK;
     }
     push_ready(part, entry);
-    return unit->ports->turn(unit->world, unit);
+    return unit->ports->schedule(unit->world, unit);
 }
 
 bool

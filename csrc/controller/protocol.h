@@ -115,9 +115,9 @@ GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t messa
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a transaction, or there is
  * none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
-GPC_MUST_CHECK int gpc_part_turn(gpc_part_t *part);
+GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);
 /* A cycle of the unit's clock: each part's ready entries take as many steps as the part declares. GPC_HELD_QUEUE: all were refused. */
-GPC_MUST_CHECK int gpc_controller_turn(gpc_controller_t *self);
+GPC_MUST_CHECK int gpc_controller_serve_ready(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line in table `table`, also for actions of another table. The message (or GPC_NONE) is

@@ -158,8 +158,8 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
                                        const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
-void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core);        /* prefetches the core's state before its cycle */
-GPC_MUST_CHECK int gpc_cores_turn(gpc_cores_t *self, uint32_t core); /* simulates one cycle of one core */
+void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core);         /* prefetches the core's state before its cycle */
+GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core); /* simulates one cycle of one core */
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
  * list holds the old values. The request is complete in `delay` core cycles. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,

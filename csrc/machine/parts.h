@@ -23,8 +23,8 @@
 
 /* Queues and schedule of a controller; in the arena. */
 typedef struct {     /* the members that every turn reads come first */
-    gpc_tick_t turn; /* tick of its scheduled turn; GPC_NEVER: none */
-    gpc_tick_t outbox_turn;
+    gpc_tick_t wake; /* tick of its scheduled turn; GPC_NEVER: none */
+    gpc_tick_t outbox_wake;
     gpc_tick_t taken; /* tick of its last input (a bank takes no more at this tick); GPC_NEVER: none yet */
     gpc_tick_t acted; /* tick of the last steps of its ready entries (once per cycle); GPC_NEVER: none yet */
     gpc_list_t inbox; /* fills and timers */
@@ -140,7 +140,7 @@ struct gpc_gpu {
     gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
     gpc_controller_t **l1s;        /* owned; [cores] */
     gpc_node_queues_t *queues;     /* [nodes] */
-    gpc_tick_t *core_turns;        /* [cores] */
+    gpc_tick_t *core_wakes;        /* [cores] */
     gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
@@ -221,8 +221,8 @@ int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
 gpc_cycle_t gpc_gpu_hook_now(void *world);
 /* Events for controllers. */
-GPC_MUST_CHECK int gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node);
-GPC_MUST_CHECK int gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node);
+GPC_MUST_CHECK int gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node);
+GPC_MUST_CHECK int gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node);
 /* ports.c */
 GPC_MUST_CHECK int gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message); /* an event of a controller */
 void gpc_gpu_drop_background_timers(gpc_gpu_t *gpu); /* when no other events are left */

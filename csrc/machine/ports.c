@@ -157,7 +157,7 @@ port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t 
 }
 
 static int
-port_turn(void *world, gpc_controller_t *unit)
+port_schedule(void *world, gpc_controller_t *unit)
 {
     gpc_gpu_t *gpu = world;
     return gpc_gpu_schedule_controller(gpu, unit->node, tick_now(gpu));
@@ -308,7 +308,7 @@ const gpc_ports_t gpc_gpu_ports = {
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,
-    .turn = port_turn,
+    .schedule = port_schedule,
     .room = gpc_gpu_has_room,
     .wake_warp = port_wake_warp,
     .complete = port_complete,

@@ -26,10 +26,10 @@ gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
     if (tick == queues->taken && service->inputs) {
         tick += service->clock.period;
     }
-    if (queues->turn <= tick) {
+    if (queues->wake <= tick) {
         return GPC_OK;
     }
-    queues->turn = tick;
+    queues->wake = tick;
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CONTROLLER, GPC_PRIORITY_CONTROLLER, node, 0);
 }
 
@@ -37,10 +37,10 @@ static int
 schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
-    if (queues->outbox_turn <= tick) {
+    if (queues->outbox_wake <= tick) {
         return GPC_OK;
     }
-    queues->outbox_turn = tick;
+    queues->outbox_wake = tick;
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, GPC_PRIORITY_OUTBOX, node, 0);
 }
 
@@ -54,10 +54,10 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
     if (tick < tick_now(gpu)) { /* scheduled between two edges, for the cycle whose edge has passed */
         tick = gpc_clock_edge(gpu->core_clock, tick_now(gpu));
     }
-    if (gpu->core_turns[core] <= tick) {
+    if (gpu->core_wakes[core] <= tick) {
         return GPC_OK;
     }
-    gpu->core_turns[core] = tick;
+    gpu->core_wakes[core] = tick;
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CORE, GPC_PRIORITY_CORE, core, 0);
 }
 
@@ -217,12 +217,12 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 int
-gpc_gpu_outbox_turn(gpc_gpu_t *gpu, gpc_node_t node)
+gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    if (gpu->queues[node].outbox_turn != tick_now(gpu)) {
+    if (gpu->queues[node].outbox_wake != tick_now(gpu)) {
         return GPC_OK; /* an earlier turn took its place */
     }
-    gpu->queues[node].outbox_turn = GPC_NEVER;
+    gpu->queues[node].outbox_wake = GPC_NEVER;
     int status = drain_outbox(gpu, node);
     return status ? status : after_drain(gpu, node);
 }
@@ -385,7 +385,7 @@ serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
     gpc_controller_t *unit = &gpu->controllers[node];
 
     if (queues->acted != tick_now(gpu)) {
-        int status = gpc_controller_turn(unit);
+        int status = gpc_controller_serve_ready(unit);
         if (status != GPC_OK) {
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
@@ -396,7 +396,7 @@ serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
 }
 
 static int
-take_turn(gpc_gpu_t *gpu, gpc_node_t node)
+serve(gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
     bool served = false;
@@ -432,12 +432,12 @@ take_turn(gpc_gpu_t *gpu, gpc_node_t node)
 /* Whether the controller may act without an event: now is an edge of its clock, and no turn is scheduled at this tick
  * or was taken at it. */
 static bool
-may_turn_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
+may_serve_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_tick_t now = tick_now(gpu);
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
-    return queues->turn > now && (!service->inputs || queues->taken != now) && gpc_clock_past(service->clock, now) == 0;
+    return queues->wake > now && (!service->inputs || queues->taken != now) && gpc_clock_past(service->clock, now) == 0;
 }
 
 /* An L1 takes an arriving message immediately; others act after all arrivals of this tick, because fills go first. */
@@ -446,22 +446,22 @@ gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network)
 {
     gpc_gpu_t *gpu = world;
     gpu->queues[node].inputs |= (uint8_t) (1u << network);
-    if (!gpc_gpu_service(gpu, node)->inputs && may_turn_at_once(gpu, node)) {
-        return take_turn(gpu, node);
+    if (!gpc_gpu_service(gpu, node)->inputs && may_serve_at_once(gpu, node)) {
+        return serve(gpu, node);
     }
     return gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
 }
 
 int
-gpc_gpu_controller_turn(gpc_gpu_t *gpu, gpc_node_t node)
+gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
 
-    if (queues->turn != tick_now(gpu)) {
+    if (queues->wake != tick_now(gpu)) {
         return GPC_OK; /* an earlier turn took its place */
     }
-    queues->turn = GPC_NEVER;
-    return take_turn(gpu, node);
+    queues->wake = GPC_NEVER;
+    return serve(gpu, node);
 }
 
 int
@@ -502,7 +502,7 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
         return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, node, message);
     }
     gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
-    return may_turn_at_once(gpu, node) ? take_turn(gpu, node) : gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
+    return may_serve_at_once(gpu, node) ? serve(gpu, node) : gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
 }
 
 int

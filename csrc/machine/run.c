@@ -98,15 +98,15 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     switch ((gpc_event_kind_t) event->kind) {
         case GPC_EVENT_CORE:
-            if (gpu->core_turns[event->target] != event->tick) {
+            if (gpu->core_wakes[event->target] != event->tick) {
                 return 0; /* an earlier turn took its place */
             }
-            gpu->core_turns[event->target] = GPC_NEVER;
-            return gpc_cores_turn(&gpu->cores, event->target);
+            gpu->core_wakes[event->target] = GPC_NEVER;
+            return gpc_cores_cycle(&gpu->cores, event->target);
         case GPC_EVENT_CONTROLLER:
-            return gpc_gpu_controller_turn(gpu, (gpc_node_t) event->target);
+            return gpc_gpu_controller_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_OUTBOX:
-            return gpc_gpu_outbox_turn(gpu, (gpc_node_t) event->target);
+            return gpc_gpu_outbox_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
             return gpc_network_event(&gpu->links[GPC_INTERCONNECT], event);
@@ -251,7 +251,7 @@ note_drained(gpc_gpu_t *gpu)
 }
 
 static int
-after_core_turn(gpc_gpu_t *gpu, uint32_t core)
+after_core_cycle(gpc_gpu_t *gpu, uint32_t core)
 {
     if (gpu->ends) {
         return send_kernel_end(gpu, core);
@@ -329,7 +329,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
             return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
         }
         if (event.kind == GPC_EVENT_CORE) { /* warps end only in turns of their cores */
-            status = after_core_turn(gpu, event.target);
+            status = after_core_cycle(gpu, event.target);
             if (status) {
                 return status;
             }

@@ -12,7 +12,7 @@ enum { BENCH_MESSAGES = 64 };
 
 typedef struct {
     gpc_cycle_t now, woken_at;
-    uint32_t wakes, turns, broadcasts, sends, completions, lanes_completed;
+    uint32_t wakes, schedules, broadcasts, sends, completions, lanes_completed;
     gpc_nodeset_t broadcast_to;
     uint8_t sent_type; /* of the last message */
     gpc_mask_t sent_mask;
@@ -62,10 +62,10 @@ bench_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t
 }
 
 static inline int
-bench_turn(void *world, gpc_controller_t *unit)
+bench_schedule(void *world, gpc_controller_t *unit)
 {
     (void) unit;
-    ((bench_world_t *) world)->turns++;
+    ((bench_world_t *) world)->schedules++;
     return GPC_OK;
 }
 
@@ -115,7 +115,7 @@ bench_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uin
 
 static const gpc_ports_t bench_ports = {.now = bench_now,
                                         .wake_at = bench_wake_at,
-                                        .turn = bench_turn,
+                                        .schedule = bench_schedule,
                                         .room = bench_room,
                                         .broadcast = bench_broadcast,
                                         .send = bench_send,

@@ -309,12 +309,12 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK); /* it is ready already */
-    CHECK_EQUAL_U64(bench.world.turns, 3);
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.schedules, 3);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 2);
     CHECK_EQUAL_U64(part->states[third], E_SENT);
     CHECK_EQUAL_U64(part->states[second], E_OPEN);
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 3);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
     bench_end(&bench);
@@ -330,11 +330,11 @@ a_refused_entry_stays_first_and_is_retried(void)
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
     bench.world.full = true;
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_HELD_QUEUE);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(part->ready->head, first);
     CHECK_EQUAL_U64(part->ready->tail, second);
     bench.world.full = false;
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 2);
     bench_end(&bench);
 }
@@ -352,7 +352,7 @@ an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
     gpc_part_give(part, entries[2]);
     gpc_part_give(part, entries[0]);
     CHECK_EQUAL_U64(*bench.unit.ready, 1);
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, B);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
     bench_end(&bench);
@@ -370,14 +370,14 @@ an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, other), GPC_OK);
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy));
     CHECK_EQUAL_U64(bench.world.noted, B); /* the next entry has acted */
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy)); /* it waits */
     CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
     CHECK(gpc_part_is_ready(part, busy));
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, A);
     CHECK_EQUAL_U64(bench.world.sends, 2);
     bench_end(&bench);
@@ -395,8 +395,8 @@ an_entry_waits_where_its_step_of_the_lines_table_does(void)
         part->states[entries[i]] = E_SENT;
         CHECK_EQUAL_I64(gpc_part_ready(part, entries[i]), GPC_OK);
     }
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
-    CHECK_EQUAL_I64(gpc_controller_turn(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
     CHECK_EQUAL_U64(part->states[entries[0]], E_SENT);
     gpc_part_give(part, entries[1]); /* while it waits */
@@ -463,7 +463,7 @@ a_list_of_the_units_own_is_taken_again_in_order(void)
     gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
     gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_LOAD, B));
     CHECK_EQUAL_I64(gpc_controller_unit(&bench.unit, UNIT, GPC_MSG_RELEASE, GPC_NONE), GPC_OK);
-    CHECK_EQUAL_U64(bench.world.turns, 1);
+    CHECK_EQUAL_U64(bench.world.schedules, 1);
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);

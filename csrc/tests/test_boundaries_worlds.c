@@ -133,7 +133,7 @@ entries_act_once_a_cycle_however_many_turns_a_unit_has_in_it(void)
         CHECK_EQUAL_I64(gpc_part_ready(part, entry), GPC_OK);
     }
     CHECK_EQUAL_I64(gpc_gpu_arrived(it.gpu, 0, 1), GPC_OK);
-    CHECK_EQUAL_I64(gpc_gpu_controller_turn(it.gpu, 0), GPC_OK);
+    CHECK_EQUAL_I64(gpc_gpu_controller_event(it.gpu, 0), GPC_OK);
     CHECK_EQUAL_U64(part->ready->count, 2);
     CHECK_EQUAL_I64(gpc_gpu_arrived(it.gpu, 0, 1), GPC_OK);
     CHECK_EQUAL_U64(part->ready->count, 2);

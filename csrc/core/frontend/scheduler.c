@@ -204,7 +204,7 @@ note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 }
 
 int
-gpc_cores_turn(gpc_cores_t *self, uint32_t core_index)
+gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_cycle_t now = self->hooks.now(self->hooks.world);

@@ -1,8 +1,8 @@
-/* turns.c: ready entries of parts act, each in a step of its table. */
+/* ready.c: ready entries of parts act, each in a step of its table. */
 #include "controller/controller.h"
 
 int
-gpc_part_turn(gpc_part_t *part)
+gpc_part_serve_ready(gpc_part_t *part)
 {
     gpc_list_t *ready = part->ready;
     gpc_index_t entry = ready->head;
@@ -19,7 +19,7 @@ gpc_part_turn(gpc_part_t *part)
 }
 
 int
-gpc_controller_turn(gpc_controller_t *self)
+gpc_controller_serve_ready(gpc_controller_t *self)
 {
     int result = GPC_HELD_QUEUE;
 
@@ -28,7 +28,7 @@ gpc_controller_turn(gpc_controller_t *self)
         uint32_t steps = self->type->parts[i].steps ? self->type->parts[i].steps : 1;
         int status = GPC_OK;
         for (; steps && part->ready->count && status == GPC_OK; steps--) {
-            status = gpc_part_turn(part);
+            status = gpc_part_serve_ready(part);
             result = status == GPC_OK ? GPC_OK : result;
         }
         if (status < 0) {
