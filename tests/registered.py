@@ -5,9 +5,9 @@ import gpucoh
 _KNOWN = gpucoh.protocols()
 
 ALL = list(_KNOWN)
-#: Those that promise a memory model, and the others.
-COHERENT = [name for name, known in _KNOWN.items() if known.is_coherent]
-INCOHERENT = [name for name, known in _KNOWN.items() if not known.is_coherent]
+#: Those that promise a memory model under their default rule, and the others.
+COHERENT = [name for name, known in _KNOWN.items() if known.models[known.default_rule] != "none"]
+INCOHERENT = [name for name in ALL if name not in COHERENT]
 #: Those that keep sequential consistency under the core rule ``sc``.
 SEQUENTIAL = [name for name in COHERENT if _KNOWN[name].models.get("sc") == "SC"]
 WITH_L1 = [name for name in ALL if _KNOWN[name].has_l1]

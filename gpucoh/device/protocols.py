@@ -365,11 +365,6 @@ class Protocol:
         cores = (item for item in self.json["controllers"] if item["position"] == "core")
         return any("tags" in item["metadata"] for item in cores)
 
-    @property
-    def is_coherent(self) -> bool:
-        """Whether it promises a memory model under its default rule."""
-        return self.models[self.default_rule] != "none"
-
     def with_variations(self) -> list[str]:
         """Its id, and its id with the options of each variation.
 

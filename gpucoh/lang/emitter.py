@@ -238,13 +238,6 @@ class Emitter:
             return self.operate("NE", F32, given, Value(Constant(0), F32))
         return given
 
-    def boolean(self, value: AnyValue, node: ast.AST) -> Value:
-        """``value`` as a bool: 0 or 1."""
-        given = self.scalar(value, node)
-        if given.type is BOOL:
-            return given
-        return self.operate("NE", given.type, given, Value(Constant(0), given.type))
-
     def unify(self, values: list[AnyValue], node: ast.AST, what: str) -> tuple[Scalar, list[Value]]:
         """The operands in their common type: literals adapt, f32 wins over integers, i32 with u32 is an error."""
         types = [value.type for value in values if isinstance(value, Value)]

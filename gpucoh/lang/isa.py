@@ -110,4 +110,3 @@ FLAG_ATOMIC_SHIFT = 8
 #: One instruction: opcode type order scope width spare flags destination a b c immediate target reconverge line file.
 FORMAT = "<BBBBBBHHHHHIIIHH"
 PACKING = struct.Struct(FORMAT)
-SIZE = PACKING.size

@@ -34,7 +34,6 @@ class Lowerer(StatementLowerer):
         self.units: list[SourceUnit] = [unit]
         self.dependencies: list[tuple[Callable[[], Any], Any]] = []
         self._depends_on: set[tuple[int, str]] = set()  # objects in the dependencies
-        self.array_count = 0
 
     def depend(self, name: str, value: Any) -> None:
         """Record a name's value."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
 
@@ -181,12 +181,3 @@ else:
             raise KernelError(
                 "Buffer is an annotation: write Buffer[gpucoh.f32]; gpu.array(...) makes arrays"
             )
-
-
-@overload
-def as_scalar(value: Scalar) -> Scalar: ...
-@overload
-def as_scalar(value: object) -> Scalar | None: ...
-def as_scalar(value: object) -> Scalar | None:
-    """The scalar type that ``value`` names, or None."""
-    return value if isinstance(value, Scalar) else None

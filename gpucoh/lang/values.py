@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.lang.folding import float_bits
-from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Place, Register
+from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Register
 from gpucoh.lang.program import extent_name
 from gpucoh.lang.source import SourceUnit
 from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
@@ -115,7 +115,6 @@ class Frame:
     single_result: bool = True
     returned: bool = False
     returns_value: bool = False
-    call_place: Place | None = None
 
 
 def describe(value: AnyValue) -> str:

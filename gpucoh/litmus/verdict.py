@@ -14,8 +14,6 @@ from gpucoh.litmus.paths import Event, Path, Paths, follow
 from gpucoh.litmus.races import has_race
 from gpucoh.litmus.syntax import Condition, State, Test, UnsupportedError
 
-#: Last registers of each thread.
-Registers: TypeAlias = tuple[tuple[int, ...], ...]
 #: A consistent way for one location: sources of its reads, order of its writes.
 _Part: TypeAlias = tuple[dict[Name, Name | None], list[Name]]
 #: Largest number of candidates examined for one question; beyond it the question is undecided.

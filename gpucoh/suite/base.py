@@ -135,11 +135,6 @@ class Parameter:
     maximum: float | None = None
     choices: tuple[str, ...] = ()
 
-    @property
-    def names_file(self) -> bool:
-        """Whether the value is a file name."""
-        return self.kind == "file"
-
     def default(self, scale: str) -> Value:
         """The default at ``scale``."""
         if isinstance(self.defaults, Mapping):

@@ -10,6 +10,7 @@ import pytest
 
 import gpucoh
 from gpucoh.suite.base import REGISTRY
+from registered import ALL, COHERENT
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
 # The protocol of add-a-protocol.md, which is in the test library.
@@ -37,8 +38,8 @@ def token_ring(tmp_path, monkeypatch):
 def test_the_page_s_own_workload_is_wrong_without_coherence_and_right_with_it(tmp_path):
     path = tmp_path / "ring.py"
     path.write_text(blocks("add-a-workload.md", "python")[0])
-    for name, known in gpucoh.protocols().items():
-        right = known.is_coherent
+    for name in ALL:
+        right = name in COHERENT
         result = gpucoh.run(f"{path}:ring", protocol=name, scale="tiny", check=right)
         assert result.correct is right, name
 
@@ -55,8 +56,8 @@ def test_the_page_s_study_of_the_own_workload_runs(tmp_path, monkeypatch):
 
 
 def test_the_page_s_workload_is_right_under_every_protocol_with_a_model(token_ring):
-    for name, known in gpucoh.protocols().items():
-        right = known.is_coherent
+    for name in ALL:
+        right = name in COHERENT
         assert (
             gpucoh.run("token-ring", protocol=name, scale="tiny", check=right).correct is right
         ), name
