@@ -464,13 +464,14 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     return serve(gpu, node);
 }
 
+/* An L1's step may send on any network: all outboxes need room, as its service says. */
 int
 gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
     gpc_node_queues_t *queues = &gpu->queues[core];
 
-    if (outbox_full(gpu, (gpc_node_t) core)) {
+    if (queues->full) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
@@ -482,7 +483,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     if (status == GPC_OK && *gpu->controllers[core].ready) { /* refused entries may retry */
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
-    if (status == GPC_OK && outbox_full(gpu, (gpc_node_t) core)) {
+    if (status == GPC_OK && queues->full) {
         queues->offer_held = true;
         return GPC_OFFER_LAST;
     }

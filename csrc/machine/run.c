@@ -109,9 +109,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_outbox_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
-            return gpc_network_event(&gpu->links[GPC_INTERCONNECT], event);
         case GPC_EVENT_OTHER_ARRIVE:
-        case GPC_EVENT_OTHER_GRANT:
+        case GPC_EVENT_OTHER_GRANT: /* one call for all, which is inlined */
             return gpc_network_event(&gpu->links[gpc_network_of_event(event)], event);
         case GPC_EVENT_DRAM_ANSWER:
         case GPC_EVENT_DRAM:

@@ -18,8 +18,8 @@ from registered import COHERENT
 
 ROOT = Path(__file__).parents[2]
 BASE, ADDED = "tc-strong", "added"
-# The test library's own (docs/how-to/add-a-protocol.md).
-EXAMPLE = "self-inval"
+# The test library's own: the example of docs/how-to/add-a-protocol.md, and csrc/tests/skeletons.h.
+OWN = ("self-inval", "skel-epochs", "skel-src", "skel-three-levels")
 
 # What the tools and the package know of protocols: name -> the texts that name one.
 LISTS = """
@@ -92,7 +92,7 @@ def lists():
 
 def test_the_copy_is_registered_beside_the_product_s_protocols():
     listed = json.loads(with_the_copy("tools/mutants.py", "protocols", "--json"))
-    assert [item["id"] for item in listed] == [*gpucoh.protocols(), EXAMPLE, ADDED]
+    assert [item["id"] for item in listed] == [*gpucoh.protocols(), *OWN, ADDED]
 
 
 def test_tests_are_parametrised_with_it_where_they_are_with_its_base(lists):
@@ -147,12 +147,14 @@ def test_it_is_run_explored_and_fuzzed():
 
 # ---- and no other file has a list of their names
 
-# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4.
+# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, and the
+# looks that were chosen (other protocols take free ones).
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/papers/denovo_figures.py",
     "gpucoh/papers/rcc_figures.py",
     "gpucoh/papers/tc_figures.py",
+    "gpucoh/report/looks.py",
     "tests/validation/test_resource_limits.py",
 }
 
