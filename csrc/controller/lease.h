@@ -5,7 +5,7 @@
  *     .lease = {.line = GPC_PLACE(tc_l2, line, timestamp), .mshr = GPC_PLACE(tc_l2, mshr, timestamp)}
  * The reader's time is the core cycle (fields of kind TIME), or the declared logical clock of the unit (LOGICAL).
  *
- * A table with `.expiry = {1u << L1_V, L1_EXPIRE}` takes the event EXPIRE first, before any other event of a line in state V whose lease
+ * A table with `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRE}` takes the event EXPIRE first, before any other event of a line in state V whose lease
  * has ended. Begin and end of a launch, instant causes, EXPIRE itself and the causes that the table excepts come without it.
  */
 #ifndef GPC_CONTROLLER_LEASE_H

@@ -37,7 +37,7 @@ every_struct_of_a_controller_is_looked_at(void)
         {.unit = lease_entry_described},
         {.warp = lease_entry_described},
         {.core = lease_entry_described},
-        {.arrays = {{"tags", NULL, NULL, false}, {"directory", lease_entry_described, NULL, false}}},
+        {.arrays = {{.name = "tags"}, {.name = "directory", .line = lease_entry_described}}},
         {.parts = {{.name = "queue"}, {.name = "leases", .entry = lease_entry_described}}},
         {.name = "none"},
     };

@@ -403,7 +403,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 static const gpc_table_t lines = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON(GPC_MSG_STORE, L1_STORE), ON(GPC_MSG_ATOMIC, L1_ATOMIC), ON(GPC_MSG_EVICT, L1_EVICT)},
-    .expiry = {1u << L1_V | 1u << L1_VI, L1_EXPIRE}, .keeps_initial = true};
+    .expiry = {.states = 1u << L1_V | 1u << L1_VI, .event = L1_EXPIRE}, .keeps_initial = true};
 
 const gpc_controller_type_t rcc_l1 = {
     .name = "L1",

@@ -58,7 +58,7 @@ enum { TC_L1_EVENTS(TC_NUMBER_) };
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
 /* An ended lease changes no eviction: in VM the way remains reserved for the stores under way. */
 #define TC_L1_EXPIRY \
-    .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {1u << L1_V | 1u << L1_VM, L1_EXPIRE, .except = 1u << GPC_MSG_EVICT}
+    .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {.states = 1u << L1_V | 1u << L1_VM, .event = L1_EXPIRE, .except = 1u << GPC_MSG_EVICT}
 
 #define TC_L1_LINE(FIELD) FIELD(TIME, gpc_cycle_t, timestamp)
 GPC_METADATA(tc_l1, line, TC_L1_LINE)
@@ -113,7 +113,7 @@ GPC_KEEPS_DIRTY(tc_l2);
 #define TC_L2_LEASE                                                                                                    \
     .lease = {.line = GPC_PLACE(tc_l2, line, timestamp), .mshr = GPC_PLACE(tc_l2, mshr, timestamp)},                   \
     .victim_rank = gpc_ended_first
-#define TC_L2_EXPIRY .expiry = {1u << L2_P | 1u << L2_S | 1u << L2_MI, L2_EXPIRE}
+#define TC_L2_EXPIRY .expiry = {.states = 1u << L2_P | 1u << L2_S | 1u << L2_MI, .event = L2_EXPIRE}
 
 /* Notes that the store or atomic is performed, and answers it with `type` and a GWCT. */
 GPC_MUST_CHECK int tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct);
