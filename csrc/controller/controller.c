@@ -1,58 +1,9 @@
 /* controller.c: the operation of a controller: finds the object of a message, takes a step, holds and replays waiting requests.
  * Shared by all protocols and both worlds. */
 #include "controller/controller.h"
+#include "controller/step.h"
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
-
-/* The line's transaction in the first table over lines or words that has one; entries and the unit wait for it. */
-static gpc_index_t
-any_transaction(const gpc_controller_t *self, gpc_address_t line)
-{
-    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
-        gpc_index_t mshr =
-            self->type->tables[i]->object <= GPC_OVER_WORDS ? gpc_mshr_find_for(&self->mshrs, line, i) : GPC_NONE;
-        if (mshr != GPC_NONE) {
-            return mshr;
-        }
-    }
-    return GPC_NONE;
-}
-
-static inline __attribute__((always_inline)) void
-about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line, gpc_index_t message)
-{
-    bool over_lines = self->type->tables[table]->object <= GPC_OVER_WORDS;
-    uint8_t array = over_lines ? self->type->object_of[table] : 0;
-
-    *x = (gpc_step_t){.unit = self,
-                      .table = self->type->tables[table],
-                      .table_number = table,
-                      .array = array,
-                      .cause = cause,
-                      .message = message,
-                      .msg = gpc_msg_at(self->messages, message == GPC_NONE ? self->messages->capacity : message),
-                      .line = line,
-                      .way = GPC_NONE,
-                      .mshr = GPC_NONE,
-                      .entry = GPC_NONE};
-    x->mask = message == GPC_NONE ? GPC_NO_WORDS : x->msg->mask;
-    if (self->arrays[array].sets) {
-        x->way = gpc_tags_find(&self->arrays[array], line);
-    }
-    if (!over_lines) {
-        x->mshr = line == GPC_NEVER ? GPC_NONE : any_transaction(self, line);
-        return;
-    }
-    /* a present way without a transaction saves the MSHR look-up */
-    x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
-}
-
-void
-gpc_step_about_line(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
-                    gpc_index_t message)
-{
-    about_line(self, x, table, cause, line, message);
-}
 
 static uint8_t
 table_of(const gpc_controller_t *self, gpc_index_t message)
@@ -104,7 +55,7 @@ take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     gpc_step_t x;
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
-    about_line(self, &x, table, msg->type, msg->line, message);
+    gpc_step_begin(self, &x, table, msg->type, msg->line, message);
     if (x.mshr != GPC_NONE && gpc_is_request(self, msg) && is_behind(self, &x)) {
         return gpc_step_hold_line(&x);
     }

@@ -147,8 +147,8 @@ def test_it_is_run_explored_and_fuzzed():
 
 # ---- and no other file has a list of their names
 
-# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, and the
-# looks that were chosen (other protocols take free ones).
+# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, and
+# the looks that were chosen (other protocols take free ones).
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/papers/denovo_figures.py",

@@ -1,0 +1,52 @@
+/* step.h: the begin of a step about a line, inlined into the files whose steps are frequent. */
+#ifndef GPC_CONTROLLER_STEP_H
+#define GPC_CONTROLLER_STEP_H
+
+#include "controller/controller.h"
+
+/* The line's transaction in the first table over lines or words that has one; entries and the unit wait for it. */
+static inline gpc_index_t
+gpc_any_transaction(const gpc_controller_t *self, gpc_address_t line)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        gpc_index_t mshr =
+            self->type->tables[i]->object <= GPC_OVER_WORDS ? gpc_mshr_find_for(&self->mshrs, line, i) : GPC_NONE;
+        if (mshr != GPC_NONE) {
+            return mshr;
+        }
+    }
+    return GPC_NONE;
+}
+
+/* gpc_step_about_line, for the callers that every message passes. */
+static inline __attribute__((always_inline)) void
+gpc_step_begin(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+               gpc_index_t message)
+{
+    bool over_lines = self->type->tables[table]->object <= GPC_OVER_WORDS;
+    uint8_t array = over_lines ? self->type->object_of[table] : 0;
+
+    *x = (gpc_step_t) {.unit = self,
+                       .table = self->type->tables[table],
+                       .table_number = table,
+                       .array = array,
+                       .cause = cause,
+                       .message = message,
+                       .msg = gpc_msg_at(self->messages, message == GPC_NONE ? self->messages->capacity : message),
+                       .line = line,
+                       .way = GPC_NONE,
+                       .mshr = GPC_NONE,
+                       .entry = GPC_NONE};
+    x->mask = message == GPC_NONE ? GPC_NO_WORDS : x->msg->mask;
+    if (self->arrays[array].sets) {
+        x->way = gpc_tags_find(&self->arrays[array], line);
+    }
+    if (!over_lines) {
+        x->mshr = line == GPC_NEVER ? GPC_NONE : gpc_any_transaction(self, line);
+        return;
+    }
+    /* a present way without a transaction saves the MSHR look-up */
+    x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
+}
+
+#endif
