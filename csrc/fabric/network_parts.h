@@ -140,7 +140,7 @@ gpc_network_home(const gpc_network_t *self, gpc_address_t line)
 static inline uint32_t
 gpc_network_port(const gpc_network_parts_t *parts, gpc_node_t node, gpc_node_t other)
 {
-    return parts->several ? other % parts->ports[node] : 0;
+    return parts->several ? (uint32_t) other % parts->ports[node] : 0;
 }
 
 /* The output port of a router towards the target. */
@@ -149,7 +149,7 @@ gpc_network_output(const gpc_network_parts_t *parts, uint32_t router, gpc_node_t
 {
     uint32_t output = parts->routes[router * parts->num_nodes + target];
     bool last = parts->several && output != GPC_NONE && parts->outputs[output].node == target;
-    return last ? output + source % parts->ports[target] : output;
+    return last ? output + (uint32_t) source % parts->ports[target] : output;
 }
 
 /* The output port of a router that the message takes; a message to be relayed goes to its line's home bank first. */
