@@ -41,7 +41,7 @@ gpc_subscribe(gpc_stream_t *self, gpc_subscriber_t *subscriber, uint32_t kinds)
     tell_taps(self);
 }
 
-/* The subscriber keeps its `next`, so that an event that is being told goes on behind it. */
+/* The subscriber keeps its `next`, so that an event that is being reported continues behind it. */
 void
 gpc_unsubscribe(gpc_subscriber_t *subscriber)
 {

@@ -1,4 +1,4 @@
-/* observe.h: the stream of a world: typed events, told to subscribers while they happen.
+/* observe.h: the stream of a world: typed events, reported to subscribers while they happen.
  *
  * Controllers, cores and the machine tell what they do through their taps; monitors, the race detector, a line's trace and the detection
  * of hangs subscribe to the kinds that they need. An event of a kind without a subscriber costs a test of one bit: its arguments are
@@ -133,7 +133,7 @@ struct gpc_tap {
 
 typedef struct gpc_subscriber gpc_subscriber_t;
 struct gpc_subscriber {
-    /* 0, or an error, which ends the run: later subscribers are not told. */
+    /* 0, or an error, which ends the run: later subscribers are not called. */
     int (*observe)(void *self, const gpc_observation_t *event);
     void *self;
     uint32_t kinds;
@@ -151,9 +151,9 @@ struct gpc_stream {
 void gpc_stream_init(gpc_stream_t *self);
 /* Taps and subscribers are borrowed and must not move. */
 void gpc_stream_connect(gpc_stream_t *self, gpc_tap_t *tap);
-/* The subscriber, whose `observe` and `self` are set, is told of these kinds, after those that subscribed before it. */
+/* The subscriber, whose `observe` and `self` are set, receives these kinds, after those that subscribed before it. */
 void gpc_subscribe(gpc_stream_t *self, gpc_subscriber_t *subscriber, uint32_t kinds);
-/* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is told; it must not subscribe. */
+/* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is called; it must not subscribe. */
 void gpc_unsubscribe(gpc_subscriber_t *subscriber);
 /* Tells the subscribers to the event's kind, in order. 0, or the first error. */
 GPC_MUST_CHECK int gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event);

@@ -12,8 +12,7 @@ check_calls(void *machine, const gpc_observation_t *ended)
 {
     gpc_gpu_t *gpu = machine;
     (void) ended;
-    gpc_watched_t watched = gpc_watched_of(gpu->protocol);
-    if (!watched.lease || watched.promise == GPC_PROMISE_LOGICAL) { /* logical leases may stand beside owners */
+    if (!gpc_watched_of(gpu->protocol).lease) {
         return 0;
     }
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
