@@ -217,6 +217,19 @@ a_warp_touches_no_line_twice_at_once(void)
     gpc_arena_free(&rig.arena);
 }
 
+/* The wait is then one for the older access, as in a protocol without the trait, and counts as an order stall. */
+static void
+under_sc_an_access_to_the_same_line_waits_for_the_older_access(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){.same_line = true});
+    issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    gpc_order_touch(&rig.order, 0, 0, 128, 1);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_OLDER_STORE);
+    gpc_arena_free(&rig.arena);
+}
+
 static void
 a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line(void)
 {
@@ -531,6 +544,7 @@ main(void)
     RUN(a_protocol_may_hold_an_access_before_it_issues);
     RUN(an_acquire_or_fence_part_that_holds_is_an_error);
     RUN(a_warp_touches_no_line_twice_at_once);
+    RUN(under_sc_an_access_to_the_same_line_waits_for_the_older_access);
     RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
     RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
     RUN(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes);

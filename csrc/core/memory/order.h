@@ -53,7 +53,7 @@ typedef struct {
     bool waits;
 } gpc_order_arrival_t;
 
-/* An outstanding line request; recorded under the traits same_line and same_word only. */
+/* An outstanding line request; recorded under the traits same_line and same_word only, and not under sc. */
 typedef struct {
     gpc_index_t next; /* the warp's next older request, or the free list's link */
     gpc_mask_t mask;
@@ -74,7 +74,7 @@ typedef struct gpc_order {
     uint32_t blocks;                  /* resident blocks per core */
     gpc_order_warp_t *warp;           /* [cores * warps], in the arena */
     gpc_pool_t touches;               /* of gpc_order_touch_t */
-    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE. NULL without same_line and same_word. */
+    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE. NULL if none is recorded. */
     gpc_index_t *touched;
     gpc_order_barrier_t *barrier; /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
     uint32_t joined_size;
