@@ -13,6 +13,7 @@ graph with these edges is safe for them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from gpucoh.lang import flow
@@ -45,22 +46,32 @@ def colour(
 ) -> tuple[dict[Register, int], int]:
     """Numbers for the registers of ``chosen``, from ``first``, and one past the highest."""
     interference, friends = _interference(function, chosen, live)
-    order = _smallest_last(interference)
     numbers: dict[Register, int] = {}
-    highest = first
-    for register in reversed(order):
-        taken = {numbers[other] for other in interference[register] if other in numbers}
-        wanted = [
-            numbers[f]
-            for f in friends.get(register, ())
-            if f in numbers and numbers[f] not in taken
+
+    def place(group: tuple[Register, ...]) -> None:
+        """Give consecutive numbers, those of copies of the same words if possible."""
+        taken = [
+            {numbers[other] for other in interference[register] if other in numbers}
+            for register in group
         ]
-        number = wanted[0] if wanted else first
-        while number in taken:
-            number += 1
-        numbers[register] = number
-        highest = max(highest, number + 1)
-    return numbers, highest
+        wanted = [
+            numbers[friend] - k
+            for k, register in enumerate(group)
+            for friend in friends.get(register, ())
+            if friend in numbers
+        ]
+        for number in itertools.chain(wanted, itertools.count(first)):
+            if number >= first and not any(number + k in used for k, used in enumerate(taken)):
+                numbers.update((register, number + k) for k, register in enumerate(group))
+                return
+
+    for group in function.groups:
+        if group[0] in chosen:
+            place(group)
+    for register in reversed(_smallest_last(interference)):
+        if register not in numbers:
+            place((register,))
+    return numbers, max(numbers.values(), default=first - 1) + 1
 
 
 def _interference(
@@ -83,10 +94,10 @@ def _interference(
     for block in function.blocks:
         alive = live.live_out[block] | live.condition(block)
         for instruction in reversed(block.instructions):
-            dest = instruction.dest
-            if dest in graph:
-                assert dest is not None
-                others = alive & ~live.bit(dest)
+            for dest in instruction.defined:
+                if dest not in graph:
+                    continue
+                others = (alive | live.defines(instruction)) & ~live.bit(dest)
                 source = instruction.sources[0] if instruction.op == "MOVE" else None
                 if isinstance(source, Register) and source in graph:
                     others &= ~live.bit(source)  # a copy holds the same word

@@ -47,6 +47,7 @@ class Encoded:
     target: Block | None = None
     join: Block | None = None
     bound: int = 0  # encoded in the field of the target
+    width: int = 1
 
 
 class Assembler:
@@ -69,6 +70,7 @@ class Assembler:
 
     def assemble(self) -> Program:
         """The program."""
+        gather_stored_words(self.function)
         self.joins = flow.reconvergence(self.function)
         self.uniform = uniform.analyse(self.function, self.joins)
         self._check_barriers()
@@ -166,6 +168,9 @@ class Assembler:
             self._emit_fixed_local(instruction)
             return
         a, b, c = (*map(self._operand, instruction.sources), *[isa.OPERAND_NONE] * 3)[:3]
+        width = 1 + len(instruction.more)
+        if instruction.op == "STORE":
+            width, c = len(instruction.sources) - 1, isa.OPERAND_NONE
         destination = self._operand(instruction.dest)
         if instruction.op == "MOVE" and a == destination:
             return
@@ -183,6 +188,7 @@ class Assembler:
                 c,
                 instruction.array.base if instruction.array else instruction.immediate,
                 bound=instruction.bound,
+                width=width,
             )
         )
 
@@ -232,19 +238,38 @@ class Assembler:
             )
             file, line = item.place
             packed += isa.PACKING.pack(
-                isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], 1, 0, item.flags,
-                item.destination, item.a, item.b, item.c, item.immediate, target, join, min(line, MAX_LINE), file,
+                isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], item.width, 0,
+                item.flags, item.destination, item.a, item.b, item.c, item.immediate, target, join,
+                min(line, MAX_LINE), file,
             )  # fmt: skip
         return bytes(packed)
+
+
+def gather_stored_words(function: Function) -> None:
+    """Copy the words of a wide store to a group of registers; the allocator makes most copies superfluous."""
+    for block in function.blocks:
+        gathered: list[Instruction] = []
+        for instruction in block.instructions:
+            if instruction.op == "STORE" and len(instruction.sources) > 2:
+                index, *words = instruction.sources
+                group = tuple(function.new_register() for _ in words)
+                gathered += [
+                    Instruction("MOVE", instruction.type, register, [word], instruction.place)
+                    for register, word in zip(group, words, strict=True)
+                ]
+                function.groups.append(group)
+                instruction.sources = [index, *group]
+            gathered.append(instruction)
+        block.instructions = gathered
 
 
 def disassemble(program: Program) -> str:
     """Machine code as text: one instruction per line, with its number and source line."""
 
-    def operand(bits: int) -> str:
+    def operand(bits: int, words: int = 1) -> str:
         number = bits & isa.OPERAND_NUMBER
         if bits & isa.OPERAND_KIND == isa.OPERAND_VECTOR:
-            return f"v{number}"
+            return f"v{number}" if words == 1 else f"v{number}..v{number + words - 1}"
         if bits & isa.OPERAND_KIND == isa.OPERAND_UNIFORM:
             return f"u{number}"
         constant = program.constants[number]
@@ -261,7 +286,7 @@ def disassemble(program: Program) -> str:
             type,
             order,
             scope,
-            _,
+            width,
             _,
             flags,
             destination,
@@ -275,10 +300,12 @@ def disassemble(program: Program) -> str:
             file,
         ) = fields
         name = isa.OPCODE_NAMES[opcode]
-        parts = [operand(bits) for bits in (destination, a, b, c) if bits != isa.OPERAND_NONE]
+        operands = ((destination, width), (a, 1), (b, width), (c, 1))
+        parts = [operand(bits, words) for bits, words in operands if bits != isa.OPERAND_NONE]
         if name == "SPECIAL":
             parts.append(isa.SPECIAL_NAMES[immediate])
         elif name in ("LOAD", "STORE", "ATOMIC", "FENCE"):
+            name += f".{width}" if width > 1 else ""  # words
             if name != "FENCE":
                 parts.append(program.buffers[immediate])
             parts.append(f"{isa.ORDER_NAMES[order]}.{isa.SCOPE_NAMES[scope]}".lower())

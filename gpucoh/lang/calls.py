@@ -71,6 +71,11 @@ class CallLowerer(ReportLowerer):
             return result
         if name in ("min", "max"):
             return self._extreme(name, [arguments["x"], arguments["y"], *more], node)
+        if name in ("load2", "load4"):
+            return self._load_words(name, arguments, node)
+        if name in ("store2", "store4"):
+            self._store_words(name, arguments, node)
+            return None
         if name.startswith("atomic_"):
             return self._atomic(name, arguments, node)
         return self._function(name, arguments["x"], node)
@@ -255,6 +260,33 @@ class CallLowerer(ReportLowerer):
             order=order,
             scope=scope,
         )
+
+    def _wide_place(
+        self, name: str, arguments: Arguments, node: ast.Call
+    ) -> tuple[BufferValue, Value, int]:
+        """The buffer, the index and the number of words of ``load2 load4 store2 store4``."""
+        width = int(name[-1])
+        array = self.array(self.value(arguments["buf"]), node)
+        if not isinstance(array, BufferValue):
+            self.fail(node, f"{name} takes a buffer, not {describe(array)}: use single elements")
+        index = self.index(array, self.value(arguments["index"]), arguments["index"])
+        if isinstance(index.operand, Constant) and index.operand.bits % width:
+            self.fail(
+                arguments["index"],
+                f"index {index.operand.bits} of {describe(array)} is not a multiple of {width}, as {name} needs it",
+            )
+        return array, index, width
+
+    def _load_words(self, name: str, arguments: Arguments, node: ast.Call) -> AnyValue:
+        array, index, width = self._wide_place(name, arguments, node)
+        self.at(node)
+        return self.read_words(array, index, width)
+
+    def _store_words(self, name: str, arguments: Arguments, node: ast.Call) -> None:
+        array, index, width = self._wide_place(name, arguments, node)
+        values = [self.value(arguments[part]) for part in "abcd"[:width]]
+        self.at(node)
+        self.write_words(array, index, values, node)
 
     def _fence(self, arguments: Arguments, node: ast.Call) -> None:
         order = self._choice(arguments["order"], "order of fence", ORDERS["fence"])

@@ -145,6 +145,7 @@ class Emitter:
             and last is not None
             and isinstance(value.operand, Register)
             and last.dest is value.operand
+            and not last.more
             and value.operand.name is None
         ):
             last.dest = register
@@ -379,6 +380,23 @@ class Emitter:
             )
         else:
             self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
+
+    def read_words(self, array: BufferValue, index: Value, width: int) -> TupleValue:
+        """Consecutive elements by one access."""
+        first = self.add("LOAD", array.type, [index.operand], immediate=array.slot)
+        load = self.block.instructions[-1]
+        load.more = tuple(self.function.new_register() for _ in range(width - 1))
+        self.function.groups.append(load.defined)
+        return TupleValue((first, *(Value(register, array.type) for register in load.more)))
+
+    def write_words(
+        self, array: BufferValue, index: Value, values: list[AnyValue], node: ast.AST
+    ) -> None:
+        """Set consecutive elements by one access."""
+        self.check_writable(array, node)
+        what = f"an element of {describe(array)}"
+        words = [self.coerce(value, array.type, node, what).operand for value in values]
+        self.add_effect("STORE", array.type, [index.operand, *words], immediate=array.slot)
 
     def check_writable(self, array: Array, node: ast.AST) -> None:
         """Reject writes to readonly buffers."""

@@ -229,8 +229,11 @@ class Liveness:
         return bits
 
     def defines(self, instruction: Instruction) -> int:
-        """Bit of the register that an instruction writes."""
-        return self.bit(instruction.dest)
+        """Bits of the registers that an instruction writes."""
+        bits = self.bit(instruction.dest)
+        for register in instruction.more:
+            bits |= self.bit(register)
+        return bits
 
     def condition(self, block: Block) -> int:
         """Bit of the register that a block's branch reads."""

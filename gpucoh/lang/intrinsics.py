@@ -55,6 +55,8 @@ __all__ = [
     "grid_dim",
     "lane_id",
     "load",
+    "load2",
+    "load4",
     "local",
     "log",
     "max",
@@ -69,6 +71,8 @@ __all__ = [
     "sleep",
     "sqrt",
     "store",
+    "store2",
+    "store4",
     "syncwarp",
     "thread_id",
     "warp_id",
@@ -136,6 +140,26 @@ def store(
 ) -> None:
     """Write ``buf[index] = value`` with a memory order and scope."""
     _refuse("store")
+
+
+def load2(buf: Buffer[_T], index: _Index) -> tuple[_T, _T]:
+    """Read ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
+    _refuse("load2")
+
+
+def load4(buf: Buffer[_T], index: _Index) -> tuple[_T, _T, _T, _T]:
+    """Read ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
+    _refuse("load4")
+
+
+def store2(buf: Buffer[_T], index: _Index, a: _T, b: _T) -> None:
+    """Write ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
+    _refuse("store2")
+
+
+def store4(buf: Buffer[_T], index: _Index, a: _T, b: _T, c: _T, d: _T) -> None:
+    """Write ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
+    _refuse("store4")
 
 
 def atomic_add(

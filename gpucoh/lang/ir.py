@@ -74,7 +74,15 @@ class Instruction:
     scope: str = "GPU"
     array: LocalArray | None = None
     bound: int = 0  # SHARED_ATOMIC: the array's words
+    more: tuple[
+        Register, ...
+    ] = ()  # LOAD of several words: the registers of those behind the first
     uniform: bool = False  # set by the analysis: executed once per warp
+
+    @property
+    def defined(self) -> tuple[Register, ...]:
+        """The registers that the instruction writes."""
+        return self.more if self.dest is None else (self.dest, *self.more)
 
     def used(self) -> Iterator[Register]:
         """The registers that the instruction reads."""
@@ -153,6 +161,8 @@ class Function:
     shared_words: int = 0
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
     dynamic_shared: bool = False  # an array of a length that the launch gives follows them
+    #: Registers of accesses to several words: those of a group have consecutive numbers.
+    groups: list[tuple[Register, ...]] = field(default_factory=list)
 
     def new_register(self, name: str | None = None) -> Register:
         """A new virtual register."""
@@ -164,8 +174,8 @@ class Function:
         found: dict[Register, list[tuple[Block, Instruction]]] = {}
         for block in self.blocks:
             for instruction in block.instructions:
-                if instruction.dest is not None:
-                    found.setdefault(instruction.dest, []).append((block, instruction))
+                for register in instruction.defined:
+                    found.setdefault(register, []).append((block, instruction))
         return found
 
 

@@ -60,8 +60,8 @@ def find_unassigned(function: Function) -> tuple[Register, Place] | None:
         for block in function.blocks:
             known = at_start(block)
             for instruction in block.instructions:
-                if instruction.dest is not None:
-                    known |= 1 << instruction.dest.number
+                for register in instruction.defined:
+                    known |= 1 << register.number
             if known != assigned_out[block]:
                 assigned_out[block] = known
                 changed = True
@@ -71,8 +71,8 @@ def find_unassigned(function: Function) -> tuple[Register, Place] | None:
             for register in instruction.used():
                 if not known >> register.number & 1:
                     return register, instruction.place
-            if instruction.dest is not None:
-                known |= 1 << instruction.dest.number
+            for register in instruction.defined:
+                known |= 1 << register.number
         condition = block.condition()
         if condition is not None and not known >> condition.number & 1:
             assert block.terminator is not None

@@ -68,8 +68,7 @@ def _dependencies(run: list[Instruction]) -> list[set[int]]:
         needs = {written[register] for register in instruction.used() if register in written}
         for register in instruction.used():
             read.setdefault(register, []).append(k)
-        dest = instruction.dest
-        if dest is not None:
+        for dest in instruction.defined:
             needs |= {reader for reader in read.get(dest, ()) if reader != k}
             if dest in written:
                 needs.add(written[dest])

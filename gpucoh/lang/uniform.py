@@ -20,7 +20,7 @@ def analyse(function: Function, joins: dict[Block, Block | None]) -> set[Registe
     """
     definitions = function.definitions()
     readers = _reading_blocks(function)
-    varying: set[Register] = set()
+    varying = {register for group in function.groups for register in group}
     parted: set[Block] = set()
     changed = True
     while changed:

@@ -39,15 +39,17 @@ class Op:
     join: int
     line: int
     file: int
+    width: int
 
 
 def decode(program: Program) -> list[Op]:
     ops = []
     for f in isa.PACKING.iter_unpack(program.code):
         opcode, type_, order, scope, width, spare, *rest = f
-        assert (width, spare) == (1, 0)
+        assert spare == 0
+        assert width == 1 or isa.OPCODE_NAMES[opcode] in ("LOAD", "STORE")
         order_name, scope_name = isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope]
-        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, order_name, scope_name, *rest))
+        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, order_name, scope_name, *rest, width))
     return ops
 
 
@@ -306,18 +308,23 @@ class Machine:
     def memory(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
         buffer = self.buffers[op.immediate]
         index = self.read(warp, op.a)
-        self.bounded(warp, op, index, mask, len(buffer), self.program.buffers[op.immediate])
+        last = len(buffer) - op.width + 1
+        self.bounded(warp, op, index, mask, last, self.program.buffers[op.immediate])
+        if (index[mask] % op.width).any():
+            raise MachineError(f"misaligned, line {op.line}")
         self.trace.append(op)
         if op.name == "LOAD":
-            words = np.zeros(warp.lanes, U32)
-            words[mask] = buffer[index[mask]]
-            self.write(warp, op.d, words, mask)
+            for k in range(op.width):
+                words = np.zeros(warp.lanes, U32)
+                words[mask] = buffer[index[mask] + k]
+                self.write(warp, op.d + k, words, mask)
             return
         assert not self.readonly[op.immediate]
         if op.name == "STORE":
-            words = self.read(warp, op.b)
+            parts = [self.read(warp, op.b + k) for k in range(op.width)]
             for lane in np.flatnonzero(mask):
-                buffer[index[lane]] = words[lane]
+                for k, words in enumerate(parts):
+                    buffer[index[lane] + k] = words[lane]
             return
         self.atomic(warp, op, mask, buffer, index)
 
