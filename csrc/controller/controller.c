@@ -5,10 +5,23 @@
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
 
+/* The first table that declares the message's type as a cause, else table 0. */
+static uint8_t
+table_declaring(const gpc_controller_type_t *type, uint8_t cause)
+{
+    uint8_t i = 0;
+    while (i < GPC_MAX_TABLES && type->tables[i] && type->tables[i]->causes[cause] == 0) {
+        i++;
+    }
+    return i < GPC_MAX_TABLES && type->tables[i] ? i : 0;
+}
+
 static uint8_t
 table_of(const gpc_controller_t *self, gpc_index_t message)
 {
-    return self->type->route ? self->type->route(self, gpc_msg_at(self->messages, message)) : 0;
+    const gpc_controller_type_t *type = self->type;
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    return type->route ? type->route(self, msg) : type->tables[1] ? table_declaring(type, msg->type) : 0;
 }
 
 /* Whether an older request of the same source and network waits for the line: this one then waits behind it. Steps over entries and

@@ -25,7 +25,12 @@ gpc_fsm_event(const gpc_step_t *x)
     if ((table->expiry.states >> x->state & 1) &&
         (x->cause >= 32 || !((GPC_CAUSES_WITHOUT_EXPIRY | table->expiry.except) >> x->cause & 1)) &&
         gpc_lease_ended(x)) {
-        return GPC_PRE_EVENT(table->expiry.event);
+        if (table->expiry.instead == 0) {
+            return GPC_PRE_EVENT(table->expiry.event);
+        }
+        if (x->cause < 32 && table->expiry.instead >> x->cause & 1) {
+            return table->expiry.event;
+        }
     }
     uint8_t declared = table->causes[x->cause];
     return declared ? (gpc_event_id_t) (declared - 1) : table->classify ? table->classify(x) : GPC_NO_EVENT;

@@ -105,6 +105,8 @@ typedef struct {
 #define GPC_MESSAGES(prefix, LIST)                                                                 \
     enum { prefix##_BEFORE_ = GPC_MSG_OWN - 1, LIST(GPC_MESSAGE_ENUM_, prefix) prefix##_END };     \
     static const gpc_message_info_t prefix##_info[] = {LIST(GPC_MESSAGE_INFO_, prefix)};
+/* In a protocol's declaration: its messages. */
+#define GPC_MESSAGES_OF(prefix) .messages = prefix##_info, .num_messages = GPC_COUNT_OF(prefix##_info)
 
 typedef struct {
     const char *name; /* "request", "response" */
@@ -159,10 +161,14 @@ typedef uint16_t gpc_place_t;
 #define GPC_PLACE(owner, object, member)                                                                               \
     (gpc_place_t) (offsetof(owner##_##object##_t, member) + 1 / (sizeof(((owner##_##object##_t *) 0)->member) == 8))
 
+/* An option's index, plus 1; 0: none. */
+#define GPC_OPTION(index) ((index) + 1)
+
 /* Where leases are (lease.h): beside a line of array 0, in the transaction of an evicted line, in the unit the latest of all lines
  * evicted; and the unit's logical clock, at which copies are read. */
 typedef struct {
     gpc_place_t line, mshr, unit, clock;
+    uint8_t tick; /* GPC_OPTION: core cycles after which the clock advances by 1 (clock.h) */
 } gpc_lease_info_t;
 
 /* When the option has that value, `by` replaces the table: equal states and events, other cells (GPC_PATCHED_TABLE). */
@@ -193,11 +199,13 @@ typedef struct {
     gpc_sharers_info_t sharers;
     gpc_lease_info_t lease;
     gpc_place_t version; /* beside a line of array 0 (versions.h) */
+    uint32_t owned;      /* at a core, bit s: in state s of table 0 its copy is newer than the bank's (owners.h) */
+    uint8_t returned;    /* at a bank: the state of a line that no core has; 0: no core owns lines */
     /* Messages per network that may wait in the outbox before `room` refuses; 0: GPC_OUTBOX_LIMIT. */
     uint8_t outbox;
     /* Number of MSHRs, from machine and options; NULL: that of the machine for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
-    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: table 0. */
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: the first whose `causes` declare it, else table 0. */
     uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
     /* The entry that a message routed to a table over entries concerns; NULL: the newest entry for its line.
      * GPC_NONE: the step starts in the table's initial state, and its first action may take an entry (gpc_take_entry). */
@@ -207,7 +215,7 @@ typedef struct {
     /* Bit t of `begins`: table t takes KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp has exited, elsewhere
      * once all cores are done. A table over lines or words takes it for every line and transaction, over entries for every entry,
      * and may not hold it; a table over the unit takes it once, and may hold a KERNEL_END until it is retried. With any `ends` the
-     * launch lasts until their effects are complete. */
+     * launch lasts until their effects are complete. A table whose `causes` declare KERNEL_BEGIN needs no bit. */
     uint8_t begins, ends;
     /* Called before the tables take KERNEL_BEGIN or KERNEL_END; sets unit, core and warp fields. NULL: they keep their values. */
     void (*launch)(gpc_controller_t *unit, uint8_t cause);
@@ -364,7 +372,8 @@ struct gpc_protocol {
      * them as they are. A controller type's `rollovers` counts theirs. */
     bool logical_time;
     /* Zero-time, uncounted accesses of the host, with nothing in flight. They read and write the words of mask in the caches; the caller
-     * accesses memory: `words` enters with memory's content and leaves coherent (read); a write has already reached memory. */
+     * accesses memory: `words` enters with memory's content and leaves coherent (read); a write has already reached memory. NULL:
+     * gpc_host_read, gpc_host_write_alone (host.h). */
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
     /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with

@@ -101,6 +101,16 @@ typedef struct {
 
 enum { GPC_MAX_CAUSES = 64 };
 #define ON(cause, event) [cause] = (event) + 1
+/* Up to six messages and events that have the same names: ON_SAME(SI, L1, DATA, RENEWED) is ON(SI_DATA, L1_DATA), ON(SI_RENEWED, L1_RENEWED). */
+#define ON_1_(m, e, a) ON(m##_##a, e##_##a)
+#define ON_2_(m, e, a, ...) ON(m##_##a, e##_##a), ON_1_(m, e, __VA_ARGS__)
+#define ON_3_(m, e, a, ...) ON(m##_##a, e##_##a), ON_2_(m, e, __VA_ARGS__)
+#define ON_4_(m, e, a, ...) ON(m##_##a, e##_##a), ON_3_(m, e, __VA_ARGS__)
+#define ON_5_(m, e, a, ...) ON(m##_##a, e##_##a), ON_4_(m, e, __VA_ARGS__)
+#define ON_6_(m, e, a, ...) ON(m##_##a, e##_##a), ON_5_(m, e, __VA_ARGS__)
+#define ON_CHOSEN_(a, b, c, d, e, f, chosen, ...) chosen
+#define ON_SAME(messages, events, ...)                                                                                 \
+    ON_CHOSEN_(__VA_ARGS__, ON_6_, ON_5_, ON_4_, ON_3_, ON_2_, ON_1_, )(messages, events, __VA_ARGS__)
 
 /* A cell in which a table differs from its base, and why. */
 typedef struct {
@@ -132,11 +142,11 @@ typedef struct gpc_table {
     uint8_t causes[GPC_MAX_CAUSES];
     gpc_event_id_t (*classify)(const gpc_step_t *x);
     /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not before those of the
-     * causes `except`, bit c: cause c, a common one. */
+     * causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these causes, and others come as ever. */
     struct {
         uint32_t states;
         gpc_event_id_t event;
-        uint32_t except;
+        uint32_t except, instead;
     } expiry;
 } gpc_table_t;
 
@@ -161,7 +171,8 @@ typedef struct gpc_table {
     .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
     .cells = &(table_cells)[0][0], .classify = (table_classify)
 
-/* The cells are those of `base_table`, a table of the protocol `protocol_id`, but for the patches. */
+/* The cells are those of `base_table`, a table of the protocol `protocol_id`, but for the patches; so are causes and expiry where this
+ * table declares none. */
 #define GPC_PATCHED_TABLE(table_name, over, prefix, protocol_id, base_table, table_patches, table_classify) \
     .name = (table_name), .object = GPC_##over, .num_states = prefix##_NUM_STATES,                 \
     .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
@@ -238,6 +249,8 @@ gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 
 /* A cell of any table: that of the last patch for it, else the base's. */
 const gpc_cell_t *gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event);
+/* The event of a declared cause, plus 1, or 0: the table's own, else the base's. */
+uint8_t gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause);
 /* The reason of a patch, its own or that of an earlier one. */
 const char *gpc_fsm_reason(const gpc_table_t *table, uint16_t patch);
 /* Number of transitions as the papers count them; `hardened`: those that this project added. */

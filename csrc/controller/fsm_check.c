@@ -163,8 +163,8 @@ check_causes(const gpc_table_t *table, gpc_text_t *out)
     uint64_t named = table->expiry.states ? UINT64_C(1) << table->expiry.event : 0;
 
     for (uint32_t cause = 0; cause < GPC_MAX_CAUSES; cause++) {
-        uint8_t event = (uint8_t) (table->causes[cause] - 1);
-        if (table->causes[cause] == 0) {
+        uint8_t declared = gpc_fsm_declared_cause(table, cause), event = (uint8_t) (declared - 1);
+        if (declared == 0) {
             continue;
         }
         if (event >= table->num_events || !has_cell(table, event)) {

@@ -1,4 +1,4 @@
-/* host.h: host accesses for protocols whose L2 copy, if present, is the newest. */
+/* host.h: host accesses for protocols whose newest words are at an L1 that owns the line (owners.h), else at the L2 if it has the line. */
 #ifndef GPC_CONTROLLER_HOST_H
 #define GPC_CONTROLLER_HOST_H
 
@@ -7,7 +7,7 @@
 int gpc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 /* Writes the L2's copy; L1 copies remain. */
 int gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
-/* The same, and drops all L1 copies. */
+/* The same, and drops all L1 copies, which give up what they own: its words and the fields that L1 and L2 both name. */
 int gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 #endif

@@ -96,13 +96,24 @@ tell_table(gpc_controller_t *self, uint8_t table, uint8_t cause)
     return status > 0 && cause == GPC_MSG_KERNEL_BEGIN ? refused(self, table, "a launch's begin") : status;
 }
 
+/* Bit t: table t takes the begin or end of the launch. */
+static uint8_t
+tables_told(const gpc_controller_type_t *type, uint8_t cause)
+{
+    uint8_t told = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
+    for (uint32_t i = 0; cause == GPC_MSG_KERNEL_BEGIN && i < GPC_MAX_TABLES && type->tables[i]; i++) {
+        told |= (uint8_t) ((type->tables[i]->causes[cause] != 0) << i);
+    }
+    return told;
+}
+
 int
 gpc_controller_launch(gpc_controller_t *self, uint8_t cause)
 {
     const gpc_controller_type_t *type = self->type;
 
     if (*self->launch_pending == 0) {
-        *self->launch_pending = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
+        *self->launch_pending = tables_told(type, cause);
         if (type->launch) {
             type->launch(self, cause);
         }

@@ -45,6 +45,13 @@ gpc_ended_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
     return gpc_lease_at(unit, way) < gpc_lease_clock(unit) ? 0 : 1;
 }
 
+GPC_SHARED_ACTION(act_remember_lease, "remember the line's lease as one of all lines evicted")
+{
+    uint64_t *latest = (uint64_t *) (void *) ((uint8_t *) x->unit->unit_fields + x->unit->type->lease.unit - 1);
+    *latest = larger(*latest, gpc_lease(x));
+    return GPC_OK;
+}
+
 gpc_watched_t
 gpc_watched_of(const gpc_protocol_t *protocol)
 {

@@ -5,8 +5,9 @@
  *     .lease = {.line = GPC_PLACE(tc_l2, line, timestamp), .mshr = GPC_PLACE(tc_l2, mshr, timestamp)}
  * The reader's time is the core cycle (fields of kind TIME), or the declared logical clock of the unit (LOGICAL).
  *
- * A table with `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRE}` takes the event EXPIRE first, before any other event of a line in state V whose lease
- * has ended. Begin and end of a launch, instant causes, EXPIRE itself and the causes that the table excepts come without it.
+ * A table with `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRED_LOAD, .instead = 1u << GPC_MSG_LOAD}` takes a load of a line in state V whose
+ * lease has ended as EXPIRED_LOAD. With `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRE}` it takes the event EXPIRE first, before any
+ * other event of such a line. Begin and end of a launch, instant causes, EXPIRE itself and the causes that the table excepts come without it.
  */
 #ifndef GPC_CONTROLLER_LEASE_H
 #define GPC_CONTROLLER_LEASE_H
@@ -46,6 +47,8 @@ uint64_t gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way);
 uint64_t gpc_leased_at(const gpc_controller_t *bank, gpc_address_t line);
 /* A type's victim_rank: lines whose lease has ended are replaced first. */
 uint32_t gpc_ended_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+/* The bank remembers the line's lease: `.unit` is at least `.line`. */
+GPC_DECLARE_ACTION(act_remember_lease);
 /* The protocol's promises, with the functions that follow from declared leases where it names none. */
 gpc_watched_t gpc_watched_of(const gpc_protocol_t *protocol);
 

@@ -50,3 +50,9 @@ GPC_SHARED_ACTION(act_complete, "complete the request that this answer names, an
     }
     return GPC_OK;
 }
+
+GPC_SHARED_ACTION(act_complete_from_copy, "complete the request from the own copy, as if the answer had brought it")
+{
+    gpc_merge_words(x->msg->data, gpc_line_words(x), gpc_all_words(x->unit));
+    return gpc_act(act_complete, x);
+}

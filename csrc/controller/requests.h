@@ -24,5 +24,6 @@ GPC_DECLARE_ACTION(act_merge_load);
 GPC_DECLARE_ACTION(act_write_line);
 GPC_DECLARE_ACTION(act_fill);
 GPC_DECLARE_ACTION(act_complete);
+GPC_DECLARE_ACTION(act_complete_from_copy);
 
 #endif

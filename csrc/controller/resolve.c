@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "controller/host.h"
 
 const char *
 gpc_fsm_reason(const gpc_table_t *table, uint16_t patch)
@@ -32,6 +33,15 @@ gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
     return gpc_fsm_cell(table, state, event);
 }
 
+uint8_t
+gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause)
+{
+    while (table->base && table->causes[cause] == 0) {
+        table = table->base;
+    }
+    return table->causes[cause];
+}
+
 /* The table itself, or a whole copy in the arena; NULL: no memory. */
 static const gpc_table_t *
 whole(const gpc_table_t *table, gpc_arena_t *arena)
@@ -50,6 +60,12 @@ whole(const gpc_table_t *table, gpc_arena_t *arena)
         own[i] = *gpc_fsm_declared_cell(table, (uint8_t) (i / table->num_events), (uint8_t) (i % table->num_events));
     }
     *copy = *table;
+    for (uint32_t cause = 0; cause < GPC_MAX_CAUSES; cause++) {
+        copy->causes[cause] = gpc_fsm_declared_cause(table, cause);
+    }
+    for (const gpc_table_t *base = table; base && copy->expiry.states == 0; base = base->base) {
+        copy->expiry = base->expiry;
+    }
     copy->cells = own;
     copy->base = NULL;
     copy->patches = NULL;
@@ -84,6 +100,8 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
         return NULL;
     }
     *resolved = *protocol;
+    resolved->host_read = protocol->host_read ? protocol->host_read : gpc_host_read;
+    resolved->host_write = protocol->host_write ? protocol->host_write : gpc_host_write_alone;
     if (options[protocol->other_sizes.option] != protocol->other_sizes.value) {
         resolved->other_sizes.bytes = NULL;
     }

@@ -2,12 +2,12 @@
 #include "controller/timestamps.h"
 
 void
-gpc_extend_lease(gpc_step_t *x, gpc_cycle_t *timestamp, uint64_t lifetime)
+gpc_extend_lease_from(gpc_step_t *x, uint64_t *timestamp, uint64_t reader, uint64_t lifetime)
 {
-    gpc_cycle_t end = gpc_later(x->unit, gpc_now(x), lifetime);
+    uint64_t end = gpc_later(x->unit, reader, lifetime);
     gpc_count(x, leases);
     x->unit->statistics->lease_cycles += lifetime;
-    x->unit->statistics->leases_cut += end < gpc_now(x) + lifetime;
+    x->unit->statistics->leases_cut += end < reader + lifetime;
     gpc_raise_time(timestamp, end);
 }
 

@@ -3,10 +3,12 @@
 #define GPC_CONTROLLER_TOOLKIT_H
 
 #include "controller/actions.h"
+#include "controller/clock.h"
 #include "controller/host.h"
 #include "controller/lease.h"
 #include "controller/logical.h"
 #include "controller/metadata.h"
+#include "controller/owners.h"
 #include "controller/requests.h"
 #include "controller/sharers.h"
 #include "controller/stamps.h"

@@ -49,3 +49,8 @@ GPC_SHARED_ACTION(writer_act_perform, "perform the atomic on the line")
     }
     return GPC_OK;
 }
+
+GPC_SHARED_ACTION(writer_act_access, "perform the store or atomic on the line")
+{
+    return gpc_act(gpc_writer_stores(x) ? writer_act_write : writer_act_perform, x);
+}

@@ -26,8 +26,14 @@ gpc_writer_message(const gpc_step_t *x)
 gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
 GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
 
-/* Write the store's words, perform the atomic: the line is then dirty. */
+/* Write the store's words, perform the atomic, or whichever it is: the line is then dirty. */
 GPC_DECLARE_ACTION(writer_act_write);
 GPC_DECLARE_ACTION(writer_act_perform);
+GPC_DECLARE_ACTION(writer_act_access);
+static inline bool
+gpc_writer_stores(const gpc_step_t *x)
+{
+    return gpc_writer_message(x)->lanes == GPC_NONE;
+}
 
 #endif

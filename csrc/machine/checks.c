@@ -6,18 +6,41 @@
 
 /* ---- construction ------------------------------------------------------------------------------------------------ */
 
-/* A protocol whose copies self-invalidate sends no invalidations or recalls. */
+/* A load that a controller counts as a miss is counted as a hit when it is taken again (act_miss). */
+static int
+check_hits(void *machine, const gpc_observation_t *ended)
+{
+    gpc_gpu_t *gpu = machine;
+    (void) ended;
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        const gpc_controller_t *unit = &gpu->controllers[node];
+        if (unit->statistics->load_hits > INT64_MAX) {
+            return gpc_fail(
+                &gpu->failure, GPC_ERROR_INVARIANT,
+                "an invariant does not hold, a miss is a load's: %s %u counts more misses than loads; requests "
+                "for stores and atomics must not have class REQ",
+                unit->type->name, unit->index);
+        }
+    }
+    return 0;
+}
+
+/* A protocol whose copies self-invalidate sends no invalidations, and recalls nothing but what an L1 owns. */
 static int
 check_calls(void *machine, const gpc_observation_t *ended)
 {
     gpc_gpu_t *gpu = machine;
+    bool owned = false;
     (void) ended;
     if (!gpc_watched_of(gpu->protocol).lease) {
         return 0;
     }
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        owned |= gpu->protocol->controllers[i]->owned != 0;
+    }
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
         const gpc_message_info_t *info = &gpu->protocol->messages[i];
-        bool calls = info->traffic_class == GPC_CLASS_INV || info->traffic_class == GPC_CLASS_RCL;
+        bool calls = info->traffic_class == GPC_CLASS_INV || (info->traffic_class == GPC_CLASS_RCL && !owned);
         uint64_t sent = gpc_gpu_traffic(gpu, i)->messages;
         if (calls && sent) {
             return gpc_fail(&gpu->failure, GPC_ERROR_INVARIANT,
@@ -45,6 +68,8 @@ make_monitor(gpc_gpu_t *gpu)
     int status = gpc_monitor_create(&about, &gpu->checks.monitor);
     gpu->checks.calls = (gpc_subscriber_t){.observe = check_calls, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.calls, GPC_KIND(ENDED));
+    gpu->checks.hits = (gpc_subscriber_t){.observe = check_hits, .self = gpu};
+    gpc_subscribe(&gpu->stream, &gpu->checks.hits, GPC_KIND(ENDED));
     return status;
 }
 

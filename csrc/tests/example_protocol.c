@@ -58,15 +58,8 @@ GPC_METADATA(si_l1, line, SI_LEASE)
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return x->state == L1_V && gpc_lease_ended(x) ? L1_EXPIRED_LOAD : L1_LOAD;
-        case SI_ACK:
-        case SI_ATOMIC_DATA:
-            return gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
-        default:
-            return GPC_NO_EVENT;
-    }
+    bool done = x->cause == SI_ACK || x->cause == SI_ATOMIC_DATA;
+    return !done ? GPC_NO_EVENT : gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
 }
 
 /* ---- L1: actions ------------------------------------------------------------------------------------------------------- */
@@ -86,12 +79,6 @@ GPC_ACTION(act_write_through, "GETX or ATOMIC; the store or atomic is then pendi
 }
 
 GPC_TAKE(act_take_lease, "the answer's lease and version", si_message, si_l1_line, lease, version)
-
-GPC_ACTION(act_complete_from_copy, "the load completes from the copy, as if the answer had brought it")
-{
-    gpc_merge_words(x->msg->data, gpc_line_words(x), gpc_all_words(x->unit));
-    return gpc_act(act_complete, x);
-}
 
 /* ---- L1: the table. A held request waits for an answer, and answers are never held. A line in a transaction is no victim. ---- */
 
@@ -127,10 +114,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
-                               .causes = {ON(GPC_MSG_STORE, L1_WRITE), ON(GPC_MSG_ATOMIC, L1_WRITE),
-                                          ON(GPC_MSG_EVICT, L1_EVICT), ON(SI_DATA, L1_DATA),
-                                          ON(SI_RENEWED, L1_RENEWED)}};
+static const gpc_table_t l1 = {
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+    .causes = {ON(GPC_MSG_STORE, L1_WRITE), ON(GPC_MSG_ATOMIC, L1_WRITE), ON_SAME(GPC_MSG, L1, LOAD, EVICT),
+               ON_SAME(SI, L1, DATA, RENEWED)},
+    .expiry = {.states = 1u << L1_V, .event = L1_EXPIRED_LOAD, .instead = 1u << GPC_MSG_LOAD}};
 
 static const gpc_controller_type_t si_l1 = {
     .name = "L1",
@@ -237,16 +225,9 @@ GPC_ACTION(act_await_lease, "a timer for the cycle after the line's last lease")
 
 GPC_ACTION(act_perform, "the store or atomic on the line, which has a new version, and its answer")
 {
-    bool store = gpc_writer_message(x)->lanes == GPC_NONE;
-    (void) gpc_act(store ? writer_act_write : writer_act_perform, x);
+    (void) gpc_act(writer_act_access, x);
     si_l2_line(x)->version = ++si_l2_unit(x->unit)->version;
-    return gpc_answer_writer(x, gpc_new_writer_answer(x, store ? SI_ACK : SI_ATOMIC_DATA, 0));
-}
-
-GPC_ACTION(act_keep_lease, "the bank remembers the line's lease")
-{
-    gpc_raise_time(&si_l2_unit(x->unit)->evicted, si_l2_line(x)->lease);
-    return GPC_OK;
+    return gpc_answer_writer(x, gpc_new_writer_answer(x, gpc_writer_stores(x) ? SI_ACK : SI_ATOMIC_DATA, 0));
 }
 
 /* ---- L2: the table. A held request waits for memory, which always answers, or for time, which nothing stops. ------------- */
@@ -262,8 +243,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_RENEW] = GO(L2_V, act_predict_longer, act_extend, act_count_renewal, act_send_renewed),
         [L2_WRITE] = GO(L2_V, act_perform),
         [L2_WRITE_LEASED] = GO(L2_WL, act_predict_shorter, act_await_lease, act_wait),
-        [L2_EVICT_CLEAN] = GO(L2_I, act_keep_lease),
-        [L2_EVICT_DIRTY] = GO(L2_I, act_keep_lease, act_write_back),
+        [L2_EVICT_CLEAN] = GO(L2_I, act_remember_lease),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_remember_lease, act_write_back),
     },
     [L2_IF] = {
         [L2_GETS] = HOLD_LINE,
@@ -306,8 +287,7 @@ const gpc_protocol_t gpc_protocol_self_inval = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&si_l1, &si_l2},
-    .messages = SI_info,
-    .num_messages = GPC_COUNT_OF(SI_info),
+    GPC_MESSAGES_OF(SI),
     .message = si_message_described,
     .networks = {{.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true}},
     .options = {[OPTION_LIFETIME] = {.name = "lifetime",
@@ -320,8 +300,6 @@ const gpc_protocol_t gpc_protocol_self_inval = {
                                      .fuzz_most = LONGEST_LIFETIME}},
     .keeps_time = true,
     .declared = {.weak_outcomes = "SB MP R S WRC SB+rel+acq", .variations = "lifetime=1 lifetime=4096"},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &watched,
     .monitor = gpc_equal_versions, /* what a renewal relies on */
 };

@@ -26,10 +26,8 @@ static const gpc_protocol_t *const products[] = {
 #include "protocols/registry.def"
 #undef GPC_PROTOCOL
 #undef GPC_SHARED
-    &gpc_protocol_self_inval,
-    &gpc_protocol_skel_epochs,
-    &gpc_protocol_skel_src,
-    &gpc_protocol_skel_three_levels,
+    &gpc_protocol_self_inval,        &gpc_protocol_skel_epochs, &gpc_protocol_skel_src,
+    &gpc_protocol_skel_three_levels, &gpc_protocol_tardis,
 };
 
 /* The lists of the mutants_*.c files, which register them when the library is loaded. */

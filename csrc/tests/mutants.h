@@ -39,6 +39,8 @@ void mutants_register(mutant_list_t *list);
 
 /* The example of docs/how-to/add-a-protocol.md: a protocol of the test library. */
 extern const gpc_protocol_t gpc_protocol_self_inval;
+/* tardis.c: a paper's protocol whose L1s own lines (controller/owners.h) and have logical clocks (controller/clock.h). */
+extern const gpc_protocol_t gpc_protocol_tardis;
 
 /* ---- functions for `plant`. Tables, states and events by name, without the prefix: "L1", "V", "STORE". -------------------- */
 

@@ -295,7 +295,7 @@ three(const gpc_machine_t *machine, const int64_t *options)
         .unit = buffer_l1_unit_described, .route = route, .outbox = (places), .begins = (begins_)};                                      \
     static const gpc_protocol_t name_ = {                                                                           \
         .id = (id_), .name = "a store buffer", .model = {[GPC_RULE_RC] = "RC"}, .standard_rule = GPC_RULE_RC,       \
-        .controllers = {&name_##_l1, &baseline_l2}, .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info),   \
+        .controllers = {&name_##_l1, &baseline_l2}, GPC_MESSAGES_OF(MSG),   \
         .networks = BASELINE_NETWORKS, .host_read = gpc_host_read, .host_write = gpc_host_write};
 
 #define ENTER GO(SB_OPEN, act_enter, act_merge_words, act_keep_store, act_ready)

@@ -309,7 +309,6 @@ static const gpc_controller_type_t directory = {
 const gpc_protocol_t prototype_limits = {
     .id = "limits",
     .controllers = {&lines, &words, &two, &directory},
-    .messages = LIMITS_info,
-    .num_messages = GPC_COUNT_OF(LIMITS_info),
+    GPC_MESSAGES_OF(LIMITS),
     .networks = {{.name = "request", .requests = true}, {.name = "response"}},
 };

@@ -204,8 +204,7 @@ const gpc_protocol_t gpc_protocol_skel_epochs = {
     .model = {[GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&epochs_l1, &baseline_l2, &emu},
-    .messages = EP_info,
-    .num_messages = GPC_COUNT_OF(EP_info),
+    GPC_MESSAGES_OF(EP),
     .networks = {{.name = "request", .ordered = true, .requests = true},
                  {.name = "response", .ordered = true},
                  {.name = "epoch", .ordered = true, .star = true, .multicast = true},
@@ -222,7 +221,5 @@ const gpc_protocol_t gpc_protocol_skel_epochs = {
                                       .largest = 2,
                                       .text = "epochs that a release waits for; 1 is too few"}},
     .order = {.release = release, .exit = leave, .keeps_own = true},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &skeleton_watched,
 };

@@ -94,11 +94,8 @@ const gpc_protocol_t gpc_protocol_skel_src = {
     .model = {[GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&src_l1, &baseline_l2},
-    .messages = MSG_info,
-    .num_messages = GPC_COUNT_OF(MSG_info),
+    GPC_MESSAGES_OF(MSG),
     .networks = BASELINE_NETWORKS,
     .order = {.acquire = acquire},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &skeleton_watched,
 };

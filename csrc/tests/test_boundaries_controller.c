@@ -160,8 +160,7 @@ static const gpc_controller_type_t type = {
 };
 static const gpc_protocol_t protocol = {.id = "prototype",
                                         .controllers = {&type},
-                                        .messages = MSG_info,
-                                        .num_messages = GPC_COUNT_OF(MSG_info),
+                                        GPC_MESSAGES_OF(MSG),
                                         .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
 
 /* ---- a bench with this controller ---------------------------------------------------------------------------------------- */

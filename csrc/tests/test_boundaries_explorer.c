@@ -233,7 +233,7 @@ static const gpc_controller_type_t plain_bank = {
 #define PROTOCOL(id_, l1_, l2_, ...)                                                                              \
     {                                                                                                                  \
         .id = (id_), .model = {[GPC_RULE_RC] = "none"}, .standard_rule = GPC_RULE_RC, .controllers = {&(l1_), &(l2_)}, \
-        .messages = MSG_info, .num_messages = GPC_COUNT_OF(MSG_info), .message = __VA_ARGS__,                           \
+        GPC_MESSAGES_OF(MSG), .message = __VA_ARGS__,                           \
         .networks = {{.name = "request"}, {.name = "response"}}, .host_read = read_memory,                             \
     }
 

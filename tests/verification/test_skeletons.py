@@ -2,7 +2,7 @@
 
 import pytest
 
-SKELETONS = ("skel-src", "skel-epochs", "skel-three-levels")
+SKELETONS = ("skel-src", "skel-epochs", "skel-three-levels", "tardis")
 
 
 @pytest.mark.parametrize("protocol", SKELETONS)
@@ -48,3 +48,17 @@ def test_statistics_have_a_group_for_each_node_kind(mutant_gpucoh):
     result = mutant_gpucoh.run("stn", protocol="skel-three-levels", scale="tiny").to_dict()
     assert result["l3"]["fetches"] > 0
     assert result["l2"]["fetches"] == 0
+
+
+@pytest.mark.parametrize("protocol", ["mesi", "tardis"])
+def test_the_host_takes_back_what_an_l1_owns(mutant_gpucoh, protocol):
+    @mutant_gpucoh.kernel
+    def add(a: mutant_gpucoh.Buffer[mutant_gpucoh.i32]):
+        a[mutant_gpucoh.global_id()] += 1
+
+    gpu = mutant_gpucoh.GPU(protocol=protocol, check=True)
+    a = gpu.zeros(64, dtype="int32")
+    for k in range(3):
+        gpu.launch(add, grid=2, block=32, args=(a,))
+        assert a.numpy().tolist()[:2] == [k + 1 + 10 * k, k + 1]
+        a[0] += 10  # the block of thread 0 owns the line

@@ -267,12 +267,9 @@ const gpc_protocol_t gpc_protocol_ideal = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&ideal_l1, &ideal_l2},
-    .messages = MSG_info,
-    .num_messages = GPC_COUNT_OF(MSG_info),
+    GPC_MESSAGES_OF(MSG),
     .networks = BASELINE_NETWORKS,
     .declared = {.weak_outcomes = "SB MP"},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &watched,
     .instant_filter = &filter,
 };

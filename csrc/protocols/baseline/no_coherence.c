@@ -75,11 +75,9 @@ const gpc_protocol_t gpc_protocol_no_coherence = {
     .model = {[GPC_RULE_SC] = "none", [GPC_RULE_RC] = "none"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&no_coherence_l1, &baseline_l2},
-    .messages = MSG_info,
-    .num_messages = GPC_COUNT_OF(MSG_info),
+    GPC_MESSAGES_OF(MSG),
     .networks = BASELINE_NETWORKS,
     .declared = {.weak_outcomes = "MP+fences SB+fences IRIW+fences lock"},
-    .host_read = gpc_host_read,
     .host_write = gpc_host_write, /* memory only: L1 copies are dropped when the next kernel begins */
     .watched = &watched,
 };

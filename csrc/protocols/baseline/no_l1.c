@@ -195,8 +195,7 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&no_l1_l1, &no_l1_l2},
-    .messages = NO_L1_info,
-    .num_messages = GPC_COUNT_OF(NO_L1_info),
+    GPC_MESSAGES_OF(NO_L1),
     .networks = BASELINE_NETWORKS,
     .options = {[OPTION_FILL] = {.name = "fill",
                                  .standard = FILL_LINE,
@@ -207,7 +206,6 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
                                  .fuzz_least = FILL_LINE,
                                  .fuzz_most = FILL_SECTOR}},
     .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector"},
-    .host_read = gpc_host_read,
     .host_write = gpc_host_write,
     .watched = &watched,
 };

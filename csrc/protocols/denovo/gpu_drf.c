@@ -63,8 +63,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .model = {[GPC_RULE_DRF] = "DRF-SC"},
     .standard_rule = GPC_RULE_DRF,
     .controllers = {&gpu_drf_l1, &gpu_l2},
-    .messages = GPU_info,
-    .num_messages = GPC_COUNT_OF(GPU_info),
+    GPC_MESSAGES_OF(GPU),
     .networks = GPU_NETWORKS,
     .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
     .options = {SB_OPTIONS(SB_LAZY)},
@@ -73,6 +72,5 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},
     .host_read = gpu_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &gpu_watched,
 };

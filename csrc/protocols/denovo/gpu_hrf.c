@@ -69,8 +69,7 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
     .model = {[GPC_RULE_HRF] = "HRF-indirect"},
     .standard_rule = GPC_RULE_HRF,
     .controllers = {&gpu_hrf_l1, &gpu_l2},
-    .messages = GPU_info,
-    .num_messages = GPC_COUNT_OF(GPU_info),
+    GPC_MESSAGES_OF(GPU),
     .networks = GPU_NETWORKS,
     .order = {.release = sb_release,
               .exit = sb_exit,
@@ -84,6 +83,5 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},
     .host_read = gpu_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &gpu_watched,
 };

@@ -275,8 +275,7 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&vi_l1, &vi_l2},
-    .messages = VI_info,
-    .num_messages = GPC_COUNT_OF(VI_info),
+    GPC_MESSAGES_OF(VI),
     .networks = VI_NETWORKS,
     .declared = {.weak_outcomes = "SB MP R SB+rel+acq",
                  .uncovered = {{.table = "L2",
@@ -285,8 +284,6 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
                                 .reason =
                                     "a line without sharers is dirty, since a store emptied its list: a fill for a "
                                     "load leads to S"}}},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &vi_watched,
     .monitor = monitor,
 };

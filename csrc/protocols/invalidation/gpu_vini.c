@@ -414,8 +414,7 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&vi_l1, &vini_l2},
-    .messages = VI_info,
-    .num_messages = GPC_COUNT_OF(VI_info),
+    GPC_MESSAGES_OF(VI),
     .networks = VI_NETWORKS,
     .options = {[DIR_WAYS] = {.name = "dir_ways",
                               .standard = 8,
@@ -438,8 +437,6 @@ const gpc_protocol_t gpc_protocol_gpu_vini = {
                                 .events = "EVICT_CLEAN",
                                 .reason =
                                     "a line whose entry has no sharers is dirty, since a store emptied its list"}}},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &vi_watched,
     .monitor = monitor,
 };

@@ -18,34 +18,13 @@ static int
 host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        const uint32_t *owned = mesi_l1_owned_words(units->cores[i], line);
-        if (owned) {
-            gpc_merge_words(words, owned, mask);
+        const uint32_t *leaving = mesi_l1_written_back(units->cores[i], line);
+        if (leaving) {
+            gpc_merge_words(words, leaving, mask);
             return GPC_OK;
         }
     }
     return gpc_host_read(units, line, mask, words);
-}
-
-/* Drops all copies. The owner's other words are written to the L2 first, which has the line since it is inclusive. */
-static int
-host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
-{
-    gpc_controller_t *bank = units->bank;
-    gpc_index_t at_l2 = gpc_tags_find(&bank->arrays[0], line);
-
-    for (uint32_t i = 0; i < units->num_cores; i++) {
-        gpc_tags_t *tags = &units->cores[i]->arrays[0];
-        gpc_index_t way = gpc_tags_find(tags, line);
-        if (way != GPC_NONE && at_l2 != GPC_NONE && mesi_l1_is_newest(units->cores[i], way)) {
-            gpc_merge_words(gpc_tags_words(&bank->arrays[0], at_l2), gpc_tags_words(tags, way), gpc_all_words(bank));
-            mesi_l2_line_at(bank, 0, at_l2)->dirty = 1;
-        }
-    }
-    if (at_l2 != GPC_NONE) {
-        mesi_l2_set_unshared(bank, at_l2);
-    }
-    return gpc_host_write_alone(units, line, mask, words);
 }
 
 const gpc_protocol_t gpc_protocol_mesi = {
@@ -58,8 +37,7 @@ const gpc_protocol_t gpc_protocol_mesi = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&mesi_l1, &mesi_l2},
-    .messages = MESI_info,
-    .num_messages = GPC_COUNT_OF(MESI_info),
+    GPC_MESSAGES_OF(MESI),
     .message = mesi_message_described,
     .networks = {{.name = "request", .requests = true},
                  {.name = "forward"},
@@ -75,7 +53,6 @@ const gpc_protocol_t gpc_protocol_mesi = {
                                     .text = "what the eviction of a line in E sends: a header only, or the line too"}},
     .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq"},
     .host_read = host_read,
-    .host_write = host_write,
     .watched = &mesi_watched,
     .monitor = mesi_monitor,
 };

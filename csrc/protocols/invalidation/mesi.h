@@ -45,18 +45,12 @@ extern const gpc_controller_type_t mesi_l1, mesi_l2;
 GPC_MUST_CHECK int mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words,
                              mesi_message_t fields);
 
-/* ---- the L1's line, also read by host accesses ------------------------------------------------------------------------- */
-
-/* The line's words at its owner, or NULL. Includes a line that is being written back when a launch is aborted. */
-const uint32_t *mesi_l1_owned_words(const gpc_controller_t *core, gpc_address_t line);
-/* Whether this way is newer than the L2's copy. */
-bool mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way);
+/* The words of a line that the L1 was writing back when a launch was aborted, or NULL. */
+const uint32_t *mesi_l1_written_back(const gpc_controller_t *core, gpc_address_t line);
 
 /* For monitors: every L1 with a copy is listed; only the owner of an owned line has a copy, in an owner's state. */
 extern const gpc_watched_t mesi_watched;
 GPC_MUST_CHECK int mesi_monitor(const gpc_units_t *units, gpc_address_t line);
-
-/* ---- the L2's line, also read by host accesses ------------------------------------------------------------------------- */
 
 #define MESI_L2_LINE(FIELD)                                                                                            \
     GPC_WRITER_LINE(FIELD)                                                                                             \
@@ -65,8 +59,5 @@ GPC_METADATA(mesi_l2, line, MESI_L2_LINE)
 
 /* For monitors: the sharer list of a line without a transaction, and whether it names an owner; NULL: absent, or in a transaction. */
 const gpc_nodeset_t *mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned);
-
-/* After a host write: no L1 has a copy, the L2's is the only one. */
-void mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way);
 
 #endif

@@ -370,29 +370,17 @@ const gpc_controller_type_t mesi_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = mesi_l1_line_described, .has_data = true}},
     .mshr = mesi_l1_mshr_described,
+    .owned = 1u << L1_M, /* E has the L2's words */
 };
 
 /* ---- for the host ------------------------------------------------------------------------------------------------------------------ */
 
 const uint32_t *
-mesi_l1_owned_words(const gpc_controller_t *core, gpc_address_t line)
+mesi_l1_written_back(const gpc_controller_t *core, gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_find(&core->arrays[0], line);
-    if (way != GPC_NONE && core->arrays[0].tags[way].mshr == GPC_NONE) {
-        uint8_t state = core->arrays[0].tags[way].state;
-        return state == L1_E || state == L1_M ? gpc_tags_words(&core->arrays[0], way) : NULL;
-    }
     gpc_index_t entry = gpc_mshr_find(&core->mshrs, line);
-    if (entry == GPC_NONE || gpc_mshr_at(&core->mshrs, entry)->state != L1_M_I) {
-        return NULL;
-    }
-    return mesi_l1_mshr_at(core, entry)->words.word;
-}
-
-bool
-mesi_l1_is_newest(const gpc_controller_t *core, gpc_index_t way)
-{
-    return core->arrays[0].tags[way].state == L1_M;
+    bool leaving = entry != GPC_NONE && gpc_mshr_at(&core->mshrs, entry)->state == L1_M_I;
+    return leaving ? mesi_l1_mshr_at(core, entry)->words.word : NULL;
 }
 
 /* ---- monitors ------------------------------------------------------------------------------------------------------------------- */

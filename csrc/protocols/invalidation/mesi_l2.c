@@ -80,13 +80,6 @@ owner_of(const gpc_step_t *x)
     return node;
 }
 
-void
-mesi_l2_set_unshared(gpc_controller_t *bank, gpc_index_t way)
-{
-    bank->arrays[0].tags[way].state = L2_M;
-    mesi_l2_line_at(bank, 0, way)->sharers = (gpc_nodeset_t){{0}};
-}
-
 const gpc_nodeset_t *
 mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
 {
@@ -254,12 +247,6 @@ GPC_ACTION(act_answer_writer, "send DATA_X to the pending writer")
 
 /* ---- actions: the line and its sharer list -------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_take_line, "fill the way with the owner's line, dirty")
-{
-    gpc_writer_line(x)->dirty = 1;
-    return gpc_act(act_fill, x);
-}
-
 GPC_ACTION(act_pass_on, "write the owner's line to memory")
 {
     return gpc_write_memory(x, gpc_all_words(x->unit), x->msg->data);
@@ -296,7 +283,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_MT] = {
         [L2_GETS] = GO(L2_MT_IIB, act_forward_gets),
         [L2_GETX] = GO(L2_MT_MB, act_forward_getx),
-        [L2_PUTX_DIRTY] = GO(L2_M, act_take_line, act_clear_sharers, act_wb_ack),
+        [L2_PUTX_DIRTY] = GO(L2_M, act_take_back, act_clear_sharers, act_wb_ack),
         [L2_PUTX_CLEAN] = GO(L2_M, act_clear_sharers, act_wb_ack),
         [L2_PUTX_OLD] = GO(L2_MT, act_wb_ack),
         [L2_EVICT_CLEAN] = GO(L2_MCT_I, act_recall, act_release_way),
@@ -338,7 +325,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = HOLD_LINE,
         NOT_VICTIMS,
-        [L2_WB_DIRTY] = GO(L2_MT_SB, act_take_line),
+        [L2_WB_DIRTY] = GO(L2_MT_SB, act_take_back),
         [L2_WB_CLEAN] = GO(L2_MT_SB),
         [L2_UNBLOCK] = GO(L2_MT_IB, act_add_sharer),
     },
@@ -346,7 +333,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         HOLD_REQUESTS,
         [L2_PUTX_OLD] = GO(L2_MT_IB, act_wb_ack), /* its line also arrives as WB_DATA */
         NOT_VICTIMS,
-        [L2_WB_DIRTY] = GO(L2_SS, act_take_line),
+        [L2_WB_DIRTY] = GO(L2_SS, act_take_back),
         [L2_WB_CLEAN] = GO(L2_SS),
     },
     [L2_MT_SB] = {
@@ -392,5 +379,6 @@ const gpc_controller_type_t mesi_l2 = {
     .tables = {&l2},
     .arrays = {{.name = "tags", .line = mesi_l2_line_described, .has_data = true}},
     .sharers = GPC_SHARERS(0, mesi_l2, line, sharers),
+    .returned = L2_M,
     .mshr = gpc_sharers_mshr_described,
 };

@@ -370,8 +370,7 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_SC,
     .controllers = {&mwt_l1, &mwt_l2},
-    .messages = MWT_info,
-    .num_messages = GPC_COUNT_OF(MWT_info),
+    GPC_MESSAGES_OF(MWT),
     .networks = {{.name = "request", .ordered = true, .requests = true},
                  {.name = "response", .ordered = true},
                  {.name = "invalidation", .ordered = true},
@@ -394,8 +393,6 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
                                 .events = "EVICT_CLEAN",
                                 .reason = "a line without sharers is dirty: a store or atomic has emptied its list, or "
                                           "has fetched it"}}},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &watched,
     .monitor = monitor,
 };

@@ -228,8 +228,7 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_SC,
     .controllers = {&sci_l1, &sci_l2},
-    .messages = MSG_info,
-    .num_messages = GPC_COUNT_OF(MSG_info),
+    GPC_MESSAGES_OF(MSG),
     .networks = BASELINE_NETWORKS,
     .options = {[OPTION_BYTES] = PUBLIC_BYTES_OPTION},
     .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes_with_header),
@@ -238,8 +237,6 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
                                 .states = "I",
                                 .events = "INVALIDATE",
                                 .reason = "the simulator queries only L1s with the line or a transaction for it"}}},
-    .host_read = gpc_host_read,
-    .host_write = gpc_host_write_alone,
     .watched = &watched,
     .monitor = monitor,
 };

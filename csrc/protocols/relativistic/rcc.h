@@ -86,14 +86,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                                    .choices = "renew any",                                                             \
                                    .text = "what doubles a line's lease: renewals, or every read request that hits",   \
                                    .fuzz_most = RCC_PREDICT_UP_ANY},                                                   \
-        [RCC_OPTION_TICK] = {.name = "tick",                                                                           \
-                             .standard = 10000,                                                                        \
-                             .smallest = 0,                                                                            \
-                             .largest = 1000000000,                                                                    \
-                             .text = "core cycles after which a core's clock advances by 1, so that spins end; 0: never", \
-                             .small = {true, 0},                                                                       \
-                             .fuzz_least = RCC_SHORTEST_TICK,                                                          \
-                             .fuzz_most = 8},                                                                          \
+        [RCC_OPTION_TICK] = GPC_TICK_OPTION(10000, RCC_SHORTEST_TICK, 8),                                 \
         [RCC_OPTION_ROLLOVER_STALL] = {.name = "rollover_stall",                                                       \
                                        .standard = 0,                                                                  \
                                        .smallest = 0,                                                                  \
@@ -166,10 +159,10 @@ GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
 
 #define RCC_PROTOCOL                                                                                                   \
     .paper = "Ren and Lis, HPCA 2017", .family = "relativistic coherence", .controllers = {&rcc_l1, &rcc_l2},          \
-    .messages = RCC_info, .num_messages = GPC_COUNT_OF(RCC_info), .message = rcc_message_described,                    \
+    GPC_MESSAGES_OF(RCC), .message = rcc_message_described,                    \
     .networks = RCC_NETWORKS, .options = RCC_OPTIONS,                                                                  \
     .other_sizes = PUBLIC_SIZES(RCC_OPTION_BYTES, public_bytes), .derive = rcc_derive, .check = rcc_check,             \
-    .keeps_time = true, .logical_time = true, .host_read = gpc_host_read, .host_write = gpc_host_write_alone,          \
+    .keeps_time = true, .logical_time = true,                                                      \
     .monitor = rcc_monitor
 
 #endif

@@ -263,12 +263,6 @@ GPC_ACTION(act_request_again, "send GETS again, for the loads issued after the a
     return gpc_send_outstanding(x, stamp_read(x, again));
 }
 
-GPC_ACTION(act_complete_from_copy, "complete the loads that this answer serves, from the copy")
-{
-    gpc_merge_words(x->msg->data, gpc_line_words(x), gpc_all_words(x->unit));
-    return gpc_act(act_complete, x);
-}
-
 /* ---- the table of lines --------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -353,14 +347,6 @@ GPC_ACTION(act_join_clocks, "now = the latest clock of all cores")
     return status;
 }
 
-GPC_ACTION(act_await_tick, "set a background timer `tick` core cycles ahead")
-{
-    int64_t period = x->unit->options[RCC_OPTION_TICK];
-    return period ? x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + (gpc_cycle_t) period, GPC_NEVER, 0,
-                                            GPC_TIMER_BACKGROUND)
-                  : GPC_OK;
-}
-
 /* At the epoch's last time no copy outlives the next write: its version begins an epoch. */
 GPC_ACTION(act_tick, "now = now + 1")
 {
@@ -393,13 +379,6 @@ static const gpc_table_t clock = {
     GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, NULL),
     .causes = {ON(GPC_MSG_KERNEL_BEGIN, CLOCK_BEGIN), ON(GPC_MSG_TIMER, CLOCK_TICK), ON(GPC_MSG_INSTANT, CLOCK_FLUSH)}};
 
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type == GPC_MSG_TIMER ? RCC_TABLE_CLOCK : RCC_TABLE_LINES;
-}
-
 static const gpc_table_t lines = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON(GPC_MSG_STORE, L1_STORE), ON(GPC_MSG_ATOMIC, L1_ATOMIC), ON(GPC_MSG_EVICT, L1_EVICT)},
@@ -413,10 +392,10 @@ const gpc_controller_type_t rcc_l1 = {
     .mshr = gpc_requests_mshr_described,
     .unit = rcc_l1_unit_described,
     .counters = COUNT_info,
-    .route = route,
-    .lease = {.line = GPC_PLACE(rcc_l1, line, exp), .clock = GPC_PLACE(rcc_l1, unit, now)},
+    .lease = {.line = GPC_PLACE(rcc_l1, line, exp),
+              .clock = GPC_PLACE(rcc_l1, unit, now),
+              .tick = GPC_OPTION(RCC_OPTION_TICK)},
     .victim_rank = gpc_ended_first,
-    .begins = 1u << RCC_TABLE_CLOCK,
 };
 
 #define WATCHED                                                                                                        \

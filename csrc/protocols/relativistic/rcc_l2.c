@@ -419,13 +419,6 @@ static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_clas
 static const gpc_table_t roll = {GPC_TABLE("L2.rollover", OVER_UNIT, ROLL, roll_table, roll_classify),
                                  .causes = {ON(GPC_MSG_TIMER, ROLL_RESUME)}};
 
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type == GPC_MSG_TIMER ? TABLE_ROLL : TABLE_LINES;
-}
-
 const gpc_controller_type_t rcc_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
@@ -435,5 +428,4 @@ const gpc_controller_type_t rcc_l2 = {
     .unit = rcc_l2_unit_described,
     .counters = L2_COUNT_info,
     .rollovers = &L2_COUNT_info[L2_COUNT_rollovers],
-    .route = route,
 };

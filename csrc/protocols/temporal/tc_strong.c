@@ -397,8 +397,7 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&tcs_l1, &tcs_l2},
-    .messages = TCS_info,
-    .num_messages = GPC_COUNT_OF(TCS_info),
+    GPC_MESSAGES_OF(TCS),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
     .options =
@@ -430,7 +429,6 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
                                 .rules = "sc",
                                 .reason = "a warp has one access outstanding, so no load of its own has merged when it "
                                           "stores"}}},
-    .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = monitor,

@@ -336,8 +336,7 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .model = {[GPC_RULE_RC] = "RCpc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&tcw_l1, &tcw_l2},
-    .messages = TCW_info,
-    .num_messages = GPC_COUNT_OF(TCW_info),
+    GPC_MESSAGES_OF(TCW),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
     .order = {.release = release_waits_for_gwct, .exit = exit_waits_for_gwct},
@@ -405,7 +404,6 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
         {/* stores are not multi-copy atomic; fences wait for their own thread's stores only */
          .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
          .variations = "private=literal lifetime=0 lifetime=300 launch=wait"},
-    .host_read = gpc_host_read,
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,

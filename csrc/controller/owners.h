@@ -1,0 +1,40 @@
+/* owners.h: L1s that own lines: they perform stores and atomics on their copy, which is the newest, and give it back.
+ *
+ * The L1's type declares the states in which its copy is newer than the bank's, and the bank's type the state of a line that no L1 has:
+ *     .owned = 1u << L1_M          .returned = L2_S
+ * The host's accesses (host.h) follow from it. Both lines' fields begin with GPC_WRITER_LINE.
+ *
+ *     GPC_GIVE_BACK(act_give_back, "WB with the line, wts and rts", TD_WB, td_message, td_l1_line, wts, rts)
+ *     GPC_CALL_IN(act_flush, "FLUSH to the owner", TD_FLUSH)
+ */
+#ifndef GPC_CONTROLLER_OWNERS_H
+#define GPC_CONTROLLER_OWNERS_H
+
+#include "controller/sharers.h"
+#include "controller/stamps.h"
+#include "controller/writer.h"
+
+/* A message of the type to the line's home, with the whole line, which is no longer newer than it; counted as a write-back. */
+gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
+/* An action: sends it with these fields of the line. */
+#define GPC_GIVE_BACK(id, text, type, message_of, line_of, ...)                                                        \
+    GPC_ACTION(id, text)                                                                                               \
+    {                                                                                                                  \
+        gpc_msg_t *given = gpc_new_write_back(x, type);                                                                \
+        GPC_COPY_(message_of(given), line_of(x), __VA_ARGS__)                                                          \
+        return gpc_send(x, given);                                                                                     \
+    }
+/* An action: sends the type to every sharer, or to the owner. */
+#define GPC_CALL_IN(id, text, type)                                                                                    \
+    GPC_ACTION(id, text)                                                                                               \
+    {                                                                                                                  \
+        return gpc_call_in(x, type, gpc_sharers(x));                                                                   \
+    }
+
+/* Performs the store or atomic on the owner's line, which has this version from now on (0: the protocol has none). */
+GPC_MUST_CHECK int gpc_perform_here(gpc_step_t *x, uint64_t version);
+/* At the owner, of a store or atomic that hits; at the bank, of a line that comes home. */
+GPC_DECLARE_ACTION(act_complete_here);
+GPC_DECLARE_ACTION(act_take_back);
+
+#endif
