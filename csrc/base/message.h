@@ -42,6 +42,7 @@ enum {
     GPC_MSG_FLAG_RELAY = 4u,        /* core to core through the home partition: one more traversal follows */
     GPC_MSG_FLAG_READ_ONLY =
         8u, /* a load from a buffer that the launch declares read-only, or a message for such a load */
+    GPC_MSG_FLAG_MISSED = 16u,    /* a load that is counted as a miss: its replay is no hit */
     GPC_MSG_FLAG_MULTICAST = 32u, /* one of the copies of a multicast that is at its source: `copies` is valid */
     GPC_MSG_FLAG_COPY = 64u,      /* likewise, and not the copy that is counted and buffered there */
     GPC_MSG_FLAG_OWN = 128u

@@ -4,13 +4,20 @@
 
 #include "controller/protocol.h"
 
-/* Counts a load that misses here and will be replayed: once, as a miss, although the replay counts a hit. */
+/* Counts a load that misses here and will be replayed: once, as a miss; gpc_count_hit does not count it again. */
 static inline void
 gpc_count_miss(const gpc_step_t *x)
 {
     bool load = x->cause >= GPC_MSG_OWN && gpc_message_info(x->unit, x->cause)->traffic_class == GPC_CLASS_REQ;
     x->unit->statistics->load_misses += load;
-    x->unit->statistics->load_hits -= load;
+    x->msg->flags |= load ? GPC_MSG_FLAG_MISSED : 0;
+}
+
+/* Counts a load that is answered here, unless it has been counted as a miss. */
+static inline void
+gpc_count_hit(const gpc_step_t *x)
+{
+    x->unit->statistics->load_hits += !(x->msg->flags & GPC_MSG_FLAG_MISSED);
 }
 
 GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell; it may hold */

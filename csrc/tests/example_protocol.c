@@ -192,7 +192,7 @@ GPC_ACTION(act_fill_line, "memory's line, with a new version and the lease of al
 
 GPC_ACTION(act_extend, "the lease lasts at least the predicted lifetime from now")
 {
-    gpc_count(x, load_hits);
+    gpc_count_hit(x);
     gpc_extend_lease(x, &si_l2_line(x)->lease, si_l2_line(x)->lifetime);
     return GPC_OK;
 }

@@ -89,7 +89,7 @@ GPC_ACTION(act_perform_atomic, "perform the atomic, send its old values, its wor
 
 GPC_ACTION(tl_act_answer, "send DATA to the requester")
 {
-    gpc_count(x, load_hits);
+    gpc_count_hit(x);
     return gpc_send(x, gpc_new_answer(x, x->message, TL_DATA));
 }
 

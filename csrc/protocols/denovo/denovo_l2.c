@@ -156,7 +156,7 @@ GPC_ACTION(act_send_data, "send DATA: the demanded words and the line's others t
     gpc_msg_t *msg = gpc_new_message(x, DENOVO_DATA, x->msg->requester);
     gpc_carry(x, msg, x->mask | words_in_bank(x->unit, x->way), gpc_line_words(x));
     denovo_message(msg)->demanded = x->mask;
-    gpc_count(x, load_hits);
+    gpc_count_hit(x);
     return gpc_send(x, msg);
 }
 

@@ -50,7 +50,7 @@ l2_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_answer, "send DATA")
 {
-    gpc_count(x, load_hits);
+    gpc_count_hit(x);
     return gpc_send(x, gpc_new_answer(x, x->message, GPU_DATA));
 }
 
