@@ -217,6 +217,25 @@ def test_a_stale_copy_is_called_one():
     )
 
 
+@gpucoh.kernel
+def two_store_and_one_polls(flag: Words):
+    if gpucoh.block_id() == 1:
+        flag[0] = 5
+        while flag[40] == 0:
+            pass
+    else:
+        gpucoh.sleep(2000)
+        flag[0] = 7
+        while flag[0] == 7:
+            pass
+
+
+@pytest.mark.parametrize("protocol", ["gpu-drf", "denovo-drf"])
+def test_a_later_store_that_only_its_core_sees_is_no_stale_copy(protocol):
+    text = report(two_store_and_one_polls, zeros(64), grid=2, block=1, protocol=protocol)
+    assert "flag[0] = 7 (not yet visible to other cores, which read 5) in" in text
+
+
 def test_a_loop_without_memory_is_a_deadlock_too():
     text = report(count_for_ever, zeros(1), grid=3)
     assert (

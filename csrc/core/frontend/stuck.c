@@ -219,7 +219,7 @@ add_value(uint8_t type, uint32_t word, gpc_text_t *out)
 }
 
 static void
-explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, const gpc_poll_t *poll, gpc_text_t *out)
+explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, uint32_t core, const gpc_poll_t *poll, gpc_text_t *out)
 {
     char name[80], where[GPC_WHERE_BYTES];
     uint32_t memory = stuck->word(stuck->world, poll->word);
@@ -227,7 +227,9 @@ explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, const gpc_poll_t
     gpc_text_add(out, "%s = ", name_of_word(self, poll->word, name, sizeof name));
     add_value(type, poll->value, out);
     if (memory != poll->value) {
-        gpc_text_add(out, " (a stale copy of ");
+        const gpc_writer_t *writer = gpc_writers_find(self, poll->word);
+        bool is_newer = writer != NULL && writer->core == core; /* in the core's store buffer */
+        gpc_text_add(out, is_newer ? " (not yet visible to other cores, which read " : " (a stale copy of ");
         add_value(type, memory, out);
         gpc_text_add(out, ")");
     }
@@ -251,10 +253,10 @@ explain_group(const gpc_cores_t *self, const gpc_stuck_t *stuck, const group_t *
                  block->coordinates[2], group->core, group->count == 1 ? "" : ")");
     if (group->polls) {
         gpc_text_add(out, "poll%s ", s);
-        explain_poll(self, stuck, &group->poll, out);
+        explain_poll(self, stuck, group->core, &group->poll, out);
         if (group->second.count != 0) {
             gpc_text_add(out, " and ");
-            explain_poll(self, stuck, &group->second, out);
+            explain_poll(self, stuck, group->core, &group->second, out);
         }
     } else if (group->state == GPC_WARP_WAITS_BARRIER) {
         gpc_text_add(out, "wait%s at barrier %u in %s for other warps of the block", s, group->barrier,

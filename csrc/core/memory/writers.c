@@ -32,6 +32,7 @@ note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t 
                             .pc = access->pc,
                             .block = gpc_core_block(x->cores, x->core_index, x->warp->block)->number,
                             .warp = (uint8_t) x->warp->index,
+                            .core = (uint8_t) x->core_index,
                             .straight = access->straight,
                             .first = access->word[0]};
 }

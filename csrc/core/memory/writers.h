@@ -17,7 +17,8 @@ struct gpc_writer {
     gpc_lanes_t lanes;
     uint32_t pc, block; /* number of the block */
     uint8_t warp;       /* in its block */
-    bool straight;      /* lane l wrote word first + l */
+    uint8_t core;
+    bool straight; /* lane l wrote word first + l */
     uint8_t first;
 };
 
