@@ -4,9 +4,16 @@
 
 #include "core/isa.h"
 
-/* Placement of blocks. ROUND_ROBIN and FIRST_FREE give the next block to the first core with room; the first blocks are
- * distributed round robin or fill one core after another. STATIC: block b waits for room on core b mod cores. */
-typedef enum { GPC_PLACE_ROUND_ROBIN, GPC_PLACE_FIRST_FREE, GPC_PLACE_STATIC } gpc_placement_t;
+/* Placement of blocks. ROUND_ROBIN, FIRST_FREE and ROTATING give the next block to the first core with room; the first
+ * blocks are distributed round robin, fill one core after another, or go round from the core after the last one that
+ * took a block in the launch before. STATIC: block b waits for room on core b mod cores. */
+typedef enum {
+    GPC_PLACE_ROUND_ROBIN,
+    GPC_PLACE_FIRST_FREE,
+    GPC_PLACE_STATIC,
+    GPC_PLACE_ROTATING,
+    GPC_NUM_PLACEMENTS
+} gpc_placement_t;
 
 typedef struct {
     gpc_address_t address;

@@ -123,6 +123,12 @@ typedef struct {                /* the members that every turn reads come first 
     uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 
+/* What the placement of blocks remembers between launches. */
+typedef struct {
+    uint64_t launches;
+    uint32_t next_core; /* after the one that took the last block */
+} gpc_placing_t;
+
 struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
     gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
@@ -132,6 +138,7 @@ struct gpc_core_parts {
     bool *written; /* owned; [cores][scratchpad words]: by the resident block; NULL: kernels are not checked */
     gpc_subscriber_t checker; /* of reads of the scratchpad, with `written` */
     /* In the arena: */
+    gpc_placing_t *placing;
     gpc_core_t *cores;
     gpc_warp_t *warps;               /* [cores][warps_per_core] */
     gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */

@@ -447,11 +447,11 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     gpc_arena_init(&gpu->arena, 1u << 20);
     gpc_arena_init(&gpu->constants, 64u << 10);
     gpu->machine = *setup->machine;
-    gpu->seed = setup->seed;
     gpu->budget = setup->budget;
     gpu->check = setup->check;
     gpu->hang.after = GPC_DEADLOCK_AFTER;
     int status = build(gpu, setup);
+    gpu->cores.seed = setup->seed;
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 

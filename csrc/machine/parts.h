@@ -115,7 +115,7 @@ struct gpc_gpu {
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
-    uint64_t seed, budget;
+    uint64_t budget;
     uint32_t check;
     uint32_t num_networks;
     bool ends; /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */

@@ -24,7 +24,7 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
         gpc_get_u32(state, objects->shared_words, "shared_words", &out->program.shared_words) != 0 ||
         gpc_get_extent(state, objects->grid, "grid", out->grid) != 0 ||
         gpc_get_extent(state, objects->block, "block", out->block) != 0 ||
-        gpc_get_u64(state, objects->placement, "placement", GPC_PLACE_STATIC, &placement) != 0) {
+        gpc_get_u64(state, objects->placement, "placement", GPC_NUM_PLACEMENTS - 1, &placement) != 0) {
         return -1;
     }
     out->program.instructions = (const gpc_instruction_t *) (const void *) PyBytes_AS_STRING(objects->program);

@@ -292,11 +292,12 @@ class GPU:
             Number of blocks in the grid; number of threads in a block. Required, and given by name.
         args : sequence
             One argument per parameter: numbers, and arrays of this GPU.
-        placement : {"round_robin", "first_free", "static"}, optional
+        placement : {"round_robin", "first_free", "static", "rotating"}, optional
             How blocks are assigned to cores; by default the machine's field of that name. ``"round_robin"``: the
             first blocks go to the cores in turn, each later one to the next core with free resources.
             ``"first_free"``: the first blocks fill one core after another. ``"static"``: block b runs on core b mod
-            cores in every launch, and waits for free resources there.
+            cores in every launch, and waits for free resources there. ``"rotating"``: as ``"round_robin"``, but the
+            first block goes to the core after the one that took the last block of the launch before.
         deadlock_after : int, optional
             Core cycles without progress that end the launch; by default the GPU's.
         shared : int, optional

@@ -114,8 +114,10 @@ class Machine(BaseModel):
     division_latency: Count = field("division_latency")
     division_cycles: Count = field("division_cycles")
     launch_latency: Count = field("launch_latency")
+    start_skew: Count = field("start_skew", default=0)
     placement: Placement = choice(
-        "placement of blocks on cores: round_robin, first_free or static", default="round_robin"
+        "placement of blocks on cores: round_robin, first_free, static or rotating",
+        default="round_robin",
     )
     load_store_queue: Count = field("load_store_queue")
     requests_per_core: Count = field("requests_per_core")

@@ -12,7 +12,10 @@ instead.
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
+
+from gpucoh.machines.fields import DECLARED, core_name
 
 Preset: TypeAlias = dict[str, tuple[float | str, str]]
 
@@ -26,6 +29,8 @@ DESCRIPTIONS: dict[str, str] = {
 _TC = "TC table 4"
 _RCC = "RCC table III"
 _BOTH = "TC table 4, RCC table III"
+
+_TOGETHER = "inferred: blocks start together; gpucoh reproduce and scorecard set it"
 
 # What only protocols with a third level, an epoch unit or a host agent use.
 _BEYOND_L2: Preset = {
@@ -83,6 +88,7 @@ FERMI: Preset = {
         0,
         "inferred: the papers measure kernels, not launches; kernel times start at the first block",
     ),
+    "start_skew": (0, _TOGETHER),
     "placement": ("round_robin", "inferred: as GPGPU-Sim 3, the next block to a core with room"),
     "load_store_queue": (
         8,
@@ -158,9 +164,25 @@ _DN = "DeNovo table 3"
 _GTX480 = "inferred: as fermi; DeNovo section 5.2: resembles a GTX 480"
 
 
-def _like(base: Preset, source: str, names: tuple[str, ...]) -> Preset:
-    """Numbers copied from another machine, with the reason."""
-    return {name: (base[name][0], source) for name in names}
+def clock_of(field: str) -> str | None:
+    """The field with the clock that a field counts cycles of, or None if it counts no cycles."""
+    unit = DECLARED[core_name(field)][2] if core_name(field) in DECLARED else ""
+    return _CLOCKS.get(unit)
+
+
+_CLOCKS = {"core cycles": "core_mhz", "network cycles": "noc_mhz", "DRAM cycles": "dram_mhz"}
+
+
+def _like(base: Preset, source: str, names: tuple[str, ...], mhz: int) -> Preset:
+    """Numbers of another machine, with the reason; cycles last as long at this machine's clock, rounded up."""
+
+    def converted(name: str) -> float | str:
+        value, clock = base[name][0], clock_of(name)
+        if clock is None or isinstance(value, str):
+            return value
+        return math.ceil(value * mhz / float(base[clock][0]))
+
+    return {name: (converted(name), source) for name in names}
 
 
 _CORE_TIMING = (
@@ -169,13 +191,13 @@ _CORE_TIMING = (
     "scratchpad_order",
     "scheduler",
     "issue_width",
-    "issue_cycles",
     "alu_latency",
     "sfu_latency",
     "sfu_cycles",
     "division_latency",
     "division_cycles",
     "launch_latency",
+    "start_skew",
     "load_store_queue",
     "requests_per_core",
 )
@@ -192,8 +214,12 @@ MESH15: Preset = {
     "blocks_per_core": (8, _GTX480),
     "registers_per_core": (32768, _GTX480),
     "scratchpad_kib": (48, _GTX480),
-    **_like(FERMI, _GTX480, _CORE_TIMING),
-    "placement": ("static", _SAME_CORE),
+    "issue_cycles": (1, _GTX480 + ", 32 lanes over 32 SIMD lanes"),
+    **_like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
+    "placement": (
+        "rotating",
+        "inferred: as GPGPU-Sim 3, whose round robin goes on with the next launch; section 5.4.1",
+    ),
     "l1_kib": (32, _DN),
     "l1_ways": (8, _DN),
     "l1_mshrs": (64, "inferred: not in the paper"),
@@ -232,7 +258,7 @@ MESH15: Preset = {
     "dram_banks": (16, _GTX480),
     "dram_row_bytes": (2048, _GTX480),
     "dram_burst_bytes": (64, "inferred: tCCD = 2 cycles of 32 bytes"),
-    **_like(FERMI, _GTX480, _DRAM_TIMING),
+    **_like(FERMI, _GTX480, _DRAM_TIMING, 1400),
     "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
 }
 
@@ -262,6 +288,7 @@ _GCN_CORE: Preset = {
     "division_latency": (40, "inferred: division is a sequence of about ten instructions"),
     "division_cycles": (40, "inferred: each instruction of the sequence occupies the SIMD"),
     "launch_latency": (0, "inferred: kernel times start at the first block"),
+    "start_skew": (0, _TOGETHER),
     "placement": ("static", _SAME_CORE),
     "load_store_queue": (8, "inferred: not in the papers; as fermi"),
     "requests_per_core": (2048, "inferred: large enough that MSHRs and wavefronts limit first"),
@@ -300,7 +327,7 @@ GCN3: Preset = {
     "dram_banks": (16, _NOT_IN_STC + "; as fermi"),
     "dram_row_bytes": (2048, _NOT_IN_STC + "; as fermi"),
     "dram_burst_bytes": (32, _NOT_IN_STC + "; as fermi"),
-    **_like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING),
+    **_like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING, 1000),
     "timestamp_bits": (32, "STC section 7.5: 32-bit leases, for its TCS comparison"),
 }
 

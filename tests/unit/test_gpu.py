@@ -167,7 +167,7 @@ def note_cores(cores: gpucoh.Buffer[gpucoh.i32]):
 
 @pytest.mark.parametrize("given", [None, "static", "round_robin"])
 def test_blocks_run_where_the_placement_says(given):
-    machine = gpucoh.machine("mesh15").replace(cores=3, blocks_per_core=2)
+    machine = gpucoh.machine("gcn3").replace(cores=3, blocks_per_core=2)
     gpu = gpucoh.GPU(machine, protocol="no-coh")
     cores = gpu.zeros(20, np.int32)
     for _ in range(2):
@@ -176,11 +176,59 @@ def test_blocks_run_where_the_placement_says(given):
         assert same == (given != "round_robin")
 
 
+def test_rotating_blocks_go_on_after_the_last_core_used():
+    gpu = gpucoh.GPU(gpucoh.machine("mesh15").replace(cores=5), protocol="no-coh")
+    cores = gpu.zeros(3, np.int32)
+    found = []
+    for _ in range(3):
+        snapshot = gpu.snapshot()
+        gpu.launch(note_cores, grid=3, block=32, args=(cores,))
+        found += np.asarray(cores).tolist()
+    assert found == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    gpu.restore(snapshot)
+    gpu.launch(note_cores, grid=3, block=32, args=(cores,))
+    assert np.asarray(cores).tolist() == [1, 2, 3]
+
+
+@gpucoh.kernel
+def note_clocks(clocks: gpucoh.Buffer[gpucoh.u32]):
+    if gpucoh.thread_id() == 0:
+        clocks[gpucoh.block_id()] = gpucoh.clock()
+
+
+def starts(seed, skew, launches=2):
+    """The clocks at which the first 40 blocks of a launch and the 8 after them start."""
+    machine = gpucoh.machine("fermi").replace(cores=5, start_skew=skew)
+    gpu = gpucoh.GPU(machine, protocol="no-coh", seed=seed)
+    clocks = gpu.zeros(48, np.uint32)
+    for _ in range(launches):
+        gpu.launch(note_clocks, grid=48, block=32, args=(clocks,))
+    return np.asarray(clocks).astype(np.int64), gpu.stats()
+
+
+def test_the_seed_delays_the_first_blocks_of_each_launch():
+    together, plain = starts(3, 0)
+    clocks, stats = starts(3, 200)
+    delays = (clocks - starts(3, 0, launches=1)[0].min())[:40]
+    first, again = starts(3, 200, launches=1)[0][:40], starts(3, 200, launches=1)[0][:40]
+    assert (first == again).all()
+    assert 100 < first.max() - first.min() <= 200 + 40
+    assert len(set(first.tolist())) > 25
+    assert (starts(4, 200, launches=1)[0][:40] != first).any()
+    assert (np.argsort(clocks[:40]) != np.argsort(first)).any()  # drawn for each launch
+    assert delays.min() > 0
+    assert together[:40].max() - together[:40].min() < 20
+    for one in (plain, stats):  # a cycle counted once: the waits are stalls for the launch
+        counted = one.core.issue_cycles + sum(one.stalls.values())
+        assert counted - 5 * one.cycles == 2 * 5
+    assert stats.stalls.launch > plain.stalls.launch
+
+
 def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_statically():
     placements = {name: gpucoh.machine(name).placement for name in gpucoh.machines()}
     assert placements == {
         "fermi": "round_robin",
-        "mesh15": "static",
+        "mesh15": "rotating",
         "gcn3": "static",
         "apu": "static",
     }
@@ -193,7 +241,7 @@ def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_static
         ({"block": (8, 8, 8, 8)}, "one to three numbers"),
         ({"block": "32"}, "is not a whole number"),
         ({"block": 1537}, "has 1537 threads \\(allowed: up to 1536"),
-        ({"placement": "random"}, "allowed: round_robin, first_free, static"),
+        ({"placement": "random"}, "allowed: round_robin, first_free, static, rotating"),
         ({"args": (3, 4)}, "argument 'x' of kernel 'add_one'"),
         ({"args": ()}, "takes 2 arguments"),
         ({"kernel": print}, "is not a kernel"),
@@ -574,3 +622,14 @@ def test_registers_that_are_the_same_in_all_lanes_may_cease_to_be(threads):
     again = np.where(lane > 16, 5 + 7, 7)
     one = 7 + part[np.arange(threads) // 8 * 8]
     assert (out.numpy() == part + 100 * again + 10_000 * one + 1).all()
+
+
+@pytest.mark.parametrize("protocol", ["gpu-drf", "denovo-drf"])
+def test_an_aborted_launch_counts_no_hits_of_unanswered_loads(protocol):
+    gpu = gpucoh.GPU("mesh15", protocol, budget=150)
+    x = gpu.zeros(4096, np.int32)
+    with pytest.raises(gpucoh.BudgetError):
+        gpu.launch(add_one, grid=128, block=32, args=(x, 4096))
+    l2 = gpu.stats().l2
+    assert l2.load_misses > 0
+    assert l2.load_hits + l2.load_misses <= l2.loads

@@ -1,8 +1,11 @@
 """Are the machines those of the papers' tables, number by number, and is every other number marked inferred?"""
 
+import itertools
+
 import pytest
 
 import gpucoh
+from gpucoh.machines.presets import clock_of
 
 # The papers' numbers: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
 # sections 6 and 7; QR table 1. Totals over banks are as printed, divided by their number.
@@ -113,6 +116,37 @@ def test_every_other_number_is_marked_inferred(name):
         if field not in given:
             source = machine.source(field)
             assert source.startswith(("inferred", "not used")), (field, source)
+
+
+def test_cycles_copied_from_a_machine_of_another_clock_last_as_long():
+    fermi, copied = gpucoh.machine("fermi"), []
+    for name, machine in gpucoh.machines().items():
+        for field in machine.numbers():
+            clock = clock_of(field)
+            if clock and name != "fermi" and "as fermi" in machine.source(field):
+                theirs = getattr(fermi, field) / getattr(fermi, clock)
+                ours, cycle = (
+                    getattr(machine, field) / getattr(machine, clock),
+                    1 / getattr(machine, clock),
+                )
+                assert theirs <= ours + 1e-9 < theirs + cycle or field == "issue_cycles", (
+                    name,
+                    field,
+                )
+                copied.append((name, field))
+    assert {("mesh15", "alu_latency"), ("mesh15", "dram_t_rc"), ("gcn3", "dram_t_rc")} <= set(
+        copied
+    )
+
+
+def test_cycles_with_the_same_source_are_of_one_clock():
+    machines = gpucoh.machines().values()
+    for one, other in itertools.combinations(machines, 2):
+        for field, value in one.numbers().items():
+            source, clock = one.source(field), clock_of(field)
+            alike = value == getattr(other, field) and source == other.source(field)
+            if clock and alike and value > 1 and not source.startswith("not used"):
+                assert getattr(one, clock) == getattr(other, clock), (one.name, other.name, field)
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -13,7 +13,7 @@ import gpucoh
 
 HOPS, CORES, BANKS, CORNERS, LINE = 8, 15, 16, 4, 16
 #: Core cycles of the clock and the test of the last link: `test_the_overhead_is_not_the_memory_s` measures them.
-OVERHEAD = 20
+OVERHEAD = 11
 #: Cycles of a remote hit in the bank and the L1s: the rest of an L2 hit's 29, and the owner's step.
 BANK_AND_L1S = 19
 #: Lines of a bank are BANKS lines apart; those of a bank and a channel, BANKS * CORNERS.
@@ -111,7 +111,7 @@ def message_cycles(hops: int, flits: int) -> int:
 def test_a_remote_l1_hit_takes_35_to_62_cycles_by_its_hops():
     # Nothing delays a read: the L1 writes no words back, and the store buffer registers none before the end.
     large = gpucoh.machine("mesh15").replace(l1_kib=512)
-    gpu = gpucoh.GPU(machine=large, protocol="denovo-drf[sb_drain=lazy]")
+    gpu = gpucoh.GPU(machine=large, protocol="denovo-drf")
     each = SAME_BANK * (HOPS + 1)
     first = np.arange(BANKS, dtype=np.int32) * LINE
     starts = np.concatenate([first + core * each for core in range(CORES)])

@@ -42,6 +42,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
                          machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
     self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
+    parts->placing = GPC_ARENA_TAKE(arena, 1, gpc_placing_t);
     parts->cores = GPC_ARENA_TAKE(arena, cores, gpc_core_t);
     parts->warps = GPC_ARENA_TAKE(arena, warps, gpc_warp_t);
     parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
@@ -254,9 +255,9 @@ take_next_block(gpc_cores_t *self, uint32_t core_index)
     return number;
 }
 
-/* Places the core's next block into a free slot; its warps may issue from cycle `from` on. */
+/* Places the core's next block into a free slot at cycle `from`; its warps may issue `skew` cycles later. */
 static int
-place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
+place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_t skew)
 {
     gpc_core_launch_t *launch = self->parts->launch;
     gpc_core_t *core = &self->parts->cores[core_index];
@@ -285,8 +286,9 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from)
         self->statistics[core_index].stall_launch += from > core->empty_since ? from - core->empty_since : 0;
     }
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
-        place_warp(self, core_index, slot, i, from);
+        place_warp(self, core_index, slot, i, from + skew);
     }
+    self->parts->placing->next_core = (core_index + 1) % self->machine->cores;
     return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, number, slot * launch->warps_per_block,
                        launch->warps_per_block, slot * words);
 }
@@ -322,7 +324,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
         core->empty_since = x->now + 1;
     }
     if (has_next_block(self, x->core_index)) {
-        return place_block(self, x->core_index, x->now + 1);
+        return place_block(self, x->core_index, x->now + 1, 0);
     }
     if (launch->blocks_done == launch->blocks) {
         count_empty_cores(self, x->now + 1);
@@ -330,17 +332,30 @@ gpc_core_warp_ended(gpc_issue_t *x)
     return 0;
 }
 
+/* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n (SplitMix64). */
+static gpc_cycle_t
+draw_skew(const gpc_cores_t *self, uint32_t n)
+{
+    uint64_t x = self->seed * UINT64_C(0xD1342543DE82EF95) + (self->parts->placing->launches << 32 | n);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (x ^ x >> 31) % (self->machine->start_skew + UINT64_C(1));
+}
+
 static int
 place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
 {
     gpc_core_launch_t *launch = self->parts->launch;
+    gpc_placing_t *placing = self->parts->placing;
     uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
+    uint32_t first = launch->launch.placement == GPC_PLACE_ROTATING ? placing->next_core : 0;
     bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
     int status = 0;
     for (uint32_t i = 0; i < places && status == 0; i++) {
-        uint32_t core = fills ? i / launch->blocks_per_core : i % cores;
-        status = has_next_block(self, core) ? place_block(self, core, at) : 0;
+        uint32_t core = fills ? i / launch->blocks_per_core : (first + i) % cores;
+        status = has_next_block(self, core) ? place_block(self, core, at, draw_skew(self, i)) : 0;
     }
+    placing->launches++;
     return status;
 }
 
