@@ -1,8 +1,8 @@
 /* denovo_drf.c: denovo-drf, DeNovo under DRF (DD, section 5.3); denovo_l1.c has its L1's actions, denovo_l2.c the registry.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3, 4 and 5.3: DeNovoSync0 without regions.
- * Options  of the store buffer (store_buffer.h). sb_drain=eager is inferred: section 6.4 makes delayed registration an addition of
- *          DeNovo-H.
+ * Options  of the store buffer (store_buffer.h). sb_drain=lazy: section 6.2.2, a release gets ownership for dirty data. Section 6.4,
+ *          which makes delayed ownership an addition of DeNovo-H, allows sb_drain=eager too.
  */
 #include "protocols/denovo/denovo.h"
 
@@ -160,10 +160,10 @@ const gpc_protocol_t gpc_protocol_denovo_drf = {
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
     .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .keeps_own = true},
-    .options = {SB_OPTIONS(SB_EAGER)},
+    .options = {SB_OPTIONS},
     .check = sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=lazy sb_full=flush,sb_entries=2",
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered =
                      {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
                       {.table = "L1",

@@ -6,7 +6,7 @@
  *          read-modify-write with local scope is performed on the registered word, on the word in the store buffer, on the valid
  *          word, or on the word that an answer brings (even one that will not be kept: a core that polls with acquires would
  *          starve it otherwise). Global synchronisation on a delayed word registers it first.
- * Options  as denovo-drf, with sb_drain=lazy.
+ * Options  as denovo-drf.
  * Table    of `gpucoh protocols denovo-hrf`, L1
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
  *          denovo-drf's (16 cells), for the reasons at the patches. tools/derived_tables.py
@@ -97,7 +97,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
               .same_word = true,
               .keeps_own = true,
               .local_scopes = true},
-    .options = {SB_OPTIONS(SB_LAZY)},
+    .options = {SB_OPTIONS},
     .check = sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",

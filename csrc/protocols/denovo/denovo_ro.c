@@ -137,7 +137,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
     .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .keeps_own = true},
-    .options = {SB_OPTIONS(SB_EAGER),
+    .options = {SB_OPTIONS,
                 [OPTION_RO_SCOPE] = {.name = "ro_scope",
                                      .standard = RO_KERNEL,
                                      .smallest = RO_KERNEL,
@@ -149,7 +149,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     .check = sb_check,
     .declared =
         {.weak_outcomes = "SB MP LB",
-         .variations = "sb_drain=lazy sb_full=flush,sb_entries=2",
+         .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
          .uncovered = {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
                        {.table = "L1",
                         .states = "SYP",

@@ -66,7 +66,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     GPC_MESSAGES_OF(GPU),
     .networks = GPU_NETWORKS,
     .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
-    .options = {SB_OPTIONS(SB_LAZY)},
+    .options = {SB_OPTIONS},
     .check = sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",

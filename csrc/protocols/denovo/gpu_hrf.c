@@ -77,7 +77,7 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
               .same_word = true,
               .keeps_own = true,
               .local_scopes = true},
-    .options = {SB_OPTIONS(SB_LAZY)},
+    .options = {SB_OPTIONS},
     .check = sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",

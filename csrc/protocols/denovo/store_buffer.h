@@ -41,7 +41,7 @@ enum { SB_OLDEST, SB_FLUSH };
 enum { SB_LINE, SB_WORD };
 
 /* The explorer's buffer is small and eager: an entry may be sent at any time, so that lazy behaviour is included. */
-#define SB_OPTIONS(drain)                                                                                              \
+#define SB_OPTIONS                                                                                              \
     [SB_OPTION_ENTRIES] = {.name = "sb_entries",                                                                       \
                            .standard = 256,                                                                            \
                            .smallest = 1,                                                                              \
@@ -51,7 +51,7 @@ enum { SB_LINE, SB_WORD };
                            .fuzz_least = 1,                                                                            \
                            .fuzz_most = 4},                                                                            \
     [SB_OPTION_DRAIN] = {.name = "sb_drain",                                                                           \
-                         .standard = (drain),                                                                          \
+                         .standard = SB_LAZY,                                                                          \
                          .smallest = SB_LAZY,                                                                          \
                          .largest = SB_EAGER,                                                                          \
                          .choices = "lazy eager",                                                                      \
