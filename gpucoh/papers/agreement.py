@@ -9,7 +9,8 @@ rate (fraction)           within 0.10                                  ``no``
 count, value without a    within 25%                                   ``no``
 baseline
 equal                     within the claim's tolerance of 1            ``no``
-at most                   not larger                                   ``no``
+at most, at least         not beyond it; without a value: not beyond   ``no``
+                          1 by more than the claim's tolerance
 above, below                                                           ``direction``, as a ratio, or ``no``
 ========================  ===========================================  =================================
 """
@@ -40,9 +41,10 @@ def is_ratio(claim: Claim) -> bool:
 
 def agreement(claim: Claim, measured: float) -> str:
     """The agreement: ``size``, ``direction`` or ``no``."""
-    if claim.direction == "at_most":
-        limit = 1 if claim.value is None else claim.value
-        return "size" if measured <= limit + _ROUNDING else "no"
+    if claim.direction in ("at_most", "at_least"):
+        limit, margin = (1.0, claim.tolerance) if claim.value is None else (claim.value, 0.0)
+        beyond = measured - limit if claim.direction == "at_most" else limit - measured
+        return "size" if beyond <= margin + _ROUNDING else "no"
     if claim.value is None and claim.direction == "equal":
         return "size" if abs(measured - 1) <= claim.tolerance + _ROUNDING else "no"
     if claim.value is not None:

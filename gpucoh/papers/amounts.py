@@ -61,8 +61,8 @@ def energy_by_place(run: RunResult) -> dict[str, float]:
     return _by_place(run.stats.energy)
 
 
-def _dynamic_energy(run: RunResult) -> float:
-    """Joules of events alone, without static powers and DRAM, as in DeNovo's figures."""
+def dynamic_energy_by_place(run: RunResult) -> dict[str, float]:
+    """Joules of events alone, without static powers and DRAM, by place, as in DeNovo's figures."""
     protocol = resolve(run.protocol).protocol
     joules = estimate(
         run.stats,
@@ -71,7 +71,7 @@ def _dynamic_energy(run: RunResult) -> float:
         has_l1=protocol.has_l1,
         coefficients=_DYNAMIC,
     )
-    return sum(_by_place(joules).values())
+    return _by_place(joules)
 
 
 def order_stall_cycles(run: RunResult) -> tuple[int, int]:
@@ -79,6 +79,20 @@ def order_stall_cycles(run: RunResult) -> tuple[int, int]:
     core = run.stats.core
     behind_writes = core.order_stall_store_cycles + core.order_stall_atomic_cycles
     return core.order_stall_load_cycles, behind_writes
+
+
+def _stalled_share(run: RunResult) -> float | None:
+    """SC stalls per memory operation of any space, as the authors' simulator counts them."""
+    core = run.stats.core
+    return share(core.order_stalls, core.memory_instructions + core.shared_accesses)
+
+
+def _write_latency_ratio(run: RunResult) -> float | None:
+    """The mean latency of stores and atomics over that of loads."""
+    core = run.stats.core
+    cycles = core.store_latency_cycles + core.atomic_latency_cycles
+    mean = share(cycles, core.store_instructions + core.atomic_instructions)
+    return None if mean is None or not core.load_latency > 0 else mean / core.load_latency
 
 
 def _share_behind_writes(run: RunResult) -> float | None:
@@ -102,8 +116,8 @@ AMOUNTS: dict[str, Amount] = {
     "noc_power": lambda run: share(_network_energy(run), run.cycles),
     "energy": lambda run: float(run.stats.energy["total"]),
     "energy_without_dram": lambda run: sum(energy_by_place(run).values()),
-    "dynamic_energy": _dynamic_energy,
-    "sc_stalled": lambda run: _defined(run.stats.core.order_stall_share),
+    "dynamic_energy": lambda run: sum(dynamic_energy_by_place(run).values()),
+    "sc_stalled": _stalled_share,
     "sc_behind_writes": _share_behind_writes,
     "sc_stalls": lambda run: run.stats.core.order_blocked_cycles,
     "stall_latency": lambda run: _defined(run.stats.core.order_stall_latency),
@@ -114,6 +128,9 @@ AMOUNTS: dict[str, Amount] = {
     "store_latency_ratio": lambda run: _defined(
         run.stats.core.store_latency / run.stats.core.load_latency
     ),
+    "write_latency_ratio": _write_latency_ratio,
 }
 # Measures of one run, which claims without a baseline state.
-OF_ONE_RUN = frozenset({"expired_loads", "l1_hit_rate", "l1_miss_rate", "store_latency_ratio"})
+OF_ONE_RUN = frozenset(
+    {"expired_loads", "l1_hit_rate", "l1_miss_rate", "store_latency_ratio", "write_latency_ratio"}
+)

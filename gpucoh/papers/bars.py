@@ -207,6 +207,7 @@ def pick(claim: Claim, ratios: Sequence[float]) -> float:
         "above": sorted(ratios, reverse=True),
         "below": sorted(ratios),
         "at_most": sorted(ratios),
+        "at_least": sorted(ratios, reverse=True),
         "equal": sorted(ratios, key=lambda value: abs(value - 1)),
     }[claim.direction or "equal"]
     return nearest_first[len(ratios) // 2 if claim.mean == "most" else -1]

@@ -42,9 +42,9 @@ class Claim:
     value : float or None
         The number, in the unit of the measure.
     direction : str or None
-        One of: above, below, equal, at_most; relative to 1.
+        One of: above, below, equal, at_most, at_least; relative to 1.
     tolerance : float
-        The largest distance from 1 that counts as equal.
+        The largest distance from 1 that counts as equal, or as comparable where the direction is at_most or at_least.
     says, where, note : str
         The claim in words; the section; remarks.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpucoh.papers.amounts import energy_by_place, flit_crossings
+from gpucoh.papers.amounts import dynamic_energy_by_place, flit_crossings
 from gpucoh.papers.descriptions import state_rows, storage_rows
 from gpucoh.papers.drawing import by_workload, stacked_over_baseline
 from gpucoh.papers.panels import Draw, FigureSpec, Spec, TableSpec
@@ -13,7 +13,7 @@ _LINE_BITS = 8 * 64
 
 _time = by_workload(time="execution time relative to {base}")
 _energy = stacked_over_baseline(
-    energy_by_place,
+    dynamic_energy_by_place,
     {
         "core": ("core", "cores"),
         "scratchpad": ("arrays", "scratchpads"),
@@ -21,7 +21,7 @@ _energy = stacked_over_baseline(
         "l2": ("l2", "L2"),
         "network": ("noc_dynamic", "network"),
     },
-    "energy without DRAM relative to {base}",
+    "dynamic energy relative to {base}",
 )
 _traffic = stacked_over_baseline(
     flit_crossings,
@@ -43,7 +43,7 @@ def _figures() -> tuple[Spec, ...]:
     )
     parts: tuple[tuple[str, str, str, Draw], ...] = (
         ("a", "Execution time", "time", _time),
-        ("b", "Energy without DRAM", "energy", _energy),
+        ("b", "Dynamic energy", "energy", _energy),
         ("c", "Network traffic", "traffic", _traffic),
     )
     return (

@@ -13,7 +13,7 @@ from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.scorecard import VERDICTS, Verdict, scorecard
 from gpucoh.papers.study import BarTable, Sizes, Variant, applies, reason_of, study
 
-_NAMES = {"noc_energy": "network energy", "dynamic_energy": "dynamic energy"}
+_NAMES = {"noc_energy": "network energy", "energy_without_dram": "energy with static powers"}
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpucoh.papers.amounts import AMOUNTS, expired_loads, order_stall_cycles, share
 from gpucoh.papers.claims import Claim
-from gpucoh.papers.counts import Count
+from gpucoh.papers.counts import Count, Measure
 from gpucoh.papers.runs import Runs
 
 SC_BASELINE = "mesi-wt[consistency=sc]"
@@ -28,11 +28,18 @@ def _premature(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
     return share(unchanged, every - unchanged)
 
 
-def _cycles_per_tick(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
-    """Core cycles by which a core's logical time advances by 1, over all workloads together."""
-    found = [runs[name, claim.subject] for name in workloads]
-    core_cycles = sum(run.cycles * run.configuration["cores"] for run in found)
-    return share(core_cycles, sum(run.stats.counters["L1"]["logical_time"] for run in found))
+def _cycles_per(counter: str) -> Measure:
+    """Core cycles per count of an L1's counter, over all workloads together."""
+
+    def measured(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
+        found = [runs[name, claim.subject] for name in workloads]
+        core_cycles = sum(run.cycles * run.configuration["cores"] for run in found)
+        return share(core_cycles, sum(run.stats.counters["L1"][counter] for run in found))
+
+    return measured
+
+
+_cycles_per_tick = _cycles_per("logical_time")
 
 
 def _hours_to_rollover(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
@@ -47,7 +54,7 @@ COUNTS: dict[str, Count] = {
     "rcc-01": Count(
         protocols=(SC_BASELINE,),
         measure=_often_stalled,
-        text="workloads in which more than 20% of the memory operations stall for SC",
+        text="workloads in which more than 20% of the memory operations of any space stall for SC",
     ),
     "rcc-02": Count(
         protocols=(SC_BASELINE,),
@@ -61,12 +68,12 @@ COUNTS: dict[str, Count] = {
     ),
     "rcc-15": Count(
         protocols=("rcc-sc",),
-        measure=_cycles_per_tick,
-        text="core cycles by which a core's logical time advances by 1, sums over the workloads",
+        measure=_cycles_per("now_advances"),
+        text="core cycles per advance of a core's logical clock, sums over the workloads",
     ),
     "rcc-16": Count(
         protocols=("rcc-sc",),
         measure=_hours_to_rollover,
-        text="hours in which a logical time of the machine's width rolls over at the rate of rcc-15",
+        text="hours in which a logical time of the machine's width rolls over, by the time of its advances",
     ),
 }

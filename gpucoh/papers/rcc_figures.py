@@ -44,7 +44,10 @@ _behind = stacked(
     },
     "share of SC stall cycles",
 )
-_latencies = by_workload(store_latency_ratio="store latency / load latency")
+_latencies = by_workload(
+    store_latency_ratio="store latency / load latency",
+    write_latency_ratio="store and atomic latency / load latency",
+)
 _speedups = by_workload(speedup="speedup over {base}")
 _expirations = stacked(
     _expired,
@@ -71,7 +74,15 @@ def _figures() -> tuple[Spec, ...]:
     rows: list[tuple[str, str, str, Sequence[str], str, str, Draw]] = [
         ("1a", "Memory operations stalled for SC", both, (MESI,), "", "sc_stalled", _stalled),
         ("1b", "Causes of SC stalls", both, (MESI,), "", "sc_behind_writes", _behind),
-        ("1c", "Store latency", both, (MESI,), "", "store_latency_ratio", _latencies),
+        (
+            "1c",
+            "Store latency",
+            both,
+            (MESI,),
+            "",
+            "store_latency_ratio write_latency_ratio",
+            _latencies,
+        ),
         ("1d", "Ideal SC", both, (MESI, "sc-ideal"), MESI, "speedup", _speedups),
         (
             "6",

@@ -53,8 +53,10 @@ def test_a_ratio(value, measured, expected):
         ("equal", 1.0501, "no"),
         ("equal", 0.95, "size"),
         ("equal", 0.9499, "no"),
-        ("at_most", 1.0, "size"),
-        ("at_most", 1.01, "no"),
+        ("at_most", 1.05, "size"),
+        ("at_most", 1.0501, "no"),
+        ("at_least", 0.95, "size"),
+        ("at_least", 0.9499, "no"),
     ],
 )
 def test_a_direction(direction, measured, expected):

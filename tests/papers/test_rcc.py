@@ -19,7 +19,7 @@ from gpucoh.papers.drawing import by_workload, short, stacked
 from gpucoh.papers.figures import chosen
 from gpucoh.papers.rcc_counts import SC_BASELINE
 from gpucoh.papers.rcc_figures import _causes, _expired
-from gpucoh.papers.runs import Bench
+from gpucoh.papers.runs import START_SKEW, Bench
 from gpucoh.papers.scorecard import scorecard
 from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
@@ -34,9 +34,11 @@ def run(
     stalls=(0, 0, 0),
     stall_cycles=(0, 0, 0),
     instructions=100,
+    shared=0,
     loads=100,
     misses=0,
     expired=(0, 0),
+    advances=0,
     logical=0,
     latencies=(1, 1),
 ):
@@ -44,15 +46,21 @@ def run(
     kinds = ("load", "store", "atomic")
     core = {f"order_stalls_{kind}": count for kind, count in zip(kinds, stalls, strict=True)}
     core |= {f"order_stall_{kind}_cycles": c for kind, c in zip(kinds, stall_cycles, strict=True)}
-    core |= {"memory_instructions": instructions, "order_blocked_cycles": sum(stall_cycles) // 2}
+    core |= {"memory_instructions": instructions, "shared_accesses": shared}
+    core |= {"order_blocked_cycles": sum(stall_cycles) // 2}
     core |= {"load_instructions": 10, "load_latency_cycles": 10 * latencies[0]}
     core |= {"store_instructions": 10, "store_latency_cycles": 10 * latencies[1]}
+    core |= {"atomic_instructions": 30, "atomic_latency_cycles": 30 * latencies[-1]}
     stats = Stats(
         {
             "core": core,
             "l1": {"loads": loads, "load_hits": loads - misses, "load_misses": misses},
             "counters": {
-                "L1": {"expired_loads": expired[1], "logical_time": logical},
+                "L1": {
+                    "expired_loads": expired[1],
+                    "now_advances": advances,
+                    "logical_time": logical,
+                },
                 "L2": {"expired_unchanged": expired[0]},
             },
         }
@@ -80,6 +88,7 @@ def test_the_groups_are_the_papers():
 
 def test_workloads_with_more_than_a_fifth_of_stalled_operations_are_counted():
     runs = [run(stalls=(20, 0, 0)), run(stalls=(10, 10, 1)), run(stalls=(0, 0, 90)), run()]
+    runs.append(run(stalls=(20, 10, 0), shared=50))  # of operations of any space
     assert counted("rcc-01", runs) == 2
     claim = CLAIMS["rcc-01"]
     assert [agreement(claim, value) for value in (0, 1, 2)] == ["size", "size", "no"]
@@ -96,8 +105,11 @@ def test_unchanged_expired_loads_are_divided_by_the_others():
 
 
 def test_logical_time_advances_per_cycle_of_a_core():
-    # 4 cores for 1000 and 3000 cycles, whose logical times advance by 10 in all
-    runs = [run(cycles=1000, logical=4), run(cycles=3000, logical=6)]
+    # 4 cores for 1000 and 3000 cycles, whose clocks advance 10 times in all, by more than 1 each
+    runs = [
+        run(cycles=1000, advances=4, logical=40),
+        run(cycles=3000, advances=6, logical=600),
+    ]
     assert counted("rcc-15", runs) == 4 * 4000 / 10
     assert counted("rcc-15", [run()]) is None
     hours = counted("rcc-16", [run(cycles=1073, logical=4)])
@@ -121,7 +133,9 @@ def test_logical_time_advances_per_cycle_of_a_core():
         ("expired_unchanged", {}, None),
         ("l1_miss_rate", {"misses": 73}, 0.73),
         ("l1_hit_rate", {"misses": 73}, 0.27),
+        ("sc_stalled", {"stalls": (1, 2, 3), "shared": 20}, 0.05),
         ("store_latency_ratio", {"latencies": (100, 240)}, 2.4),
+        ("write_latency_ratio", {"latencies": (100, 240, 80)}, 1.2),
     ],
 )
 def test_an_amount_of_a_run(measure, given, expected):
@@ -175,11 +189,12 @@ def test_figures_without_a_baseline_show_the_amounts_and_their_means(tmp_path):
         draw=by_workload(sc_stalled="share", store_latency_ratio="store / load"),
     )
     (drawn,) = reproduce(paper, [spec], Bench("fermi", "tiny"), tmp_path)
-    runs = {name: gpucoh.run(name, TCS, scale="tiny") for name in names}
+    skewed = {"start_skew": START_SKEW}
+    runs = {name: gpucoh.run(name, TCS, scale="tiny", set=skewed) for name in names}
     data = json.loads((tmp_path / "rcc-x.json").read_text())
     bars = {(row["workload"], row["protocol"]): row for row in data["bars"]}
     for name, one in runs.items():
-        assert bars[name, TCS]["sc_stalled"] == pytest.approx(one.stats.core.order_stall_share)
+        assert bars[name, TCS]["sc_stalled"] == pytest.approx(AMOUNTS["sc_stalled"](one))
     ratios = [
         runs[name].stats.core.store_latency / runs[name].stats.core.load_latency
         for name in ("hsp-rcc", "lud")
@@ -252,8 +267,9 @@ def test_a_variant_changes_fields_of_the_machine():
     for one in (bench, changed):
         one.get([("hsp-rcc", "tc-weak")])
     assert len(bench.done) == 2
-    assert changed.run("hsp-rcc", "tc-weak", 0).changes == {"l1_kib": 16}
-    assert bench.run("hsp-rcc", "tc-weak", 0).changes == {}
+    skewed = {"start_skew": START_SKEW}
+    assert changed.run("hsp-rcc", "tc-weak", 0).changes == {"l1_kib": 16} | skewed
+    assert bench.run("hsp-rcc", "tc-weak", 0).changes == skewed
 
 
 def test_the_figures_are_those_of_the_paper():
