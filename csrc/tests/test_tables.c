@@ -1,20 +1,16 @@
-/* test_prototypes.c: do the prototype tables fit the interface? Each is checked, printed and counted against its paper; described
- * structs are printed and encoded. test_prototype_steps.c executes steps. */
+/* test_tables.c: are the tables and declarations of the registered protocols whole? Each is checked and printed; described structs are
+ * printed and encoded. */
+#include <string.h>
+
+#include "controller/protocol.h"
 #include "protocols/registry.h"
 #include "tests/harness.h"
-#include "tests/prototypes.h"
 
-static const gpc_protocol_t *const prototypes[] = {&prototype_quickrelease, &prototype_epochs};
-
-/* The registered protocols, then the prototypes; NULL behind the last one. */
+/* NULL behind the last one. */
 static const gpc_protocol_t *
 protocol_at(uint32_t number)
 {
-    uint32_t registered = gpc_protocol_count();
-    if (number < registered) {
-        return gpc_protocol_find(gpc_protocol_id(number));
-    }
-    return number - registered < GPC_COUNT_OF(prototypes) ? prototypes[number - registered] : NULL;
+    return number < gpc_protocol_count() ? gpc_protocol_find(gpc_protocol_id(number)) : NULL;
 }
 
 /* ---- every table ------------------------------------------------------------------------------------------------- */
@@ -344,38 +340,6 @@ every_event_has_a_cell(void)
     for_every_table(has_a_cell_for_every_event);
 }
 
-typedef struct {
-    const gpc_protocol_t *protocol;
-    uint32_t controller, table;
-    uint32_t states, stable, transient_cache, transient_coherence;
-} counts_t;
-
-static void
-state_counts_are_the_papers(void)
-{
-    static const counts_t expected[] = {
-        {&prototype_quickrelease, 0, 0, 5, 3, 1, 1}, /* rL1 */
-        {&prototype_quickrelease, 0, 1, 2, 2, 0, 0}, /* wL1 */
-        {&prototype_quickrelease, 0, 2, 5, 4, 0, 1}, /* S-FIFO entry */
-        {&prototype_epochs, 0, 0, 4, 2, 1, 1},       /* one transient state over SRC's */
-        {&prototype_epochs, 0, 1, 3, 1, 0, 2},       /* RUN DRAIN READY */
-        {&prototype_epochs, 0, 2, 3, 3, 0, 0},       /* blocked-store entry */
-        {&prototype_epochs, 1, 0, 3, 1, 0, 2},       /* SLEEP PREP CHG */
-    };
-    for (size_t i = 0; i < GPC_COUNT_OF(expected); i++) {
-        const counts_t *e = &expected[i];
-        const gpc_table_t *table = e->protocol->controllers[e->controller]->tables[e->table];
-        uint32_t kinds[3] = {0};
-        for (uint8_t s = 0; s < table->num_states; s++) {
-            kinds[table->states[s].kind]++;
-        }
-        CHECK_EQUAL_U64(table->num_states, e->states);
-        CHECK_EQUAL_U64(kinds[GPC_STABLE], e->stable);
-        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_CACHE], e->transient_cache);
-        CHECK_EQUAL_U64(kinds[GPC_TRANSIENT_COHERENCE], e->transient_coherence);
-    }
-}
-
 static void
 every_message_has_a_declared_network(void)
 {
@@ -470,7 +434,6 @@ main(void)
     RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);
     RUN(every_event_has_a_cell);
-    RUN(state_counts_are_the_papers);
     RUN(every_message_has_a_declared_network);
     RUN(described_structs_print_names_and_kinds);
     RUN(times_are_encoded_relative_to_now);
