@@ -63,7 +63,10 @@ def origin(paper: Paper, bench: Bench) -> str:
 
 def _changed(bench: Bench, variant: Variant) -> Bench:
     """The bench of a variant."""
-    return bench.variant(options=variant.options, fields=variant.machine)
+    parameters = dict(bench.parameters)
+    for workload, changed in variant.parameters.items():
+        parameters[workload] = {**parameters.get(workload, {}), **changed}
+    return bench.variant(parameters=parameters, options=variant.options, fields=variant.machine)
 
 
 def scorecard_table(paper: Paper, bench: Bench) -> str:

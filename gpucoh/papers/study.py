@@ -21,6 +21,8 @@ class Variant:
         Protocol id -> options that are added to it.
     machine : dict
         Fields of the machine that differ.
+    parameters : dict
+        Workload -> parameters that differ.
     claims : tuple of str
         The claims' ids; empty for a column of the scorecard.
     column : bool
@@ -30,8 +32,9 @@ class Variant:
     """
 
     title: str
-    options: Mapping[str, Mapping[str, str]]
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     machine: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     claims: tuple[str, ...] = ()
     column: bool = False
     scales: tuple[str, ...] = ()

@@ -10,11 +10,12 @@ of the next block on the core before the tree barrier, so that each word is writ
 releases. With one block a core there are no local barriers, and no local exchange.
 
 A barrier is two halves, each with a word of its own: an increment (release), then compare-and-swaps of the
-number of blocks for 0 (acquire) until one reads 0. The global half pauses between tries: empty loops of 15,
-20 .. turns, of 1 again after 16 failures. A barrier's two words are neighbours; those of the next core lie 32
+number of blocks for 0 (acquire) until one reads 0. Between tries of the global half the source has empty loops
+of 15, 20 .. turns, of 1 again after 16 failures, of which -O3 leaves no code (inferred): ``pauses=compiled``.
+With ``pauses=kept`` thread 0 runs them. A barrier's two words are neighbours; those of the next core lie 32
 words per core further. ``padded`` separates the two halves' words of the global barrier, too.
 
-Differences: the pause is thread 0's alone; in the original the others repeat a pause of 10 turns meanwhile.
+Differences: a kept pause is thread 0's alone; in the original the others repeat a pause of 10 turns meanwhile.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting
 from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, PADDED, Chains, Sizes, shift_chain, sizes
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import back_off, lengthen_back_off, start_back_off
+from gpucoh.suite.synchronisation import PAUSES, back_off, lengthen_back_off, start_back_off
 
 DONE, PAUSE = 0, 1  # words of a block's state: whether it may leave, and the two of its back-off
 STATE = 3
@@ -48,10 +49,9 @@ def half_barrier(
     """Wait until ``blocks`` blocks have come. The word is 0 before and after."""
     if lang.thread_id() == 0:
         state[DONE] = 0
-        start_back_off(state, PAUSE)
-        lengthen_back_off(
-            state, PAUSE, MOST_FAILURES
-        )  # the original's first pause is the second one: 15
+        if pauses != 0:  # the original's first pause is the second one: 15
+            start_back_off(state, PAUSE)
+            lengthen_back_off(state, PAUSE, MOST_FAILURES)
         lang.atomic_add(words, at, 1, order="release", scope=scope)
     lang.barrier()
     while state[DONE] == 0:
@@ -89,8 +89,9 @@ def phases(
     iterations: lang.i32,
     accesses: lang.i32,
     exchange: lang.i32,
+    pauses: lang.i32,
 ) -> None:
-    """All iterations of a block; ``exchange`` is 1 for ``tbex_lg``."""
+    """All iterations of a block; ``exchange`` is 1 for ``tbex_lg``, ``pauses`` 1 to keep the back-off."""
     state = lang.shared(lang.i32, STATE)
     chunk = lang.block_id()
     here = chunk % cores * cores * WARPS
@@ -104,8 +105,8 @@ def phases(
             lang.barrier()
         local_barrier(joined_here, here, pitch, per_core, state)
         if lang.block_id() < cores:
-            half_barrier(joined, 0, cores, state, 1, "gpu")
-            half_barrier(joined, pitch, cores, state, 1, "gpu")
+            half_barrier(joined, 0, cores, state, pauses, "gpu")
+            half_barrier(joined, pitch, cores, state, pauses, "gpu")
         local_barrier(joined_here, here, pitch, per_core, state)
         chunk = (chunk + 1) % lang.grid_dim()
 
@@ -116,11 +117,13 @@ class TreeBarrier:
 
     sizes: Sizes
     exchange: bool
+    pauses: bool
 
     @classmethod
     def prepare(cls, setting: Setting) -> TreeBarrier:
         """Sizes only: the data depends on the number of cores."""
-        return cls(Sizes.of(setting), setting.workload == "tbex_lg")
+        exchange = setting.workload == "tbex_lg"
+        return cls(Sizes.of(setting), exchange, setting.choice("pauses") == "kept")
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch of a grid that is resident as a whole."""
@@ -144,6 +147,7 @@ class TreeBarrier:
                 sizes.iterations,
                 sizes.accesses,
                 int(self.exchange),
+                int(self.pauses),
             ),
         )
         twice = self.exchange and sizes.blocks_per_core > 1
@@ -167,11 +171,14 @@ for _id, _title in (
             papers=("D",),
             needs_coherence=True,
             check="every word counts the shifts exactly",
-            parameters=sizes(
-                {"tiny": 4, "small": 20, "paper": 100},
-                {"tiny": 2, "small": 3, "paper": 3},
-                1,
-                "phases",
+            parameters=(
+                *sizes(
+                    {"tiny": 4, "small": 20, "paper": 100},
+                    {"tiny": 2, "small": 3, "paper": 3},
+                    1,
+                    "phases",
+                ),
+                PAUSES,
             ),
         )
     )

@@ -7,17 +7,18 @@ synchronises, with a barrier after every try; block b runs on core b mod cores. 
 of data for all blocks. Local: one of each a core, of scope ``cu``; the words of the locks lie side by side.
 
 * ``spm``: a compare-and-swap a try (acquire), an exchange (release); no pause.
-* ``spmbo``: after a failed try an empty loop of 10, 15, 20 .. turns, of 1 again after 26 failures.
+* ``spmbo``: as ``spm``. After a failed try the source has an empty loop of 10, 15, 20 .. turns, of 1 again after
+  26 failures, of which -O3 leaves no code (inferred): ``pauses=compiled``. ``pauses=kept`` runs it.
 * ``fam``: a ticket by an increment without release; polls of the turn by loads (acquire); an increment of the
   turn (release). Tickets and turns are two arrays.
 * ``slm``: a slot of a ring by an increment of the tail without release; polls of the slot's own word by loads
   (acquire); the unlock resets its word without release and sets the next one (release). Slots are
   neighbouring words; the ring of a core begins at a line.
 
-Differences: the compiled back-off loop is not empty (the original's compiler may drop it). The slot is a
-remainder of the tail, which only grows. The original's ring has a slot too many, whose successor lies in the
-next core's ring, so that a second block enters; here it has ``slots`` per core, and wraps. Polls by loads end
-after ``patience`` tries, since copies may stay stale; a block that has given up no longer waits.
+Differences: the slot is a remainder of the tail, which only grows. The original's ring has a slot too many,
+whose successor lies in the next core's ring, so that a second block enters; here it has ``slots`` per core,
+and wraps. Polls by loads end after ``patience`` tries, since copies may stay stale; a block that has given up
+no longer waits.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from gpucoh.suite.base import (
 from gpucoh.suite.buffers import ReadOnlyI32, Text
 from gpucoh.suite.chains import BLOCK, Chains, Sizes, shift_chain, sizes
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import back_off, start_back_off
+from gpucoh.suite.synchronisation import PAUSES, back_off, start_back_off
 
 # Words of a block's state: whether it has the lock, its ticket or slot, its polls that failed, which remain `patience`
 # once it has given up, and the two of its back-off.
@@ -256,7 +257,7 @@ class Mutex:
         ring = kind == "slm"
         return cls(
             Sizes.of(setting),
-            KERNELS[setting.workload],
+            kernel_of(kind, scope, setting),
             scope == "l",
             ring,
             setting.integer("slots") if ring else 1,
@@ -314,10 +315,16 @@ SCOPES = {
     "l": ("cu", "one of each per core"),
 }
 KERNELS = {
-    f"{kind}_{letter}": mutex_kernel(take, free, scope)
+    (kind, letter): mutex_kernel(take, free, scope)
     for kind, (take, free, _) in KINDS.items()
     for letter, (scope, _) in SCOPES.items()
 }
+
+
+def kernel_of(kind: str, letter: str, setting: Setting) -> lang.Kernel:
+    """The kernel of a workload; without its back-off, ``spmbo`` is ``spm``."""
+    paused = kind != "spmbo" or setting.choice("pauses") == "kept"
+    return KERNELS[kind if paused else "spm", letter]
 
 
 def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
@@ -339,6 +346,8 @@ def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
                 text="failed polls after which a block gives up, since copies may stay stale",
             ),
         )
+    if kind == "spmbo":
+        found += (PAUSES,)
     if kind == "slm":
         found += (
             Parameter(
@@ -353,12 +362,11 @@ def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
     return found
 
 
-for _id in KERNELS:
-    _kind, _, _letter = _id.partition("_")
+for _kind, _letter in KERNELS:
     REGISTRY.add(
         workload(
             Mutex,
-            id=_id,
+            id=f"{_kind}_{_letter}",
             title=f"{KINDS[_kind][2]}, {SCOPES[_letter][1]}, around loads and stores",
             group=_letter.upper(),
             papers=("D",),

@@ -28,6 +28,10 @@ title = "bank"
 options = { tc-strong = { stall = "bank" } }
 claims = ["tc-10"]
 [[variant]]
+title = "two steps"
+parameters = { stn = { steps = 2 } }
+claims = ["tc-10"]
+[[variant]]
 title = "at another scale"
 options = { no-l1 = { fill = "sector" } }
 column = true
@@ -104,8 +108,9 @@ def test_the_scorecard_has_the_range_and_a_column_for_a_variant(paper, bench):
 
 def test_a_variant_has_its_own_claims_only(paper, bench):
     _, _, *rows = rows_of(pages.variants_table(paper, bench))
-    assert [row[:2] for row in rows] == [["bank", "tc-10"]]
-    assert rows[0][4] != rows[0][6]
+    assert [row[:2] for row in rows] == [["bank", "tc-10"], ["two steps", "tc-10"]]
+    assert rows[0][4] == rows[1][4]
+    assert len({rows[0][4], rows[0][6], rows[1][6]}) == 3
 
 
 def test_disagreements_have_the_reason_of_their_scale(paper, bench):
@@ -145,7 +150,9 @@ def test_the_shipped_study_names_what_exists(name):
     ids = {claim.id for claim in described.claims}
     for variant in given.variants:
         assert variant.claims or variant.column
-        assert variant.options or variant.machine
+        assert variant.options or variant.machine or variant.parameters
+        for workload, changed in variant.parameters.items():
+            workloads()[workload].setting("small", 0, changed)
         gpucoh.machine(described.machine).replace(**variant.machine)
         assert set(variant.claims) <= ids
         for protocol, options in variant.options.items():

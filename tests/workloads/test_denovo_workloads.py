@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
 
+import gpucoh
 from gpucoh.suite import workload
 from gpucoh.suite.chains import Chains
 from gpucoh.suite.particles import neighbour_table
@@ -238,3 +239,14 @@ def test_retries_of_one_block_do_not_lock_out_another_for_ever(name: str) -> Non
     for protocol in ("tc-strong", "mesi"):
         gpu = gpucoh.GPU(protocol=protocol, budget=2_000_000)
         assert workload(name).prepare("tiny", 0).run(gpu).correct
+
+
+@pytest.mark.parametrize("scope", ["g", "l"])
+def test_compiled_back_off_loops_leave_no_code(scope: str) -> None:
+    def cycles(name: str, **params: object) -> int:
+        return gpucoh.run(name, "gpu-hrf", "mesh15", scale="tiny", params=params).cycles
+
+    assert cycles(f"spmbo_{scope}") == cycles(f"spm_{scope}")
+    assert cycles(f"spmbo_{scope}", pauses="kept") != cycles(f"spm_{scope}")
+    name = {"g": "tb_lg", "l": "tbex_lg"}[scope]
+    assert cycles(name) < cycles(name, pauses="kept")
