@@ -46,6 +46,7 @@ NOT_MODELLED = {
 }
 REGISTER = re.compile(r"%?r\d+|%[A-Za-z_]\w*")
 NAME = re.compile(r"[A-Za-z_]\w*")
+INDEXED = re.compile(rf"(?P<name>{NAME.pattern})\[(?P<register>{REGISTER.pattern})\]")
 NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
 
 
@@ -92,16 +93,19 @@ class Cell:
             return signed(int(number, 16 if "x" in number.lower() else 10))
         return self.register(index)
 
-    def location(self, index: int) -> str:
-        """The operand as a location, with or without brackets."""
+    def location(self, index: int) -> tuple[str, str | None]:
+        """The operand as a location, with or without brackets, and the register on which its address depends."""
         name = self.operands[index]
+        indexed = INDEXED.fullmatch(name)
+        if indexed:
+            return indexed["name"], indexed["register"].lstrip("%")
         if name.startswith("[") and name.endswith("]"):
             name = name[1:-1].strip()
         if REGISTER.fullmatch(name):
             raise self.fail(f"{name!r}: addresses in registers are not modelled")
         if not NAME.fullmatch(name):
             raise self.fail(f"{name!r} is not a location")
-        return name
+        return name, None
 
     def qualifiers(
         self, parts: list[str], order: str, scope: str, kind: str
@@ -167,8 +171,9 @@ def _load(cell: Cell) -> Instruction:
     dest, source = cell.register(0), cell.operands[1]
     if NUMBER.fullmatch(source) or REGISTER.fullmatch(source):
         return Instruction(op="move", line=cell.line, dest=dest, values=(cell.value(1),))
+    location, index = cell.location(1)
     return Instruction(
-        op="ld", line=cell.line, order=order, scope=scope, dest=dest, location=cell.location(1)
+        op="ld", line=cell.line, order=order, scope=scope, dest=dest, location=location, index=index
     )
 
 
@@ -177,12 +182,14 @@ def _store(cell: Cell) -> Instruction:
     order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "st")
     if left:
         raise cell.fail(f".{left[0]} is not modelled")
+    location, index = cell.location(0)
     return Instruction(
         op="st",
         line=cell.line,
         order=order,
         scope=scope,
-        location=cell.location(0),
+        location=location,
+        index=index,
         values=(cell.value(1),),
     )
 
@@ -197,13 +204,15 @@ def _atomic(cell: Cell) -> Instruction:
         raise cell.fail("unsigned min and max are not supported")
     first = 0 if reduces else 1
     cell.count(first + (3 if function == "cas" else 2))
+    location, index = cell.location(first)
     return Instruction(
         op="atom",
         line=cell.line,
         order=order,
         scope=scope,
         dest=None if reduces else cell.register(0),
-        location=cell.location(first),
+        location=location,
+        index=index,
         function=function.upper(),
         values=tuple(cell.value(index) for index in range(first + 1, len(cell.operands))),
     )

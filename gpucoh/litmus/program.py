@@ -268,6 +268,9 @@ class Compiler:
         address = self.addresses[item.location] if item.location else isa.OPERAND_NONE
         operands = [self._operand(value) for value in item.values]
         dest = uniform(_DUMMY) if item.dest is None else self.registers[item.dest]
+        if item.index is not None:
+            code.emit("ADD", uniform(_T0), address, self.registers[item.index])
+            address = uniform(_T0)
         if item.op == "ld":
             code.emit("LOAD", dest, address, immediate=MEMORY, order=item.order, scope=item.scope)
         elif item.op == "st":

@@ -52,6 +52,8 @@ class Instruction:
         Register written.
     location : str, optional
         Location accessed.
+    index : str, optional
+        Register on which the address depends; its value is always 0.
     function : str
         Of ``atom`` and ``alu``: the operation; of ``branch``: the comparison; of ``bar``: ``sync`` or ``arrive``.
     values : tuple of Value
@@ -66,6 +68,7 @@ class Instruction:
     scope: str = "GPU"
     dest: str | None = None
     location: str | None = None
+    index: str | None = None
     function: str = ""
     values: tuple[Value, ...] = ()
     target: int = -1
@@ -73,7 +76,8 @@ class Instruction:
     @property
     def sources(self) -> tuple[str, ...]:
         """Registers read."""
-        return tuple(value for value in self.values if isinstance(value, str))
+        named = tuple(value for value in self.values if isinstance(value, str))
+        return named if self.index is None else (self.index, *named)
 
 
 @dataclass(frozen=True, kw_only=True)
