@@ -37,7 +37,7 @@ def explore(
     options: dict[str, int],
     cores: int,
     variables: int,
-    threads: Sequence[tuple[int, Sequence[tuple[int, int, int, int, int, bool]]]],
+    threads: Sequence[tuple[int, Sequence[tuple[int, int, int, int, int, bool, int, bool]]]],
     warm: int,
     evictions: int,
     max_states: int,
@@ -48,7 +48,7 @@ def explore(
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``.
 
-    ``threads`` are tuples ``(core, [(kind, order, scope, variable, value, read_only)])``; kinds are 0 load, 1 store, 2 atomic add, 3 fence,
+    ``threads`` are tuples ``(core, [(kind, order, scope, variable, value, read_only, source, adds)])``; kinds are 0 load, 1 store, 2 atomic add, 3 fence,
     4 barrier of the core's threads, 5 end of the thread and 6 end of the kernel and begin of the next one.
     """
 

@@ -27,6 +27,8 @@ typedef struct {
     uint8_t variable;
     uint32_t value; /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
     bool read_only; /* weak load: of a read-only buffer; no thread writes the variable in this launch */
+    uint8_t source; /* store, atomic: 1 + the older operation of the thread whose value it depends on; 0: none */
+    bool adds;      /* that value is added to `value`; else only waited for, as an address is */
 } gpc_explore_op_t;
 
 typedef struct {

@@ -89,6 +89,12 @@ make_controllers(gpc_world_t *self)
 
 /* ---- checks of the input ----------------------------------------------------------------------------------------- */
 
+static bool
+reads(const gpc_explore_op_t *op)
+{
+    return op->kind == GPC_EXPLORE_LOAD || op->kind == GPC_EXPLORE_ADD;
+}
+
 static int
 check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
 {
@@ -102,6 +108,12 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
     if (op->kind == GPC_EXPLORE_LOAD && op->value && op->order < GPC_ORDER_ACQUIRE) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: only an acquire load waits for a value", thread, number);
+    }
+    if (op->source && (op->source > number || (op->kind != GPC_EXPLORE_STORE && op->kind != GPC_EXPLORE_ADD) ||
+                       !reads(&self->what->threads[thread].ops[op->source - 1]))) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "thread %u, operation %u: only a store or atomic depends on an older load or atomic", thread,
+                        number);
     }
     if (op->read_only && (op->kind != GPC_EXPLORE_LOAD || op->order != GPC_ORDER_WEAK)) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,

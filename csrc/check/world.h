@@ -51,7 +51,8 @@ typedef enum { GPC_WORLD_RUNS, GPC_WORLD_AT_BARRIER, GPC_WORLD_AT_KERNEL } gpc_w
 typedef struct {
     uint32_t next_op;
     uint32_t outstanding;
-    uint32_t waits; /* gpc_world_wait_t: for other threads, at next_op */
+    uint32_t waits;    /* gpc_world_wait_t: for other threads, at next_op */
+    uint32_t complete; /* bit n: operation n, a load or atomic, has its value */
     uint32_t read[GPC_WORLD_MAX_OPS];
 } gpc_world_thread_t;
 

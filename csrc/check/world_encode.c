@@ -138,6 +138,7 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
     const gpc_world_thread_t *thread = &self->state->threads[t];
 
     gpc_encode_u64(out, thread->next_op * 64 + thread->waits * 16 + thread->outstanding);
+    gpc_encode_u64(out, thread->complete);
     for (uint32_t op = 0; op < thread->next_op; op++) {
         gpc_encode_u64(out, thread->read[op]);
     }

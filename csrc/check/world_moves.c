@@ -182,8 +182,15 @@ take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)
     return i;
 }
 
+/* What a store or atomic writes or adds. */
+static uint32_t
+operand(const gpc_world_thread_t *thread, const gpc_explore_op_t *op)
+{
+    return op->adds ? thread->read[op->source - 1] + op->value : op->value;
+}
+
 static int
-add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
+add_lanes(gpc_world_t *self, gpc_msg_t *msg, uint32_t variable)
 {
     msg->lanes = gpc_pool_take(&self->lane_lists);
     if (msg->lanes == GPC_NONE) {
@@ -194,8 +201,8 @@ add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
     lanes->operation = GPC_ATOMIC_ADD;
     lanes->type = GPC_U32;
     lanes->count = 1;
-    lanes->word[0] = (uint8_t) gpc_world_word_of(self, op->variable);
-    lanes->operand[0] = op->value;
+    lanes->word[0] = (uint8_t) gpc_world_word_of(self, variable);
+    lanes->operand[0] = msg->data[lanes->word[0]];
     return GPC_OK;
 }
 
@@ -227,8 +234,8 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
     msg->issued = self->state->now;
     msg->mask = UINT32_C(1) << word;
-    msg->data[word] = op->value;
-    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op) : GPC_OK;
+    msg->data[word] = operand(&self->state->threads[number], op);
+    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op->variable) : GPC_OK;
 }
 
 static int
@@ -262,6 +269,13 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     return status;
 }
 
+/* Whether the value that the operation depends on has been read. */
+static bool
+has_source(const gpc_world_thread_t *thread, const gpc_explore_op_t *op)
+{
+    return op->source == 0 || (thread->complete >> (op->source - 1) & 1);
+}
+
 /* Whether older accesses of the thread to the line or word permit the operation to issue. */
 static bool
 may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
@@ -291,7 +305,7 @@ issue(gpc_world_t *self, uint32_t number)
     gpc_access_t access = {kinds[op->kind], op->order, op->scope};
     gpc_cycle_t until;
 
-    if (!may_touch(self, number, op)) {
+    if (!has_source(thread, op) || !may_touch(self, number, op)) {
         return GPC_WORLD_WAITS;
     }
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);

@@ -131,12 +131,15 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 
         if (msg->type == GPC_MSG_LOAD) {
             thread->read[op] = words[gpc_world_word_of(self, asked->variable)];
+            thread->complete |= UINT32_C(1) << op;
             if (asked->value && thread->read[op] != asked->value) { /* no younger operation has issued */
                 thread->read[op] = 0;
+                thread->complete &= ~(UINT32_C(1) << op);
                 thread->next_op = op;
             }
         } else if (msg->type == GPC_MSG_ATOMIC) {
             thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
+            thread->complete |= UINT32_C(1) << op;
         }
         thread->outstanding--;
         gpc_order_let_go(&self->order, l1->index, self->warp_of[number], msg->line, msg->mask);

@@ -1,18 +1,20 @@
 /* explore.c: _core.explore(): converts the arguments of the explorer. */
 #include "python/module.h"
 
-/* One thread: (core, [(kind, order, scope, variable, value), ...]). */
+/* One thread: (core, [(kind, order, scope, variable, value, read_only, source, adds), ...]). */
 static int
 get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t *out)
 {
-    uint32_t numbers[6];
+    uint32_t numbers[8];
 
-    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 6) {
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 8) {
         gpc_raise_argument(
-            state, "an operation must be a tuple (kind, order, scope, variable, value, read_only), got %R", item);
+            state,
+            "an operation must be a tuple (kind, order, scope, variable, value, read_only, source, adds), got %R",
+            item);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < 6; i++) {
+    for (Py_ssize_t i = 0; i < 8; i++) {
         uint64_t number = 0;
 
         if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", i == 4 ? UINT32_MAX : UINT8_MAX,
@@ -25,8 +27,8 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
         gpc_raise_argument(state, "unknown kind, order or scope of an operation: %R", item);
         return -1;
     }
-    *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2],
-                              (uint8_t) numbers[3], numbers[4],           numbers[5] != 0};
+    *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3],
+                              numbers[4],           numbers[5] != 0,      (uint8_t) numbers[6], numbers[7] != 0};
     return 0;
 }
 

@@ -205,6 +205,12 @@ release_forgets_reads(mutant_t *m)
 }
 
 static void
+acquire_forgets_reads(mutant_t *m)
+{
+    mutant_protocol(m)->order.acquire = NULL;
+}
+
+static void
 load_passes_own_store(mutant_t *m)
 {
     mutant_protocol(m)->order.same_line = false;
@@ -231,6 +237,7 @@ MUTANTS(rcc){
     {"rcc-wo!no-join", "a fence does not raise the clock of reads", NULL, fence_joins_nothing},
     {"rcc-wo!barrier-joins-nothing", "a barrier does not raise the clock of reads", NULL, barrier_joins_nothing},
     {"rcc-wo!release-forgets-reads", "a release does not raise the clock of writes", NULL, release_forgets_reads},
+    {"rcc-wo!acquire-forgets-reads", "an acquire does not raise the clock of writes", NULL, acquire_forgets_reads},
     {"rcc-wo!same-line", "a load may hit the old copy beside its warp's own store", NULL, load_passes_own_store},
     {"rcc-wo!version-equals-lease", "a store's version may equal the last lease (rule 3)", NULL, version_equals_lease},
     {0},

@@ -188,8 +188,8 @@ gpc_protocol_id(uint32_t i)
 
 /* ---- the explorer ------------------------------------------------------------------------------------------------------ */
 
-#define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0, false}
-#define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value), false}
+#define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
+#define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value), false, 0, false}
 
 /* Explores two threads; at the start both L1s hold copies of both variables. The exploration is complete and without violations. */
 static gpc_text_t

@@ -7,7 +7,7 @@ other lines omit them::
     exists (P0:r0 == 0 /\\\\ P1:r0 == 0): RC-MCA RCsc RCc RCpc
     hang:
     race: DRF-SC HRF-indirect
-    P0:r0=0; P1:r0=0; x=1; y=1: RC-MCA RCsc RCc RCpc
+    P0:r0=0; P1:r0=0; x=1; y=1: RC-MCA WO RCsc RCc RCpc
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 A candidate is a path for every thread, a source for every read, an order of the writes of every location, and the
 instances in which barrier events met. A model builds a graph over it, and allows the candidate if the graph is acyclic.
 
-There are two kinds of graph. *Single copy* (SC, RC-MCA, RCsc): an access is one node, since a write reaches all threads
-at once. *Many copies* (RCc, RCpc): a write has a node for each thread that may see it, and one for the copy on which
-atomics operate.
+There are two kinds of graph. *Single copy* (SC, RC-MCA, WO, RCsc): an access is one node, since a write reaches all
+threads at once. *Many copies* (RCc, RCpc): a write has a node for each thread that may see it, and one for the copy on
+which atomics operate; under RCpc a store has one more, its issue, from which on threads of its core may read it. WO has
+two graphs: one of the order of accesses, which need not agree with the time at which they happen, and one of time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from gpucoh.litmus.paths import Event
 
 #: The models that a protocol may promise.
-MODELS = ("SC", "RC-MCA", "RCsc", "RCc", "RCpc", "DRF-SC", "HRF-indirect", "none")
+MODELS = ("SC", "RC-MCA", "WO", "RCsc", "RCc", "RCpc", "DRF-SC", "HRF-indirect", "none")
 #: Models in which a write reaches the threads one by one.
 MANY_COPIES = ("RCc", "RCpc")
 #: Models that promise something to race-free programs only.
@@ -36,6 +37,8 @@ class Candidate:
     threads : list of tuple of Event
     blocks : list of int
         The block of each thread.
+    cores : list of int
+        Threads of different numbers are on different cores.
     sources : dict
         Read -> the write it reads from, None for the initial value.
     orders : dict
@@ -46,6 +49,7 @@ class Candidate:
 
     threads: list[tuple[Event, ...]]
     blocks: list[int]
+    cores: list[int]
     sources: dict[Name, Name | None] = field(default_factory=dict)
     orders: dict[str, list[Name]] = field(default_factory=dict)
     meetings: list[list[Name]] = field(default_factory=list)
@@ -110,17 +114,20 @@ class Drawing:
     ----------
     candidate : Candidate
     model : str
-        SC, RC-MCA, RCsc, RCc or RCpc.
+        SC, RC-MCA, WO, RCsc, RCc or RCpc.
+    time : bool
+        Of WO: the graph of time, in which a read may follow the write after its source.
     """
 
-    def __init__(self, candidate: Candidate, model: str) -> None:
-        self.candidate, self.model = candidate, model
+    def __init__(self, candidate: Candidate, model: str, *, time: bool = False) -> None:
+        self.candidate, self.model, self.time = candidate, model, time
         self.graph = Graph()
         # The copies that a write reaches one by one: each thread's, and memory's. None: all at once.
         self.memory = len(candidate.threads)
         self.views = range(self.memory + 1) if model in MANY_COPIES else range(1)
         self.read_nodes: dict[Name, int] = {}
         self.write_nodes: dict[Name, list[int]] = {}
+        self.issues: dict[Name, int] = {}
 
     def allowed(self) -> bool:
         """Whether the model allows the candidate."""
@@ -144,6 +151,9 @@ class Drawing:
                     self.read_nodes[name] = nodes[-1]
                 if len(nodes) > 1:
                     self._spread(name, event, nodes)
+                if self.model == "RCpc" and not event.reads:
+                    self.issues[name] = self.graph.node()
+                    self._after(self.issues[name], nodes)
             else:
                 self.read_nodes[name] = self.graph.node()  # fences and barriers too
 
@@ -162,6 +172,10 @@ class Drawing:
     def _done(self, name: Name) -> list[int]:
         """The nodes of an access that precede what waits until it is complete and visible."""
         return self.write_nodes.get(name) or [self.read_nodes[name]]
+
+    def _starts(self, name: Name) -> list[int]:
+        """The nodes of an access that follow what it waits for."""
+        return [self.issues[name]] if name in self.issues else self._done(name)
 
     def _before(self, ends: list[int], start: int) -> None:
         for node in ends:
@@ -184,10 +198,17 @@ class Drawing:
         for read, source in candidate.sources.items():
             view, node = self._view(read), self.read_nodes[read]
             if source is not None:
-                self.graph.edge(self.write_nodes[source][view], node)
+                self.graph.edge(self._readable(source, read, view), node)
             following = candidate.next_write(read)
-            if following is not None:
+            if following is not None and not self.time:
                 self.graph.edge(node, self.write_nodes[following][view])
+
+    def _readable(self, source: Name, read: Name, view: int) -> int:
+        """The node of a write that a read follows: its issue, if both threads may be on one core."""
+        cores = self.candidate.cores
+        early = view < self.memory and cores[source[0]] == cores[read[0]]
+        nodes = self.write_nodes[source]
+        return self.issues.get(source, nodes[view]) if early else nodes[view]
 
     # ---- constraints from program order
 
@@ -205,7 +226,7 @@ class Drawing:
                 self.graph.edge(self.read_nodes[name], node)
                 if self.candidate.event(name).location == "sync":
                     for later in range(name[1] + 1, len(self.candidate.threads[name[0]])):
-                        self._after(node, self._done((name[0], later)))
+                        self._after(node, self._starts((name[0], later)))
 
     def _same_location(self) -> None:
         """Accesses of one thread to one location are in order."""
@@ -228,7 +249,9 @@ class Drawing:
         for view in (own, self.memory):
             start = self.write_nodes[older][view] if old_writes else self.read_nodes[older]
             end = self.write_nodes[younger][view] if new_writes else self.read_nodes[younger]
-            # A load reads its own copy, which need not wait for memory's.
+            # A load reads its own copy, which need not wait for memory's; a store of its own even before that.
+            if not new_writes and older in self.issues:
+                start = self.issues[older]
             if new_writes or view == own:
                 self.graph.edge(start, end)
 
@@ -240,11 +263,11 @@ class Drawing:
                 if event.kind == "F":
                     self._wait_for_older(name, self.read_nodes[name])
                     for other in later:
-                        self._after(self.read_nodes[name], self._done(other))
+                        self._after(self.read_nodes[name], self._starts(other))
                 elif event.kind == "B":
                     self._arrive(name)
                     for other in later:
-                        self._after(self.read_nodes[name], self._done(other))
+                        self._after(self.read_nodes[name], self._starts(other))
                 if event.kind not in "FB":
                     self._parts(name, event, later)
         self._meet()
@@ -254,12 +277,12 @@ class Drawing:
         if event.release:
             gate = self.graph.node()
             self._wait_for_older(name, gate)
-            self._after(gate, self._done(name))
+            self._after(gate, self._starts(name))
         if event.acquire:
             for other in later:
-                self._after(self.read_nodes[name], self._done(other))
-        for place in event.after:
-            self._after(self.read_nodes[(name[0], place)], self.write_nodes[name])
+                self._after(self.read_nodes[name], self._starts(other))
+        for place in event.after if self.model != "WO" or self.time else ():
+            self._after(self.read_nodes[(name[0], place)], self._starts(name))
         if event.release and self.model == "RCsc":
             for other in later:
                 if self.candidate.event(other).acquire:
@@ -314,4 +337,6 @@ def allows(candidate: Candidate, model: str) -> bool:
     """Whether a model allows a candidate that is coherent location by location; race-free programs are SC."""
     if model == "none":
         return True
+    if model == "WO" and not Drawing(candidate, model, time=True).allowed():
+        return False
     return Drawing(candidate, "SC" if model in RACE_FREE else model).allowed()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from gpucoh.litmus.syntax import Instruction, Test, Value, compare, signed
+from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value, compare, signed
 
 #: Largest numbers of iterations of one loop without and with a write.
 IDLE_ITERATIONS, WRITING_ITERATIONS = 1, 3
@@ -122,7 +122,8 @@ class Paths:
         return [Path(events, ending="waits") for events in found]
 
 
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+#: Functions of ``alu`` instructions and atomics.
+ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "ADD": lambda a, b: a + b,
     "SUB": lambda a, b: a - b,
     "MUL": lambda a, b: a * b,
@@ -250,7 +251,7 @@ class Walker:
     def _compute(self, place: _Place, item: Instruction) -> None:
         assert item.dest is not None
         values = [place.value(value) for value in item.values]
-        result = values[0] if item.op == "move" else _ARITHMETIC[item.function](*values[:2])
+        result = values[0] if item.op == "move" else ARITHMETIC[item.function](*values[:2])
         place.registers[item.dest] = signed(result)
         place.origins[item.dest] = place.origin(*item.values)
 
@@ -293,7 +294,12 @@ class Walker:
     def _access(self, place: _Place, item: Instruction) -> list[_Place]:
         assert item.location is not None
         order, number = item.order, len(place.events)
-        after = place.control | place.origin(*item.values)
+        after = place.control | place.origin(*item.sources)
+        if item.index is not None and place.value(item.index):
+            raise UnsupportedError(
+                f"{item.location}[{item.index}]: the index may differ from 0 (allowed: a value that is always 0)",
+                item.line,
+            )
         acquire = item.op != "st" and order in ("ACQUIRE", "ACQ_REL", "SC")
         release = item.op != "ld" and order in ("RELEASE", "ACQ_REL", "SC")
         if item.op == "st":
@@ -350,7 +356,7 @@ class Walker:
             return signed(values[1]) if old == signed(values[0]) else None
         if item.function == "EXCH":
             return signed(values[0])
-        return signed(_ARITHMETIC[item.function](old, values[0]))
+        return signed(ARITHMETIC[item.function](old, values[0]))
 
 
 def _length(chain: Chain) -> int:

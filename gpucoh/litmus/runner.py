@@ -71,7 +71,7 @@ def allowed(test: Test | str | Path, model: str) -> bool:
     test : Test, str or Path
         A test, a built-in id, or a file.
     model : str
-        SC, RC-MCA, RCsc, RCc, RCpc, DRF-SC, HRF-indirect or none.
+        SC, RC-MCA, WO, RCsc, RCc, RCpc, DRF-SC, HRF-indirect or none.
 
     Examples
     --------

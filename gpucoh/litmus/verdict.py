@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from gpucoh.base.wording import unknown
@@ -32,6 +32,8 @@ class Verdicts:
     test : Test
     model : str
         One of :data:`gpucoh.litmus.models.MODELS`.
+    cores : sequence of int, optional
+        The core of each thread; by default, threads of one ``gpu`` may share a core.
 
     Examples
     --------
@@ -40,12 +42,13 @@ class Verdicts:
     False
     """
 
-    def __init__(self, test: Test, model: str) -> None:
+    def __init__(self, test: Test, model: str, cores: Sequence[int] | None = None) -> None:
         if model not in MODELS:
             raise UnsupportedError(unknown("memory model", model, MODELS))
         self.test, self.model = test, model
         order = list(test.blocks)
         self.blocks = [order.index(thread.block) for thread in test.threads]
+        self.cores = [thread.gpu for thread in test.threads] if cores is None else list(cores)
         self.ways: list[Paths] = []
         self.classes: list[dict[tuple[int, ...], list[Path]]] = []
         self.known: dict[object, bool] = {}
@@ -222,7 +225,7 @@ class Verdicts:
                 self.looked += 1
                 if self.looked > MOST_CANDIDATES:
                     raise UndecidedError
-                yield Candidate(threads, self.blocks, sources, orders, way)
+                yield Candidate(threads, self.blocks, self.cores, sources, orders, way)
 
     @staticmethod
     def _last(threads: list[tuple[Event, ...]], part: _Part, first: int) -> int:

@@ -22,9 +22,17 @@ from gpucoh.litmus.models import RACE_FREE
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.verify.diagrams import draw
-from gpucoh.verify.library import Exploration, race_free, shapes, translate
+from gpucoh.verify.library import (
+    DEPENDENT,
+    Exploration,
+    built_in,
+    meeting,
+    race_free,
+    shapes,
+    translate,
+)
 from gpucoh.verify.oracle import allowed_outcomes
-from gpucoh.verify.programs import Program, every_program, fenced, without_fences
+from gpucoh.verify.programs import Program, dependent, every_program, fenced, without_fences
 from gpucoh.verify.results import Explored, Verification, Violation
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
@@ -86,6 +94,8 @@ def explore(
                     op.variable,
                     op.value,
                     op.read_only,
+                    0 if op.source is None else op.source + 1,
+                    op.source is not None and op.adds,
                 )
                 for op in thread.operations
             ],
@@ -146,21 +156,24 @@ def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Progr
 def programs_of(
     protocol: Protocol, rule: str, cores: int, lines: int, operations: int
 ) -> list[Program]:
-    """The programs of a verification: shapes that fit, smallest first, then every program of the bound.
+    """The programs of a verification: with barriers, shapes, with dependent values, then every program of the bound.
 
     Under the consistency rule ``sc`` no program has fences; otherwise every program of the bound runs without and with
     fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
     without. For a model that promises something to programs without races only, such programs, of two to four lines,
     come first unless ``lines`` is 1.
     """
-    fitting = [p for p in shapes() if p.cores <= cores and p.variables <= lines]
+    fitting = [
+        [_under(p, rule) for p in programs if p.cores <= cores and p.variables <= lines]
+        for programs in (meeting(), shapes(), built_in(DEPENDENT))
+    ]
     bound = list(every_program(min(cores, 2), lines, operations))
-    fitting = [_under(program, rule) for program in fitting]
+    depending = [program for program in map(dependent, bound) if program is not None]
     if rule != "sc":
-        bound += [fenced(program) for program in bound]
+        bound += depending + [fenced(program) for program in bound]
     promised = race_free() if protocol.models[rule] in RACE_FREE else []
     first = [p for p in promised if p.cores <= cores and lines > 1]
-    return _in_settings([first, fitting, bound], protocol.has_l1)
+    return _in_settings([first, *fitting, bound], protocol.has_l1)
 
 
 def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpucoh import litmus
+from gpucoh.litmus.paths import ARITHMETIC
 from gpucoh.litmus.syntax import Instruction, State, Test, UnsupportedError, Value, signed
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.verify.programs import DEFAULT_SCOPE, VARIABLES, Operation, Program, Thread, parse
@@ -27,7 +28,7 @@ class Exploration:
     test : Test
     program : Program
     registers : dict
-        Register of the test -> index of its last value in an outcome, or the value itself if no access gives it.
+        Register of the test -> its last value: a number, and the index in an outcome of what is added to it, if any.
     """
 
     test: Test
@@ -37,7 +38,7 @@ class Exploration:
     def final(self, outcome: Sequence[int]) -> State:
         """The final state of the test that corresponds to an outcome of the program."""
         state = {
-            name: value if place is None else signed(outcome[place])
+            name: signed(value + (0 if place is None else outcome[place]))
             for name, (place, value) in self.registers.items()
         }
         last = outcome[len(outcome) - self.program.variables :]
@@ -96,49 +97,98 @@ class _Translator:
         self.thread, self.locations, self.places = thread, locations, places
         self.members = members
         self.barriers: list[int] = []
+        # Registers as in Exploration; what those that are numbers were computed from; the operations of values read.
         self.registers: dict[str, tuple[int | None, int]] = {
             name: (None, thread.initial.get(name, 0)) for name in thread.registers
         }
+        self.origins: dict[str, int] = {}
+        self.reads: dict[int, int] = {}
+        self.made: list[Operation] = []
 
     def operations(self) -> tuple[Operation, ...]:
         """The thread's operations; ``registers`` then says where its last values are."""
-        found = [item for item in map(self._operation, self.thread.code) if item is not None]
-        if len(found) > MOST_OPERATIONS:
+        for item in self.thread.code:
+            operation = self._operation(item)
+            if operation is not None:
+                self.made.append(operation)
+        if len(self.made) > MOST_OPERATIONS:
             raise UnsupportedError(
-                f"{len(found)} operations in a thread; the explorer has at most {MOST_OPERATIONS}"
+                f"{len(self.made)} operations in a thread; the explorer has at most {MOST_OPERATIONS}"
             )
-        return tuple(found)
+        return tuple(self.made)
 
     def _operation(self, item: Instruction) -> Operation | None:
         if item.op == "fence":
             return Operation("F", order=item.order, scope=item.scope)
-        if item.op == "move":
-            assert item.dest is not None
-            self.registers[item.dest] = (None, self._constant(item.values[0], item))
+        if item.op in ("move", "alu"):
+            self._compute(item)
             return None
         if item.op == "bar":
             return self._barrier(item)
         if item.op not in ("ld", "st", "atom"):
-            name = "arithmetic" if item.op == "alu" else "branches"
-            raise UnsupportedError(f"the explorer has no {name}", item.line)
+            raise UnsupportedError("the explorer has no branches", item.line)
         assert item.location is not None
         variable = self.locations.index(item.location)
-        kind, value = item.op, 0
+        kind, value, place = item.op, 0, None
         if item.op == "atom":
             if item.function not in ("ADD", "SUB"):
                 name = item.function.lower()
                 raise UnsupportedError(f"the explorer has no atomic {name}, only add", item.line)
             kind = "add"
         if item.values:
-            value = self._constant(item.values[0], item)
+            place, value = self._value(item.values[0])
+        adds, source = place is not None, self._origin(item.sources)
+        if place is not None and source != self.reads[place]:
+            raise UnsupportedError("in the explorer, a value depends on one value read", item.line)
+        if kind == "ld" and source is not None:
+            raise UnsupportedError("in the explorer, no load depends on a value read", item.line)
         if item.function == "SUB":
+            if place is not None:
+                raise UnsupportedError("the explorer subtracts no value that was read", item.line)
             value = -value
         if kind != "st":
-            place = next(self.places)
-            if item.dest is not None:
-                self.registers[item.dest] = (place, 0)
+            self._note_read(item.dest)
         scope = DEFAULT_SCOPE if item.order == "WEAK" else item.scope  # a weak access has none
-        return Operation(kind, variable, value & _WORD, item.order, scope)
+        return Operation(kind, variable, value & _WORD, item.order, scope, False, source, adds)
+
+    def _note_read(self, dest: str | None) -> None:
+        """The next operation reads a value into a register."""
+        place = next(self.places)
+        self.reads[place] = len(self.made)
+        if dest is not None:
+            self.registers[dest] = (place, 0)
+            self.origins[dest] = len(self.made)
+
+    def _value(self, value: Value) -> tuple[int | None, int]:
+        return (None, value) if isinstance(value, int) else self.registers[value]
+
+    def _origin(self, values: Sequence[Value]) -> int | None:
+        """The last operation whose value the values depend on."""
+        found = [self.origins[value] for value in values if value in self.origins]
+        return max(found, default=None)
+
+    def _compute(self, item: Instruction) -> None:
+        """A move, arithmetic of numbers, or the addition of a number to a value that was read."""
+        assert item.dest is not None
+        origin = self._origin(item.values)
+        read = [place for place, _ in map(self._value, item.values) if place is not None]
+        numbers = [number for _, number in map(self._value, item.values)]
+        place = read[0] if read else None
+        if item.op == "move":
+            result = numbers[0]
+        elif item.function == "XOR" and item.values[0] == item.values[1]:
+            place, result = None, 0
+        elif read and (len(read) > 1 or item.function != "ADD"):
+            raise UnsupportedError(
+                "the explorer computes with a value that was read by adding a number to it only",
+                item.line,
+            )
+        else:
+            result = ARITHMETIC[item.function](*numbers)
+        self.registers[item.dest] = (place, signed(result))
+        self.origins.pop(item.dest, None)
+        if origin is not None:
+            self.origins[item.dest] = origin
 
     def _barrier(self, item: Instruction) -> Operation:
         """A barrier that all threads of the block wait for."""
@@ -152,16 +202,6 @@ class _Translator:
             )
         self.barriers.append(name)
         return Operation("bar")
-
-    def _constant(self, value: Value, item: Instruction) -> int:
-        if isinstance(value, int):
-            return value
-        place, known = self.registers[value]
-        if place is not None:
-            raise UnsupportedError(
-                f"{value} is read from memory; the explorer writes constants only", item.line
-            )
-        return known
 
 
 def translate(test: Test) -> Exploration:
@@ -202,9 +242,29 @@ def shape_tests() -> Mapping[str, Test]:
     }
 
 
+#: Built-in tests that every verification runs: barriers; values that depend on values; early reads.
+BARRIERS = ("MP+bar", "MP+bar+early", "SB+bars-apart")
+DEPENDENT = ("WRC+data+early", "WRC+data+plus", "WRC+addr", "WRC+acqs+early", "WWC", "WWC+own")
+#: Threads that end before others, which no litmus test says.
+ENDING = {
+    "MP+exit": "0: st x 1; st.release y 1; exit | 1: ld.acquire y; ld x; exit",
+    "MP+bar+exit": "0: st x 1; bar; exit | 0: bar; ld x; exit | 1: st x 2; exit",
+}
+
+
 def shapes() -> list[Program]:
     """The shapes as programs."""
     return [translate(test).program for test in shape_tests().values()]
+
+
+def built_in(names: Sequence[str]) -> list[Program]:
+    """Built-in litmus tests as programs."""
+    return [translate(litmus.builtin(name)).program for name in names]
+
+
+def meeting() -> list[Program]:
+    """Programs whose threads meet at barriers, or end early."""
+    return built_in(BARRIERS) + [parse(text, name) for name, text in ENDING.items()]
 
 
 #: Programs without races, for models that promise only these something: an await orders data, which a load of a flag

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
-from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test
+from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
 from gpucoh.verify.programs import VARIABLES, Operation, Program, Thread
 
 _OPS = {"ld": "ld", "await": "ld", "st": "st", "add": "atom"}
 _WORD = 0xFFFFFFFF
+#: Ends the names of registers that are not values read.
+_COMPUTED = "+"
 #: Barrier of all threads; that of a core has this number plus one plus the core's number.
 _ALL = 0
 _FENCE = Instruction(op="fence", line=0, order="SC")
@@ -48,18 +50,27 @@ def _instructions(
         return [barrier] if operation.order == "WEAK" else [_FENCE, barrier]
     if kind == "exit":
         return []
-    return [
-        Instruction(
-            op=_OPS[kind],
-            line=0,
-            order=operation.order,
-            scope=operation.scope,
-            dest=register if operation.reads else None,
-            location=VARIABLES[operation.variable],
-            function="ADD" if kind == "add" else "",
-            values=(operation.value,) if operation.writes else (),
-        )
-    ]
+    access = Instruction(
+        op=_OPS[kind],
+        line=0,
+        order=operation.order,
+        scope=operation.scope,
+        dest=register if operation.reads else None,
+        location=VARIABLES[operation.variable],
+        function="ADD" if kind == "add" else "",
+        values=(operation.value,) if operation.writes else (),
+    )
+    if operation.source is None:
+        return [access]
+    source, value = f"r{operation.source}", f"{register}{_COMPUTED}"
+    compute = [_alu("ADD", value, source, operation.value)]
+    if not operation.adds:
+        compute = [_alu("XOR", value, source, source), _alu("ADD", value, value, operation.value)]
+    return [*compute, replace(access, values=(value,))]
+
+
+def _alu(function: str, dest: str, *values: Value) -> Instruction:
+    return Instruction(op="alu", line=0, function=function, dest=dest, values=values)
 
 
 def as_test(program: Program) -> Test:
@@ -91,10 +102,13 @@ def as_test(program: Program) -> Test:
 def _allowed(
     threads: tuple[Thread, ...], variables: int, model: str
 ) -> tuple[tuple[int, ...], ...] | None:
-    verdicts = Verdicts(as_test(Program("", threads, variables)), model)
+    test = as_test(Program("", threads, variables))
+    verdicts = Verdicts(test, model, [thread.core for thread in threads])
     if not verdicts.promises:
         return None
-    return tuple(sorted(tuple(value & _WORD for value in row) for row in verdicts.states()))
+    names = [name for thread in test.threads for name in thread.registers] + list(test.locations)
+    read = [place for place, name in enumerate(names) if not name.endswith(_COMPUTED)]
+    return tuple(sorted({tuple(row[place] & _WORD for place in read) for row in verdicts.states()}))
 
 
 def allowed_outcomes(program: Program, model: str) -> tuple[tuple[int, ...], ...] | None:

@@ -9,13 +9,15 @@ Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (
 returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads),
 ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends) and ``kernel``
 (all threads end, and the next launch begins). Without an order, loads and stores are weak, atomics relaxed and fences
-sc; without a scope, it is gpu.
+sc; without a scope, it is gpu. A value may depend on what the thread's operation N has read: ``st y rN``,
+``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 VARIABLES = "xyzw"
@@ -33,6 +35,7 @@ DEFAULT_ORDERS = {
 DEFAULT_SCOPE = "GPU"
 _SCOPES = ("CTA", "CU", "GPU", "SYS")
 _READ_ONLY = "RO"
+_VALUE = re.compile(r"(?:(?P<without>0\*)?r(?P<source>\d+))?(?:\+?(?P<number>\d+))?")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,10 @@ class Operation:
         As the instruction set names them; an empty order becomes the kind's default.
     read_only : bool
         A load of a read-only array: no thread writes the variable in this launch.
+    source : int, optional
+        Of ``st`` and ``add``: the thread's operation on whose value it depends.
+    adds : bool
+        That value is added to ``value``; else it is only waited for.
     """
 
     kind: str
@@ -59,6 +66,8 @@ class Operation:
     order: str = ""
     scope: str = DEFAULT_SCOPE
     read_only: bool = False
+    source: int | None = None
+    adds: bool = True
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -84,8 +93,14 @@ class Operation:
             name += f".{_READ_ONLY.lower()}"
         if self.kind not in ("ld", "await", "st", "add"):
             return name
-        value = "" if self.kind == "ld" else f" {self.value}"
+        value = "" if self.kind == "ld" else f" {self._value()}"
         return f"{name} {VARIABLES[self.variable]}{value}"
+
+    def _value(self) -> str:
+        if self.source is None:
+            return str(self.value)
+        number = f"+{self.value}" if self.value or not self.adds else ""
+        return f"{'' if self.adds else '0*'}r{self.source}{number}"
 
 
 @dataclass(frozen=True)
@@ -152,13 +167,18 @@ def _operation(text: str) -> Operation:
     name, *operands = text.split()
     kind, *parts = name.split(".")
     suffixes = [part.upper() for part in parts]
+    value = _VALUE.fullmatch(operands[1] if len(operands) > 1 else "0")
+    if value is None:
+        raise ValueError(f"{text.strip()}: a value is N, rM, rM+N or 0*rM+N")
     return Operation(
         kind,
         VARIABLES.index(operands[0]) if operands else 0,
-        int(operands[1]) if len(operands) > 1 else 0,
+        int(value["number"] or 0),
         next((item for item in suffixes if item not in (*_SCOPES, _READ_ONLY)), ""),
         next((item for item in suffixes if item in _SCOPES), DEFAULT_SCOPE),
         _READ_ONLY in suffixes,
+        None if value["source"] is None else int(value["source"]),
+        value["without"] is None,
     )
 
 
@@ -179,13 +199,23 @@ def parse(text: str, name: str = "") -> Program:
     return Program(name or text, tuple(threads), 1 + max(used))
 
 
+def _moved(operations: Sequence[Operation], places: Mapping[int, int]) -> tuple[Operation, ...]:
+    """The operations after a change of their numbers: sources follow."""
+    return tuple(
+        item if item.source is None else replace(item, source=places[item.source])
+        for item in operations
+    )
+
+
 def without_fences(program: Program) -> Program:
     """The program without fences, for a consistency rule that needs none."""
-    threads = tuple(
-        Thread(thread.core, tuple(item for item in thread.operations if item.kind != "F"))
-        for thread in program.threads
-    )
-    return replace(program, threads=threads)
+    threads = []
+    for thread in program.threads:
+        kept = [place for place, item in enumerate(thread.operations) if item.kind != "F"]
+        operations = [thread.operations[place] for place in kept]
+        places = {place: number for number, place in enumerate(kept)}
+        threads.append(Thread(thread.core, _moved(operations, places)))
+    return replace(program, threads=tuple(threads))
 
 
 def fenced(program: Program) -> Program:
@@ -193,10 +223,24 @@ def fenced(program: Program) -> Program:
     threads = []
     for thread in program.threads:
         operations = [Operation("F")] * (2 * len(thread.operations) - 1)
-        operations[::2] = thread.operations
+        operations[::2] = _moved(thread.operations, {n: 2 * n for n in range(len(operations))})
         threads.append(Thread(thread.core, tuple(operations)))
     threads_text = " | ".join(map(str, threads))
     return replace(program, name=threads_text, threads=tuple(threads))
+
+
+def dependent(program: Program) -> Program | None:
+    """The program whose stores add what their thread has read just before, if one has."""
+    threads = []
+    for thread in program.threads:
+        operations = list(thread.operations)
+        for place, (older, item) in enumerate(itertools.pairwise(thread.operations)):
+            if older.reads and item.kind == "st":
+                operations[place + 1] = replace(item, source=place)
+        threads.append(Thread(thread.core, tuple(operations)))
+    if tuple(threads) == program.threads:
+        return None
+    return replace(program, name=" | ".join(map(str, threads)), threads=tuple(threads))
 
 
 def _communicates(threads: tuple[tuple[Operation, ...], ...], variables: int) -> bool:

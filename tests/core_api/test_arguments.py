@@ -301,8 +301,11 @@ def test_an_unknown_protocol_is_not_described():
         [(0, 5)],
         [(-1, [])],
         [(0, [(0, 0, 0)])],
-        [(0, [(9, 0, 0, 0, 0)])],
-        [(0, [(0, 9, 0, 0, 0)])],
+        [(0, [(9, 0, 0, 0, 0, 0, 0, 0)])],
+        [(0, [(0, 9, 0, 0, 0, 0, 0, 0)])],
+        [(0, [(1, 0, 0, 0, 0, 0, 1, 1)])],  # depends on itself
+        [(0, [(1, 0, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 1, 1)])],  # on a store
+        [(0, [(0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 1, 1)])],  # a load that depends
     ],
 )
 def test_threads_that_cannot_be_explored_are_refused(threads):

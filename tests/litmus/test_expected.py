@@ -27,9 +27,9 @@ def test_the_text_names_models_for_condition_hang_race_and_states():
         "PTX one\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | ld.weak r0, x ;\n"
     )
     assert expected(parse(text + "exists (P1:r0 == 0)", "one")).splitlines() == [
-        "exists (P1:r0 == 0): SC RC-MCA RCsc RCc RCpc",
+        "exists (P1:r0 == 0): SC RC-MCA WO RCsc RCc RCpc",
         "hang:",
         "race: DRF-SC HRF-indirect",
-        "P1:r0=0; x=1: SC RC-MCA RCsc RCc RCpc",
-        "P1:r0=1; x=1: SC RC-MCA RCsc RCc RCpc",
+        "P1:r0=0; x=1: SC RC-MCA WO RCsc RCc RCpc",
+        "P1:r0=1; x=1: SC RC-MCA WO RCsc RCc RCpc",
     ]

@@ -54,9 +54,24 @@ KNOWN = {
     "WRC+fences": (NO, NO, NO, NO, YES),
     "WRC+rel+acqs": (NO, NO, NO, NO, NO),
     "WRC+atoms": (NO, NO, NO, NO, NO),
+    "WRC+data": (NO, NO, NO, YES, YES),
+    "WRC+addr": (NO, NO, NO, YES, YES),
+    "WRC+ctrl": (NO, NO, NO, YES, YES),
+    "WRC+acqs": (NO, NO, NO, YES, YES),
+    "WWC": (NO, NO, NO, NO, YES),
+    "WWC+acq": (NO, NO, NO, NO, YES),
+    "WWC+data": (NO, NO, NO, NO, YES),
+    "WWC+own": (NO, NO, NO, NO, YES),
     "ISA2": (NO, YES, YES, YES, YES),
     "ISA2+fences": (NO, NO, NO, NO, NO),
     "ISA2+rel+acq": (NO, NO, NO, NO, NO),
+    "ISA2+rel+acq+acq": (NO, NO, NO, NO, NO),
+    "ISA2+rel+rel+acq": (NO, NO, NO, NO, NO),
+    "ISA2+rel+fence+acq": (NO, NO, NO, NO, NO),
+    "ISA2+rel+addr+acq": (NO, NO, NO, NO, NO),
+    "ISA2+fence+data+fence": (NO, NO, NO, NO, NO),
+    "ISA2+fence+acq+fence": (NO, NO, NO, NO, NO),
+    "ISA2+fence+rel+fence": (NO, NO, NO, NO, NO),
     "RWC+fences": (NO, NO, NO, NO, YES),
     "RWC+acq+rel": (NO, YES, NO, YES, YES),
     "IRIW": (NO, YES, YES, YES, YES),
@@ -89,12 +104,28 @@ def test_known_verdicts(name):
 
 
 @pytest.mark.parametrize("name", builtins())
-def test_nothing_is_allowed_by_sc_alone(name):
+@pytest.mark.parametrize(
+    "order", [("SC", "RCsc", "RC-MCA", "RCc", "RCpc"), ("RC-MCA", "WO")], ids="-".join
+)
+def test_nothing_is_allowed_by_sc_alone(name, order):
     """Each model allows what a stronger one allows."""
     test = builtin(name)
-    order = ("SC", "RCsc", "RC-MCA", "RCc", "RCpc")
     stronger = [Verdicts(test, model).allowed() for model in order]
     assert stronger == sorted(stronger)
+
+
+def test_weak_ordering_forgets_dependencies_between_processors_and_nothing_else():
+    more = {name for name in builtins() if allowed(name, "WO") != allowed(name, "RC-MCA")}
+    middle = ("WRC+data", "WRC+data+early", "WRC+data+plus", "WRC+addr", "WRC+ctrl")
+    assert more == {*middle, "ISA2+data", "ISA2+rel+addr+acq", "ISA2+fence+data+fence"}
+
+
+def test_threads_of_different_cores_read_no_store_early():
+    test = builtin("WWC")
+    assert [Verdicts(test, "RCpc", cores).allowed() for cores in ([0, 0, 1], [0, 1, 2])] == [
+        YES,
+        NO,
+    ]
 
 
 def test_the_states_of_sc_are_those_of_interleavings():

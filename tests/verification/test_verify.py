@@ -226,3 +226,55 @@ def test_an_acquire_bars_a_fill_in_flight_of_the_line_that_it_reads(protocol, sy
     result = explore(protocol, program, max_states=400_000)
     assert result["complete"]
     assert not result["violations"]
+
+
+# ---- values that depend on values; barriers
+
+
+def test_a_value_that_depends_on_what_was_read_prints_as_it_is_written():
+    text = "0: ld x; F; st y r0+1; add y r0; st.release y 0*r0+3 | 1: ld y; st x r0"
+    program = parse(text)
+    assert str(program) == text
+    assert str(fenced(parse("ld x; st y r0"))) == "0: ld x; F; st y r0"
+    assert str(without_fences(parse("F; ld x; F; st y r1+1"))) == "0: ld x; st y r0+1"
+
+
+@pytest.mark.parametrize("value", ["r0", "r0+5", "0*r0+5"])
+@pytest.mark.parametrize(
+    ("protocol", "model"), [("mesi", "RC-MCA"), ("rcc-wo", "WO"), ("tc-weak", "RCpc")]
+)
+def test_a_dependent_value_is_what_was_read(protocol, model, value):
+    program = parse(f"0: ld x; st y {value} | 1: ld y; st x 7")
+    allowed = allowed_outcomes(program, model)
+    found = explore(small_choice(protocol), program, allowed=allowed)
+    assert found["complete"]
+    assert {tuple(row) for row in found["outcomes"]} == set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "was", "line", "row"),
+    [
+        # a store takes its version from the clock of writes, whatever its thread has read
+        ("rcc-wo", "RC-MCA", "0: st x 1 | 1: ld x; st y r0 | 2: ld x; ld.acquire y; ld x", (1, 0, 1, 0, 1, 1)),
+        # a second warp reads a store before the L2 has it, and its release does not wait for that store
+        ("tc-weak", "RCc", "0: st x 2 | 0: ld x; st.release y 1 | 1: ld.acquire y; st x 1", (2, 1, 2, 1)),
+        ("tc-weak", "RCc", "0: st x 2; ld.acquire x; st y 1 | 1: ld.acquire y; st x 1", (2, 1, 2, 1)),
+    ],
+)  # fmt: skip
+def test_a_weaker_model_is_promised_where_the_paper_says_so(protocol, was, line, row):
+    choice = small_choice(protocol)
+    promised = choice.protocol.model(choice.rule(None))
+    program = replace(parse(line), warm=protocol == "tc-weak", evictions=protocol != "tc-weak")
+    found = explore(choice, program, allowed=allowed_outcomes(program, promised))
+    assert found["complete"]
+    assert row in {tuple(outcome) for outcome in found["outcomes"]}
+    assert row not in allowed_outcomes(program, was)
+
+
+def test_default_programs_find_a_barrier_that_joins_nothing(mutant_gpucoh):
+    from gpucoh.verify.explorer import verify
+
+    for name in ("tc-weak!barrier-joins-nothing", "rcc-wo!barrier-joins-nothing"):
+        found = verify(name, max_states=200_000).violations
+        assert found
+        assert "bar" in str(found[0].program)

@@ -36,6 +36,11 @@ def litmus(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;"):
         ("bar.cta.sync 0, 3, 1", "bar"),
         ("atom.acq_rel.gpu.add r0, x, 2", "add.acq_rel x 2"),
         ("red.relaxed.gpu.sub x, 1", "add x 4294967295"),
+        ("ld.weak r0, x ; st.weak x, r0", "ld x; st x r0"),
+        ("ld.weak r0, x ; add r1, r0, 2 ; st.weak x, r1", "ld x; st x r0+2"),
+        ("fence.sc.gpu ; ld.weak r0, x ; red.relaxed.gpu.add x, r0", "F; ld x; add x r1"),
+        ("ld.weak r0, x ; xor r0, r0, r0 ; st.weak x[r0], 2", "ld x; st x 0*r0+2"),
+        ("mov r0, 2 ; mul r0, r0, 3 ; st.weak x, r0", "st x 6"),
     ],
 )
 def test_orders_and_scopes_are_those_of_the_test(left, operation):
@@ -55,8 +60,21 @@ def test_threads_of_one_block_are_on_one_core():
         ({"left": "bar.cta.arrive 1, 1, 1"}, "line 4: the explorer has no barriers without"),
         ({"left": "bar.cta.sync 0, 0, 2"}, "line 4: in the explorer, all threads of a block wait"),
         ({"left": "bar.cta.sync r0, r0"}, "line 4: in the explorer, all threads of a block wait"),
-        ({"left": "add r0, r0, 1"}, "line 4: the explorer has no arithmetic"),
-        ({"left": "ld.weak r0, x ; st.weak x, r0"}, "line 4: r0 is read from memory"),
+        ({"left": "ld.weak r0, x ; mul r0, r0, 2"}, "line 4: the explorer computes with a value"),
+        (
+            {"left": "ld.weak r0, x ; red.relaxed.gpu.sub x, r0"},
+            "line 4: the explorer subtracts no",
+        ),
+        (
+            {"left": "ld.weak r0, x ; xor r0, r0, r0 ; ld.weak r1, x[r0]"},
+            "line 4: .*no load depends",
+        ),
+        (
+            {
+                "left": "ld.weak r0, x ; ld.weak r1, x ; xor r1, r1, r1 ; add r0, r0, r1 ; st.weak x, r0"
+            },
+            "line 4: .* depends on one value read",
+        ),
         ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
         ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
         ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
