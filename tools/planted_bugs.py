@@ -2,7 +2,7 @@
 
     python tools/planted_bugs.py --find [ID ...]    try the checkers on all planted bugs or these; note what catches
     python tools/planted_bugs.py --check            repeat every noted catch (make proof)
-    python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification.md
+    python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification/
     python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule and
@@ -31,7 +31,7 @@ import mutants
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTES = ROOT / "tests" / "verification" / "planted.toml"
-PAGE = ROOT / "docs" / "verification.md"
+PAGES = ROOT / "docs" / "verification"
 ORDINARY = "an ordinary mistake"
 LITMUS_RUNS = 500  # of each test, in a search
 WORKLOADS = (
@@ -346,9 +346,10 @@ def main() -> int:
     if arguments.check:
         status |= check()
     if arguments.docs:
-        generated.rewrite_named(PAGE, {"planted bugs": table, "drawings": drawings})
+        generated.rewrite_named(PAGES / "planted-bugs.md", {"planted bugs": table})
+        generated.rewrite_named(PAGES / "literal-readings.md", {"drawings": drawings})
     if arguments.figures:
-        generated.rewrite_named(PAGE, {"explored states": figures})
+        generated.rewrite_named(PAGES / "explored-states.md", {"explored states": figures})
     return status
 
 

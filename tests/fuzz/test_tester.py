@@ -13,7 +13,7 @@ from gpucoh.cli import call
 from gpucoh.fuzz import fuzz, fuzz_many
 from gpucoh.fuzz.coverage import coverage_of
 
-# Planted bugs (csrc/tests/mutants*.c) that this tester finds soon; docs/verification.md has the others.
+# Planted bugs (csrc/tests/mutants*.c) that this tester finds soon; docs/verification/planted-bugs.md has the others.
 CAUGHT = [
     "no-l1!atomic-not-performed",
     "no-l1!fill-over-store",
