@@ -1,4 +1,4 @@
-"""Write the measured tables of docs/fidelity.md: `make fidelity PAPER=tc SCALE=small`.
+"""Write the measured tables of docs/fidelity/PAPER.md: `make fidelity PAPER=tc SCALE=small`.
 
 The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale; the rest
 of the page explains the tables and is written by hand. The runs are kept in a file as they finish: after an
@@ -21,7 +21,7 @@ from gpucoh.papers.runs import Bench
 from gpucoh.papers.study import reason_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "fidelity.md"
+PAGES = ROOT / "docs" / "fidelity"
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
         "--seeds", help="a number, or a comma list; default: 5 at small, 1 at paper"
     )
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--page", type=Path, help="default: docs/fidelity/PAPER.md")
     parser.add_argument("--store", type=Path, help="default: build/fidelity-PAPER-SCALE.parquet")
     given = parser.parse_args()
     paper = load(given.paper)
@@ -56,7 +56,7 @@ def main() -> None:
         print(part, file=sys.stderr)
         return TABLES[table](paper, bench)
 
-    generated.rewrite(given.page, measured)
+    generated.rewrite(given.page or PAGES / f"{given.paper}.md", measured)
     for verdict in scorecard(paper, bench):
         if verdict.agrees == "no" and not reason_of(paper.id, verdict.id, given.scale):
             print(f"{verdict.id} does not agree, and no reason is recorded", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The generated tables of docs/fidelity.md, as Markdown."""
+"""The generated tables of docs/fidelity/, as Markdown."""
 
 from __future__ import annotations
 
