@@ -39,7 +39,7 @@ from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
 from gpucoh.experiments.runner import run
 from gpucoh.experiments.sweeps import sweep
-from gpucoh.lang import Buffer, Kernel, device, f32, i32, kernel, u32
+from gpucoh.lang import Buffer, Kernel, device, f32, i8, i16, i32, kernel, u8, u16, u32
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
@@ -71,6 +71,8 @@ __all__ = [
     "compare",
     "device",
     "f32",
+    "i8",
+    "i16",
     "i32",
     "kernel",
     "machine",
@@ -78,6 +80,8 @@ __all__ = [
     "protocols",
     "run",
     "sweep",
+    "u8",
+    "u16",
     "u32",
     "workload",
     "workloads",

@@ -84,14 +84,14 @@ class GPU:
         uniform_registers: int,
         shared_words: int,
         constants: NDArray[np.uint32],
-        buffers: Sequence[tuple[int, int, bool, str]],
+        buffers: Sequence[tuple[int, int, bool, str] | tuple[int, int, bool, str, int]],
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         placement: int,
         files: tuple[tuple[str, int], ...] = (),
         reports: tuple[str, ...] = (),
     ) -> None:
-        """Begins a launch. buffers: (address, words, read_only, name).
+        """Begins a launch. buffers: (address, elements, read_only, name[, bytes of an element: 1, 2 or 4, the default]).
 
         Messages quote ``files``, names and first lines by the instructions' ``file``, and ``reports``, the texts of
         assertions by number.

@@ -15,7 +15,8 @@ typedef enum {
 #define X(name) GPC_ATOMIC_##name,
     GPC_ATOMICS(X)
 #undef X
-        GPC_NUM_ATOMICS
+        GPC_NUM_ATOMICS,
+    GPC_ATOMIC_MERGE = GPC_NUM_ATOMICS /* the operand's bits of a mask: a store to parts of words, no instruction */
 } gpc_atomic_t;
 
 #endif

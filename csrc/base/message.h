@@ -87,7 +87,7 @@ typedef struct {
     uint8_t lane[GPC_MAX_LANES];
     uint8_t word[GPC_MAX_LANES]; /* of the line */
     uint32_t operand[GPC_MAX_LANES];
-    uint32_t replacement[GPC_MAX_LANES]; /* CAS: stored when the old value equals operand */
+    uint32_t replacement[GPC_MAX_LANES]; /* CAS: stored when the old value equals operand; MERGE: the mask */
     uint32_t old[GPC_MAX_LANES];
 } gpc_lane_list_t;
 

@@ -47,10 +47,11 @@ typedef struct {
     uint32_t core, warp, pc;
     gpc_access_t access;
     uint32_t width; /* words per lane */
+    uint32_t bytes; /* of an element, below the word; 0: words */
     gpc_lanes_t lanes;
     gpc_index_t name;               /* index of the access in the core, see gpc_cores_access_of */
     const gpc_address_t *addresses; /* [lanes], bytes; NULL: of the scratchpad */
-    const uint32_t *words;          /* [lanes], words of the core's scratchpad; NULL: of global memory */
+    const uint32_t *words; /* [lanes], words (of narrow elements bytes) of the scratchpads; NULL: of global memory */
 } gpc_accessed_t;
 
 typedef struct {

@@ -72,8 +72,8 @@ gpc_rmw_apply(uint8_t operation, uint8_t type, uint32_t old, uint32_t operand, u
             return operand;
         case GPC_ATOMIC_CAS:
             return old == operand ? replacement : old;
-        case GPC_NUM_ATOMICS:
-            break;
+        case GPC_ATOMIC_MERGE:
+            return (old & ~replacement) | (operand & replacement);
     }
     return old;
 }

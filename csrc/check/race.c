@@ -287,7 +287,10 @@ take_views(gpc_race_thread_t *thread, const gpc_access_t *access, uint8_t level,
 static gpc_address_t
 address_of(const gpc_accessed_t *event, uint32_t lane)
 {
-    return event->addresses ? event->addresses[lane] : gpc_race_scratchpad_at(event->words[lane]);
+    if (event->addresses) {
+        return event->addresses[lane];
+    }
+    return event->bytes ? gpc_race_scratchpad_at(0) + event->words[lane] : gpc_race_scratchpad_at(event->words[lane]);
 }
 
 /* Checks every word of every lane against the word's earlier accesses. */
@@ -298,9 +301,8 @@ meet_words(gpc_race_t *self, const gpc_accessed_t *event, const gpc_race_thread_
     for (gpc_lanes_t left = event->lanes; left; left &= left - 1) {
         gpc_address_t first = address_of(event, (uint32_t) __builtin_ctzll(left));
         for (uint32_t i = 0; i < event->width; i++) {
-            gpc_race_word_t *word = gpc_race_word_at(self, first + 4 * i);
             gpc_race_access_t other;
-            int status = word ? gpc_race_meet(self, word, thread, access, &other) : GPC_ERROR_MEMORY;
+            int status = gpc_race_meet(self, first + 4 * i, event->bytes, thread, access, &other);
             if (status) {
                 return status < 0 ? status : gpc_race_report(self, first + 4 * i, &other, access);
             }
@@ -367,10 +369,18 @@ accessed(gpc_race_t *self, const gpc_accessed_t *event)
     return status;
 }
 
+/* Whether the core's request reads what it replaces. */
+static bool
+is_atomic(const gpc_race_t *self, const gpc_msg_t *request)
+{
+    return request->type == GPC_MSG_ATOMIC &&
+           gpc_cores_kind_of(self->cores, request->source, request) == GPC_ACCESS_ATOMIC;
+}
+
 static int
 performed(gpc_race_t *self, const gpc_msg_t *request)
 {
-    bool atomic = request->type == GPC_MSG_ATOMIC;
+    bool atomic = is_atomic(self, request);
     if (!self->at_perform || (!atomic && request->order == GPC_ORDER_WEAK)) {
         return GPC_OK;
     }
@@ -395,7 +405,7 @@ static int
 completed(gpc_race_t *self, const gpc_msg_t *request)
 {
     bool reads = request->type == GPC_MSG_LOAD ? request->order != GPC_ORDER_WEAK
-                                               : request->type == GPC_MSG_ATOMIC && !self->at_perform;
+                                               : is_atomic(self, request) && !self->at_perform;
     int status = GPC_OK;
     for (gpc_mask_t left = reads ? request->mask : 0; left && status == GPC_OK; left &= left - 1) {
         status =

@@ -47,6 +47,7 @@ typedef struct {
     gpc_moment_t read;  /* last weak read; thread GPC_RACE_MANY: time is the index of a set of readers */
     uint16_t write_pc, read_pc;
     uint32_t sync; /* 1 + index of its gpc_race_sync_t; 0: none */
+    bool split;    /* some of its bytes have accesses of their own */
 } gpc_race_word_t;
 
 #define GPC_RACE_PAGE_WORDS 256u
@@ -99,6 +100,14 @@ gpc_race_scratchpad_at(uint32_t word) /* of all cores' together */
     return GPC_RACE_SCRATCHPADS + 4 * (gpc_address_t) word;
 }
 
+/* Bytes, where a thread has accessed them alone, have records of words. Synchronisation is that of their word. */
+#define GPC_RACE_BYTES (UINT64_C(1) << 63)
+static inline gpc_address_t
+gpc_race_byte_at(gpc_address_t address)
+{
+    return GPC_RACE_BYTES + 4 * address;
+}
+
 static inline uint32_t
 gpc_race_block_of(const gpc_race_t *self, uint32_t thread)
 {
@@ -111,9 +120,11 @@ gpc_race_word_t *gpc_race_word_at(gpc_race_t *self, gpc_address_t address); /* N
 gpc_race_sync_t *gpc_race_sync_of(gpc_race_t *self, gpc_race_word_t *word);
 void gpc_race_forget_words(gpc_race_t *self, gpc_address_t first, uint32_t count);
 void gpc_race_forget_all(gpc_race_t *self); /* a launch is over */
-/* Checks the access against the word's earlier ones and adds it. 0; 1: a race with *other; or an error. */
-GPC_MUST_CHECK int gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread,
-                                 const gpc_race_access_t *access, gpc_race_access_t *other);
+/* Checks the access to a word, or to `bytes` bytes of it, against the earlier ones and adds it. 0; 1: a race with *other;
+ * or an error. */
+GPC_MUST_CHECK int gpc_race_meet(gpc_race_t *self, gpc_address_t address, uint32_t bytes,
+                                 const gpc_race_thread_t *thread, const gpc_race_access_t *access,
+                                 gpc_race_access_t *other);
 
 /* race_report.c: GPC_ERROR_RACE */
 int gpc_race_report(gpc_race_t *self, gpc_address_t address, const gpc_race_access_t *first,

@@ -81,9 +81,9 @@ name_word(const gpc_race_t *self, gpc_address_t address)
     }
     for (uint32_t i = 0; i < self->launch->num_buffers; i++) {
         const gpc_buffer_t *buffer = &self->launch->buffers[i];
-        if (address >= buffer->address && address < buffer->address + 4 * buffer->words) {
-            snprintf(out.text, sizeof(out.text), "buffer %.64s[%" PRIu64 "]", buffer->name,
-                     (address - buffer->address) / 4);
+        uint64_t element;
+        if (gpc_buffer_has(buffer, address, &element)) {
+            snprintf(out.text, sizeof(out.text), "buffer %.64s[%" PRIu64 "]", buffer->name, element);
             return out;
         }
     }

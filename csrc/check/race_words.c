@@ -66,7 +66,11 @@ gpc_race_forget_words(gpc_race_t *self, gpc_address_t first, uint32_t count)
         gpc_address_t address = first + 4 * (gpc_address_t) i;
         gpc_race_page_t *page = gpc_pages_find(&self->pages, address / (4 * GPC_RACE_PAGE_WORDS));
         if (page && page->launch == self->launches) {
-            clear_word(&page->words[address / 4 % GPC_RACE_PAGE_WORDS]);
+            gpc_race_word_t *word = &page->words[address / 4 % GPC_RACE_PAGE_WORDS];
+            if (word->split) {
+                gpc_race_forget_words(self, gpc_race_byte_at(address), 4);
+            }
+            clear_word(word);
         }
     }
 }
@@ -267,9 +271,9 @@ note_synchronising(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_threa
     return put(access->writes ? &sync->writes : &sync->reads, thread, access);
 }
 
-int
-gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread, const gpc_race_access_t *access,
-              gpc_race_access_t *other)
+static int
+meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *thread, const gpc_race_access_t *access,
+     gpc_race_access_t *other)
 {
     bool again = !access->synchronising && access->moment.thread == word->write.thread &&
                  access->moment.time == word->write.time && access->writes && word->sync == 0 &&
@@ -288,4 +292,36 @@ gpc_race_meet(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t *
         return GPC_OK;
     }
     return note_weak_read(self, word, thread, access);
+}
+
+/* Checks the access against those to single bytes, and adds it to these bytes if it is one itself. */
+static int
+meet_bytes(gpc_race_t *self, gpc_address_t address, uint32_t bytes, const gpc_race_thread_t *thread,
+           const gpc_race_access_t *access, gpc_race_access_t *other)
+{
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < (bytes ? bytes : 4) && status == GPC_OK; i++) {
+        gpc_race_word_t *byte = gpc_race_word_at(self, gpc_race_byte_at(address + i));
+        if (!byte) {
+            return GPC_ERROR_MEMORY;
+        }
+        status = bytes ? meet(self, byte, thread, access, other) : races(self, byte, thread, access, other);
+    }
+    return status;
+}
+
+int
+gpc_race_meet(gpc_race_t *self, gpc_address_t address, uint32_t bytes, const gpc_race_thread_t *thread,
+              const gpc_race_access_t *access, gpc_race_access_t *other)
+{
+    gpc_race_word_t *word = gpc_race_word_at(self, address);
+    if (!word) {
+        return GPC_ERROR_MEMORY;
+    }
+    if (bytes == 0) {
+        int status = word->split ? meet_bytes(self, address, 0, thread, access, other) : GPC_OK;
+        return status ? status : meet(self, word, thread, access, other);
+    }
+    word->split = true;
+    return races(self, word, thread, access, other) ? 1 : meet_bytes(self, address, bytes, thread, access, other);
 }

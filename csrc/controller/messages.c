@@ -13,6 +13,9 @@ payload_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 
     if (msg->lanes != GPC_NONE) { /* operands on the way up (two for a compare-and-swap), old values on the way down */
         const gpc_lane_list_t *lanes = gpc_lane_list_at(unit->lane_lists, msg->lanes);
+        if (lanes->operation == GPC_ATOMIC_MERGE) { /* words and four bits of byte mask each; no old values */
+            return gpc_is_request(unit, msg) ? 4u * lanes->count + (lanes->count + 1u) / 2u : 0u;
+        }
         bool two = lanes->operation == GPC_ATOMIC_CAS && gpc_is_request(unit, msg);
         return (two ? 8u : 4u) * lanes->count;
     }

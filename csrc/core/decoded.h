@@ -29,6 +29,12 @@ typedef struct {
     uint32_t offset; /* in words: of a vector register in `vectors`, of a constant in `spread` */
 } gpc_operand_t;
 
+/* Elements narrower than a word. */
+typedef struct {
+    uint8_t bytes; /* 1 or 2; 0: words */
+    bool is_signed;
+} gpc_narrow_t;
+
 /* The function that executes an instruction. */
 typedef enum {
     GPC_GROUP_NOP,
@@ -54,6 +60,7 @@ typedef struct {
     uint8_t unit;
     uint8_t num_waits;
     uint8_t atomic; /* gpc_atomic_t */
+    gpc_narrow_t narrow;
     uint16_t flags;
     gpc_access_t access; /* of memory instructions, fences, barriers and exits */
     gpc_alu_t alu;

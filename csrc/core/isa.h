@@ -57,11 +57,11 @@
     X(BRANCH, "at", "lanes with a != 0 (GPC_FLAG_IF_ZERO: a == 0) go to target and reconverge at reconverge") \
     X(JUMP, "t", "all active lanes go to target")                                                        \
     X(EXIT, "", "ends the active lanes")                                                                 \
-    X(LOAD, "da", "d = buffer[immediate][a], width words from a into d, d+1 ..; order, scope")           \
-    X(STORE, "ab", "buffer[immediate][a] = b (b, b+1 .. by width); order, scope")                        \
+    X(LOAD, "da", "d = buffer[immediate][a], width words from a into d, d+1 ..; or an element of `bytes`; order, scope") \
+    X(STORE, "ab", "buffer[immediate][a] = b (b, b+1 .. by width); or an element of `bytes`; order, scope") \
     X(ATOMIC, "dabc", "d = old value of buffer[immediate][a]; operation in flags (gpc_atomic_t), operand b, new value c (CAS); order, scope; d may be GPC_OPERAND_NONE") \
-    X(SHARED_LOAD, "da", "d = scratchpad[immediate + a]; b = GPC_OPERAND_NONE or constant: the array's words, checked") \
-    X(SHARED_STORE, "ab", "scratchpad[immediate + a] = b; c: like b of SHARED_LOAD")                     \
+    X(SHARED_LOAD, "da", "d = element a of the scratchpad from word `immediate` on; b = GPC_OPERAND_NONE or constant: the array's elements, checked") \
+    X(SHARED_STORE, "ab", "element a of the scratchpad from word `immediate` on = b; c: like b of SHARED_LOAD") \
     X(SHARED_ATOMIC, "dabc", "ATOMIC on scratchpad[immediate + a], in lane order; target: the array's words, checked, 0: unknown") \
     X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane; constant b: bound of a, checked") \
     X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b; constant c: bound of a, checked") \
@@ -114,7 +114,8 @@ typedef struct {
     uint8_t order; /* gpc_memory_order_t */
     uint8_t scope; /* gpc_scope_t */
     uint8_t width; /* words per lane of LOAD and STORE: 1, 2 or 4; else 1 */
-    uint8_t spare;
+    uint8_t
+        bytes; /* of the elements of LOAD, STORE, SHARED_LOAD and SHARED_STORE: 1, 2 (loads of I32 extend the sign); 0: words */
     uint16_t flags;
     uint16_t destination;
     uint16_t a, b, c;

@@ -17,10 +17,32 @@ typedef enum {
 
 typedef struct {
     gpc_address_t address;
-    uint64_t words;
+    uint64_t elements;
     bool read_only;
     const char *name; /* for messages */
+    uint8_t bytes;    /* of an element: 1 or 2; 0: words */
 } gpc_buffer_t;
+
+static inline uint32_t
+gpc_element_bytes(uint8_t narrow)
+{
+    return narrow != 0 ? narrow : 4u;
+}
+
+static inline uint64_t
+gpc_buffer_words(const gpc_buffer_t *self)
+{
+    return self->bytes != 0 ? self->elements / (4u / self->bytes) + (self->elements % (4u / self->bytes) != 0)
+                            : self->elements;
+}
+
+/* The element at an address; false: it is not in the buffer. */
+static inline bool
+gpc_buffer_has(const gpc_buffer_t *self, gpc_address_t address, uint64_t *element)
+{
+    *element = (address - self->address) / gpc_element_bytes(self->bytes);
+    return address >= self->address && *element < self->elements;
+}
 
 /* A source file of a kernel: its name, and its line at which the instructions' lines begin. */
 typedef struct {

@@ -65,10 +65,11 @@ typedef struct {
     gpc_access_t access;
     uint8_t width;
     uint8_t warp;
+    gpc_narrow_t narrow;
     bool live;
     bool straight;               /* all lanes access consecutive words of one line */
     bool one_word;               /* all lanes access the same word */
-    uint8_t word[GPC_MAX_LANES]; /* first word of each lane in its line */
+    uint8_t word[GPC_MAX_LANES]; /* first word of each lane in its line; of a narrow access its first byte */
 } gpc_core_access_t;
 
 typedef struct {
@@ -135,7 +136,7 @@ struct gpc_core_parts {
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;
-    bool *written; /* owned; [cores][scratchpad words]: by the resident block; NULL: kernels are not checked */
+    uint8_t *written; /* owned; [cores][scratchpad words], a bit per byte: by the resident block; NULL: not checked */
     gpc_subscriber_t checker; /* of reads of the scratchpad, with `written` */
     /* In the arena: */
     gpc_placing_t *placing;

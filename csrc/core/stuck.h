@@ -8,7 +8,7 @@
 
 /* A word that a warp reads again and again. */
 typedef struct {
-    gpc_address_t word;
+    gpc_address_t word; /* of a narrow element: its first byte */
     uint32_t pc;
     uint32_t value; /* read last */
     uint32_t count; /* 0: free */

@@ -39,10 +39,10 @@ check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
 {
     for (uint32_t i = 0; i < launch->num_buffers; i++) {
         const gpc_buffer_t *buffer = &launch->buffers[i];
-        if (!gpc_memory_covers(gpu->memory, buffer->address, buffer->words)) {
+        if (!gpc_memory_covers(gpu->memory, buffer->address, gpc_buffer_words(buffer))) {
             return gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS,
                             "launch: buffer '%s' of %llu words at 0x%llx: not inside one allocation",
-                            buffer->name ? buffer->name : "?", (unsigned long long) buffer->words,
+                            buffer->name ? buffer->name : "?", (unsigned long long) gpc_buffer_words(buffer),
                             (unsigned long long) buffer->address);
         }
     }

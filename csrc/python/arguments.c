@@ -249,17 +249,27 @@ static int
 get_buffer(const gpc_module_state_t *state, PyObject *item, gpc_buffer_t *out)
 {
     int read_only = 0;
+    uint64_t bytes = 4;
 
     /* Tuples are immutable: the name is used while other threads run. */
-    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 4) {
-        gpc_raise_argument(state, "a buffer must be a tuple (address, words, read_only, name), got %R", item);
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) < 4 || PyTuple_GET_SIZE(item) > 5) {
+        gpc_raise_argument(state, "a buffer must be a tuple (address, elements, read_only, name[, bytes]), got %R",
+                           item);
         return -1;
     }
     if (gpc_get_u64(state, PyTuple_GET_ITEM(item, 0), "the address of a buffer", UINT64_MAX, &out->address) != 0 ||
-        gpc_get_u64(state, PyTuple_GET_ITEM(item, 1), "the words of a buffer", UINT64_MAX, &out->words) != 0 ||
-        gpc_get_text(state, PyTuple_GET_ITEM(item, 3), "the name of a buffer", &out->name) != 0) {
+        gpc_get_u64(state, PyTuple_GET_ITEM(item, 1), "the elements of a buffer", UINT64_MAX, &out->elements) != 0 ||
+        gpc_get_text(state, PyTuple_GET_ITEM(item, 3), "the name of a buffer", &out->name) != 0 ||
+        (PyTuple_GET_SIZE(item) == 5 &&
+         gpc_get_u64(state, PyTuple_GET_ITEM(item, 4), "the bytes of a buffer's element", 4, &bytes) != 0)) {
         return -1;
     }
+    if (bytes != 1 && bytes != 2 && bytes != 4) {
+        gpc_raise_argument(state, "the bytes of a buffer's element must be 1, 2 or 4, got %R",
+                           PyTuple_GET_ITEM(item, 4));
+        return -1;
+    }
+    out->bytes = bytes == 4 ? 0 : (uint8_t) bytes;
     read_only = PyObject_IsTrue(PyTuple_GET_ITEM(item, 2));
     if (read_only < 0) {
         return -1;

@@ -224,13 +224,13 @@ world_run(const gpc_launch_t *launch)
 enum { V = GPC_OPERAND_VECTOR, U = GPC_OPERAND_UNIFORM, C = GPC_OPERAND_CONSTANT };
 
 /* OP(ADD, .destination = V | 1, ..) */
-#define OP(...) OP_(__VA_ARGS__, .spare = 0)
+#define OP(...) OP_(__VA_ARGS__, .bytes = 0)
 #define OP_(name, ...) ((gpc_instruction_t){.width = 1, .scope = GPC_SCOPE_GPU, .opcode = GPC_OP_##name, __VA_ARGS__})
 #define CODE(...)                                                                                                      \
     (const gpc_instruction_t[]){__VA_ARGS__}, (uint32_t) (sizeof((const gpc_instruction_t[]){__VA_ARGS__}) / 32)
 
 /* Buffer 0 is the whole memory, buffer 1 its first 64 words, read-only. */
-static const gpc_buffer_t world_buffers[] = {{0, WORLD_WORDS, false, "x"}, {0, 64, true, "tables"}};
+static const gpc_buffer_t world_buffers[] = {{0, WORLD_WORDS, false, "x", 0}, {0, 64, true, "tables", 0}};
 
 static inline gpc_launch_t
 world_launch(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uint32_t threads)

@@ -48,7 +48,7 @@ launch_program(bench_t *it, const gpc_instruction_t *program, uint32_t count, ui
                uint32_t block)
 {
     static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960, 256};
-    gpc_buffer_t buffer = {it->address, words, false, "x"};
+    gpc_buffer_t buffer = {it->address, words, false, "x", 0};
     gpc_launch_t launch = {.program = {.instructions = program,
                                        .count = count,
                                        .vector_registers = 8,

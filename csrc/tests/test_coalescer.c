@@ -129,6 +129,97 @@ wide_accesses_carry_words_side_by_side(void)
     CHECK_EQUAL_I64(world_try(CODE(wide(OP(LOAD, .destination = V | 2, .a = C1)), OP(EXIT)), 32), GPC_ERROR_ADDRESS);
 }
 
+static gpc_instruction_t
+narrow(gpc_instruction_t instruction, uint8_t bytes)
+{
+    instruction.bytes = bytes;
+    instruction.flags |= GPC_FLAG_FLAT;
+    return instruction;
+}
+
+/* Stores the lanes' numbers to consecutive elements from an address on. */
+static void
+store_elements(uint16_t first, uint8_t bytes)
+{
+    world_reset();
+    memset(world.memory, 0xEE, sizeof world.memory);
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = bytes == 1 ? C1 : C2),
+                       OP(ADD, .destination = V | 2, .a = V | 2, .b = first), OP(MOVE, .destination = V | 3, .a = C0),
+                       narrow(OP(STORE, .a = V | 2, .b = V | 0), bytes), OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
+    CHECK_EQUAL_U64(world.num_seen, 1);
+    CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
+}
+
+static void
+parts_of_words_are_merged_where_atomics_are_performed(void)
+{
+    store_elements(C3, 1);
+    CHECK_EQUAL_U64(world.seen[0].type, GPC_MSG_ATOMIC);
+    CHECK_EQUAL_U64(world.seen[0].mask, 0x1FF);
+    CHECK_EQUAL_U64(world.seen[0].lanes, 9); /* one entry per word */
+    CHECK_EQUAL_U64(world.memory[0], 0x00EEEEEE);
+    CHECK_EQUAL_U64(world.memory[1], 0x04030201);
+    CHECK_EQUAL_U64(world.memory[8], 0xEE1F1E1D);
+    store_elements(C2, 2);
+    CHECK_EQUAL_U64(world.seen[0].type, GPC_MSG_ATOMIC);
+    CHECK_EQUAL_U64(world.memory[0], 0x0000EEEE);
+    CHECK_EQUAL_U64(world.memory[16], 0xEEEE001F);
+}
+
+static void
+elements_that_cover_their_words_are_a_plain_store(void)
+{
+    store_elements(C32, 1);
+    CHECK_EQUAL_U64(world.seen[0].type, GPC_MSG_STORE);
+    CHECK_EQUAL_U64(world.seen[0].mask, 0xFF00);
+    CHECK_EQUAL_U64(world.memory[8], 0x03020100);
+    CHECK_EQUAL_U64(world.memory[16], 0xEEEEEEEE);
+}
+
+static void
+load_elements(uint8_t type, bool in_parts)
+{
+    world_reset();
+    world.in_parts = in_parts;
+    for (uint32_t i = 0; i < 64; i++) {
+        world.memory[i] = 0x80017FFF + i * 0x00010000;
+    }
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C2),
+                                   OP(MOVE, .destination = V | 3, .a = C0),
+                                   narrow(OP(LOAD, .destination = V | 4, .a = V | 2, .type = type), 2),
+                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
+                                   OP(STORE, .a = V | 0, .b = V | 4), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.seen[0].mask, 0xFFFF);
+}
+
+static void
+loads_extend_elements(void)
+{
+    for (int in_parts = 0; in_parts < 2; in_parts++) {
+        load_elements(GPC_I32, in_parts != 0);
+        CHECK_EQUAL_U64(world.memory[64], 0x7FFF);
+        CHECK_EQUAL_U64(world.memory[65], 0xFFFF8001);
+        load_elements(GPC_U32, in_parts != 0);
+        CHECK_EQUAL_U64(world.memory[64 + 31], 0x8010);
+    }
+}
+
+static void
+an_element_of_another_size_than_the_buffers_is_refused(void)
+{
+    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = C1);
+    load.bytes = 2;
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(load, OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_TEXT(world.failure.text, "instruction 0: an access of 2 bytes to buffer 'x' of 4-byte elements");
+}
+
 static void
 flat_addresses_need_no_buffer(void)
 {
@@ -319,6 +410,10 @@ main(void)
     RUN(an_atomic_without_a_destination_is_performed);
     RUN(a_uniform_destination_means_once_a_warp);
     RUN(wide_accesses_carry_words_side_by_side);
+    RUN(parts_of_words_are_merged_where_atomics_are_performed);
+    RUN(elements_that_cover_their_words_are_a_plain_store);
+    RUN(loads_extend_elements);
+    RUN(an_element_of_another_size_than_the_buffers_is_refused);
     RUN(flat_addresses_need_no_buffer);
     RUN(an_index_outside_is_reported_with_thread_and_line);
     RUN(inactive_lanes_may_name_anything);

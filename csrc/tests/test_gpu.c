@@ -121,7 +121,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
         EXIT};
     bench_t it = bench(&test_fermi, "ideal", 4096);
     uint32_t word = 0;
-    gpc_buffer_t buffer = {it.address, 4096, false, "x"};
+    gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
     uint32_t constant = 0;
     gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1},
                            .kernel = "forever",

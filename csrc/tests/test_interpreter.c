@@ -302,6 +302,10 @@ programs_are_validated(void)
                      "instruction 0 (LOAD): unknown buffer");
     CHECK_EQUAL_TEXT(refused(CODE(OP(AND, .destination = V, .a = V, .b = V, .type = GPC_F32), OP(EXIT))),
                      "instruction 0 (AND): operation not defined for this type");
+    gpc_instruction_t narrow = OP(ATOMIC, .destination = V, .a = V, .b = V);
+    narrow.bytes = 1;
+    CHECK_EQUAL_TEXT(refused(CODE(narrow, OP(EXIT))),
+                     "instruction 0 (ATOMIC): elements of 1 or 2 bytes need a load or store of one i32 or u32");
     CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: unknown opcode 200");
 }
 

@@ -216,7 +216,7 @@ static int
 launch(gpc_gpu_t *gpu, gpc_address_t address)
 {
     static const uint32_t constants[] = {0, 1, BLOCKS, COUNTERS, 61, COUNTERS - 1, 16, TURNS};
-    gpc_buffer_t buffer = {address, WORDS, false, "x"};
+    gpc_buffer_t buffer = {address, WORDS, false, "x", 0};
     gpc_launch_t what = {.program = {.instructions = contend,
                                      .count = GPC_COUNT_OF(contend),
                                      .vector_registers = 8,

@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpucoh.base.errors import ConfigError, short_traceback
 
-# The word is the unit of coherence: elements are words.
-DTYPES = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32))
-LARGEST_WORDS = 2**32
+DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
+ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
+LARGEST_ELEMENTS = 2**32
 _SERIALS = itertools.count()
 
 
@@ -51,16 +51,16 @@ def dtype_of(dtype: Any) -> np.dtype[Any]:
     Raises
     ------
     ConfigError
-        If it is not int32, uint32 or float32.
+        If it is none of :data:`DTYPES`.
     """
     meant = getattr(dtype, "numpy", dtype)
     try:
         out: np.dtype[Any] = np.dtype(meant)
     except TypeError:
-        raise ConfigError(f"dtype {dtype!r} is not one of int32, uint32, float32") from None
+        raise ConfigError(f"dtype {dtype!r} is not one of {ALLOWED}") from None
     if out not in DTYPES:
         raise ConfigError(
-            f"dtype {out} is not one of int32, uint32, float32; convert with .astype(np.{_near(out)})"
+            f"dtype {out} is not one of {ALLOWED}; convert with .astype(np.{_near(out)})"
         )
     return out
 
@@ -128,9 +128,16 @@ def shape_of(shape: Any) -> tuple[int, ...]:
         words *= extent
     if min(out) < 1:
         raise ConfigError(f"shape {shape!r}: every extent must be at least 1")
-    if words > LARGEST_WORDS:
-        raise ConfigError(f"shape {shape!r} has {words} elements (allowed: up to {LARGEST_WORDS})")
+    if words > LARGEST_ELEMENTS:
+        raise ConfigError(
+            f"shape {shape!r} has {words} elements (allowed: up to {LARGEST_ELEMENTS})"
+        )
     return out
+
+
+def words_of(size: int) -> int:
+    """Words that so many bytes occupy; the word is the unit of coherence."""
+    return -(-size // 4)
 
 
 class Array:
@@ -146,7 +153,7 @@ class Array:
     ----------
     shape : tuple of int
     dtype : numpy.dtype
-        int32, uint32 or float32.
+        int32, uint32, float32, int8, uint8, int16 or uint16.
     size, nbytes : int
         Number of elements; number of bytes.
     address : int
@@ -178,7 +185,7 @@ class Array:
     @property
     def nbytes(self) -> int:
         """Number of bytes."""
-        return 4 * self.size
+        return self.dtype.itemsize * self.size
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -213,9 +220,13 @@ class Array:
             If the array has been freed.
         """
         self.check()
-        out = np.empty(self.shape, dtype=np.uint32)
-        self._gpu.core.host_read(self.address, out)
-        return out.view(self.dtype)
+        if self.dtype.itemsize == 4:
+            out = np.empty(self.shape, dtype=np.uint32)
+            self._gpu.core.host_read(self.address, out)
+            return out.view(self.dtype)
+        words = np.empty(words_of(self.nbytes), dtype=np.uint32)
+        self._gpu.core.host_read(self.address, words)
+        return words.view(self.dtype)[: self.size].reshape(self.shape)
 
     @short_traceback
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -251,8 +262,19 @@ class Array:
         for first, last in itertools.pairwise(starts):
             self._write(int(flat[first]), np.ascontiguousarray(words[first:last]))
 
-    def _write(self, first: int, words: NDArray[Any]) -> None:
-        self._gpu.core.host_write(self.address + 4 * first, words.view(np.uint32))
+    def _write(self, first: int, values: NDArray[Any]) -> None:
+        begin = self.dtype.itemsize * first
+        end = begin + values.nbytes
+        address = self.address + begin // 4 * 4
+        if begin % 4 == end % 4 == 0:
+            self._gpu.core.host_write(address, values.reshape(-1).view(np.uint32))
+            return
+        words = np.empty(words_of(end) - begin // 4, dtype=np.uint32)
+        self._gpu.core.host_read(
+            address, words
+        )  # the first and the last word keep their other bytes
+        words.view(np.uint8)[begin % 4 :][: values.nbytes] = values.reshape(-1).view(np.uint8)
+        self._gpu.core.host_write(address, words)
 
     def _fitting(self, value: Any) -> NDArray[Any]:
         """The value as this array's dtype; rejects a value that would change."""

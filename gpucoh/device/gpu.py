@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device import binding
-from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of
+from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of, words_of
 from gpucoh.device.choices import Choice, choose
 from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.device.protocols import Protocol
@@ -204,7 +204,7 @@ class GPU:
         Parameters
         ----------
         data : array_like
-            int32, uint32 or float32, any shape with at least one element.
+            int32, uint32, float32, int8, uint8, int16 or uint16, any shape with at least one element.
         dtype : optional
             Convert to this type first; conversion to integers truncates.
 
@@ -245,12 +245,12 @@ class GPU:
         return out
 
     def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        words = int(np.prod(shape, dtype=np.int64))
+        words = words_of(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
         self._release_dropped()
         try:
             address = self.core.allocate(words)
         except MemoryError:
-            raise ConfigError(f"no memory is left for an array of {words} elements") from None
+            raise ConfigError(f"no memory is left for an array of {words} words") from None
         array = Array(self, address, shape, dtype)
         self._arrays.add(array)
         return array

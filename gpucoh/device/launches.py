@@ -32,7 +32,7 @@ def how_to_launch(
 
 def slots_of(
     gpu: object, program: Program, given: Sequence[Any]
-) -> list[tuple[int, int, bool, str]]:
+) -> list[tuple[int, int, bool, str, int]]:
     """The buffers in the form that the core takes, checked against the kernel's signature."""
     wanted = {parameter.name: parameter for parameter in program.parameters}
     slots = []
@@ -53,16 +53,16 @@ def slots_of(
             raise ConfigError(
                 f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
             )
-        slots.append((array.address, array.size, parameter.readonly, name))
+        slots.append((array.address, array.size, parameter.readonly, name, parameter.type.bytes))
     if any(parameter.readonly for parameter in program.parameters):
         _check_aliases(program.name, slots)
     return slots
 
 
-def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str]]) -> None:
+def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]) -> None:
     """Check that no array is both a read-only and a writable argument: a protocol may keep stale read-only copies."""
-    readonly = {address: name for address, _, is_readonly, name in slots if is_readonly}
-    for address, _, is_readonly, name in slots:
+    readonly = {address: name for address, _, is_readonly, name, _ in slots if is_readonly}
+    for address, _, is_readonly, name, _ in slots:
         if not is_readonly and address in readonly:
             raise ConfigError(
                 f"arguments {readonly[address]!r} and {name!r} of kernel {kernel!r} are one array, but "

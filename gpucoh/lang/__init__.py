@@ -4,7 +4,8 @@ Types
     ``i32 u32 f32``, and bool for conditions (a word, 0 or 1). A variable has one type, that of its first assignment.
     A Python number takes the type of the other operand; alone it is i32 or f32. Integers become f32 in operations with
     f32; i32 and u32 do not mix without a conversion; only ``i32()`` and ``u32()`` convert f32 to an integer, which
-    truncates, saturates, and makes 0 of NaN. Conversions between i32 and u32 keep the bits.
+    truncates, saturates, and makes 0 of NaN. Conversions between i32 and u32 keep the bits. Arrays may have elements of
+    type ``i8 u8 i16 u16``: a load gives an i32, a store keeps the low bits of an i32 or u32.
 Arithmetic
     Integers wrap. ``//`` and ``%`` floor as in Python; for integers ``x // 0`` and ``x % 0`` are 0, and the smallest
     i32 divided by -1 is itself; for f32 they equal NumPy's bit for bit. ``/`` gives f32. Shift counts are unsigned; a
@@ -33,21 +34,26 @@ from gpucoh.lang import intrinsics
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.kernel import Device, Kernel, device, kernel
 from gpucoh.lang.program import Parameter, Program
-from gpucoh.lang.types import Buffer, BufferType, Scalar, f32, i32, u32
+from gpucoh.lang.types import Buffer, BufferType, Element, Scalar, f32, i8, i16, i32, u8, u16, u32
 
 __all__ = [
     "Buffer",
     "BufferType",
     "Device",
+    "Element",
     "Kernel",
     "Parameter",
     "Program",
     "Scalar",
     "device",
     "f32",
+    "i8",
+    "i16",
     "i32",
     "intrinsics",
     "kernel",
+    "u8",
+    "u16",
     "u32",
 ]
 __all__ += intrinsics.__all__

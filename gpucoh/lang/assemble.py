@@ -23,6 +23,7 @@ from gpucoh.lang.ir import (
 )
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.source import SourceUnit
+from gpucoh.lang.types import I32
 
 MAX_VECTOR_REGISTERS = 255
 MAX_UNIFORM_REGISTERS = 255
@@ -48,6 +49,7 @@ class Encoded:
     join: Block | None = None
     bound: int = 0  # encoded in the field of the target
     width: int = 1
+    bytes: int = 0  # of elements below the word
 
 
 class Assembler:
@@ -88,6 +90,7 @@ class Assembler:
             buffers=tuple(p.name for p in self.parameters if p.kind == "buffer"),
             reports=tuple(self.function.reports),
             dynamic_shared=0 if self.function.dynamic_shared else None,
+            dynamic_type=self.function.dynamic_shared or I32,
             files=tuple((unit.filename, unit.first_line) for unit in self.units),
         )
 
@@ -189,6 +192,7 @@ class Assembler:
                 instruction.array.base if instruction.array else instruction.immediate,
                 bound=instruction.bound,
                 width=width,
+                bytes=instruction.type.bytes % 4,
             )
         )
 
@@ -238,7 +242,7 @@ class Assembler:
             )
             file, line = item.place
             packed += isa.PACKING.pack(
-                isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], item.width, 0,
+                isa.OPCODES[item.op], item.type, isa.ORDERS[item.order], isa.SCOPES[item.scope], item.width, item.bytes,
                 item.flags, item.destination, item.a, item.b, item.c, item.immediate, target, join,
                 min(line, MAX_LINE), file,
             )  # fmt: skip
@@ -287,7 +291,7 @@ def disassemble(program: Program) -> str:
             order,
             scope,
             width,
-            _,
+            bytes,
             flags,
             destination,
             a,
@@ -323,7 +327,8 @@ def disassemble(program: Program) -> str:
             parts.append(f"-> {target}")
         filename, number = program.locate(file, line)
         kind = isa.TYPE_NAMES[type].lower()
+        kind = f"{kind[0]}{8 * bytes}" if bytes else kind
         lines.append(
-            f"{k:4}  {name:14} {kind}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}"
+            f"{k:4}  {name:14} {kind:3}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}"
         )
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from gpucoh.lang import intrinsics, isa
 from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.ir import Constant, LocalArray, Operand
 from gpucoh.lang.reports import ReportLowerer
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
+from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -235,6 +235,11 @@ class CallLowerer(ReportLowerer):
         array, index, order, scope = self._place_of(arguments, "atomic")
         if isinstance(array, LocalArray):
             self.fail(node, f"{describe(array)} is private to its thread: use plain arithmetic")
+        if not isinstance(array.type, Scalar):
+            self.fail(
+                node,
+                f"{name} works on words, {describe(array)} is {array.type.name}: use an array of i32 or u32",
+            )
         self.check_writable(array, node)
         if array.type is F32 and op not in ("ADD", "MIN", "MAX"):
             self.fail(
@@ -256,7 +261,7 @@ class CallLowerer(ReportLowerer):
             operands,
             immediate=array.base if isinstance(array, SharedArray) else array.slot,
             flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
-            bound=(array.words or 0) if isinstance(array, SharedArray) else 0,
+            bound=(array.elements or 0) if isinstance(array, SharedArray) else 0,
             order=order,
             scope=scope,
         )
@@ -269,6 +274,11 @@ class CallLowerer(ReportLowerer):
         array = self.array(self.value(arguments["buf"]), node)
         if not isinstance(array, BufferValue):
             self.fail(node, f"{name} takes a buffer, not {describe(array)}: use single elements")
+        if not isinstance(array.type, Scalar):
+            self.fail(
+                node,
+                f"{name} moves words, {describe(array)} is {array.type.name}: use an array of i32, u32 or f32",
+            )
         index = self.index(array, self.value(arguments["index"]), arguments["index"])
         if isinstance(index.operand, Constant) and index.operand.bits % width:
             self.fail(
@@ -340,7 +350,8 @@ class CallLowerer(ReportLowerer):
             return None
         arguments, _ = self._bind(function, function.__name__, node)
         dtype = self.value(arguments["dtype"])
-        if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, Scalar):
+        allowed = Element if function is intrinsics.shared else Scalar
+        if not isinstance(dtype, PythonObject) or not isinstance(dtype.value, allowed):
             otherwise = "the dtype must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
             self.fail(node, refusal("the dtype", getattr(dtype, "value", None), otherwise))
         size = self.value(arguments["n"])
@@ -352,7 +363,7 @@ class CallLowerer(ReportLowerer):
             self.fail(node, f"the size of an array must be at least 1, got {shape}")
         if function is intrinsics.shared:
             return self.make_shared(name, dtype.value, shape, node)
-        return self.make_local(name, dtype.value, shape, node)
+        return self.make_local(name, dtype.value.loaded, shape, node)
 
     # ---- warp and arithmetic --------------------------------------------------------------------
 

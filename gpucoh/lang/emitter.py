@@ -23,7 +23,7 @@ from gpucoh.lang.ir import (
     Register,
 )
 from gpucoh.lang.program import MAX_SHARED_WORDS, SHARED_LENGTH
-from gpucoh.lang.types import BOOL, F32, I32, MAX_DIMENSIONS, U32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, MAX_DIMENSIONS, U32, Element, Scalar
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -113,17 +113,17 @@ class Emitter:
 
     # ---- instructions ---------------------------------------------------------------------------
 
-    def add(self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any) -> Value:
+    def add(self, op: str, type: Element, sources: list[Operand | None], **fields: Any) -> Value:
         """Append an instruction with a new destination. Comparisons give bool."""
         instruction = Instruction(
             op, type, self.function.new_register(), sources, self.place, **fields
         )
         self.block.instructions.append(instruction)
         assert instruction.dest is not None
-        return Value(instruction.dest, BOOL if op in COMPARISONS else type)
+        return Value(instruction.dest, BOOL if op in COMPARISONS else type.loaded)
 
     def add_effect(
-        self, op: str, type: Scalar, sources: list[Operand | None], **fields: Any
+        self, op: str, type: Element, sources: list[Operand | None], **fields: Any
     ) -> None:
         """Append an instruction without destination."""
         self.block.instructions.append(Instruction(op, type, None, sources, self.place, **fields))
@@ -305,12 +305,13 @@ class Emitter:
         """The extents of an array; those of a buffer are known at its launch."""
         if isinstance(array, BufferValue):
             return array.shape
-        if isinstance(array, SharedArray) and array.words is None:
+        if isinstance(array, SharedArray) and array.elements is None:
             return (Value(Argument(SHARED_LENGTH), I32),)
         return tuple(Literal(extent) for extent in array.shape)
 
     def _length_operand(self, array: SharedArray | LocalArray) -> Operand:
-        return Argument(SHARED_LENGTH) if array.words is None else Constant(array.words)
+        length = array.elements if isinstance(array, SharedArray) else array.words
+        return Argument(SHARED_LENGTH) if length is None else Constant(length)
 
     def _scaled(self, index: AnyValue, extent: Value | Literal, node: ast.AST) -> AnyValue:
         """An index times the extent of the next axis, in the index's type."""
@@ -361,7 +362,7 @@ class Emitter:
         scope: str = "GPU",
     ) -> None:
         """Set one element."""
-        word = self.coerce(value, array.type, node, f"an element of {describe(array)}").operand
+        word = self.element(array, value, node)
         if isinstance(array, BufferValue):
             self.check_writable(array, node)
             self.add_effect(
@@ -381,21 +382,29 @@ class Emitter:
         else:
             self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
 
+    def element(self, array: Array, value: AnyValue, node: ast.AST) -> Operand:
+        """The word of a value to store; elements below the word keep the low bits of an i32 or u32."""
+        given = self.scalar(value, node, array.type.loaded)
+        if not isinstance(array.type, Scalar) and given.type is U32:
+            return given.operand
+        return self.coerce(
+            given, array.type.loaded, node, f"an element of {describe(array)}"
+        ).operand
+
     def read_words(self, array: BufferValue, index: Value, width: int) -> TupleValue:
         """Consecutive elements by one access."""
         first = self.add("LOAD", array.type, [index.operand], immediate=array.slot)
         load = self.block.instructions[-1]
         load.more = tuple(self.function.new_register() for _ in range(width - 1))
         self.function.groups.append(load.defined)
-        return TupleValue((first, *(Value(register, array.type) for register in load.more)))
+        return TupleValue((first, *(Value(register, first.type) for register in load.more)))
 
     def write_words(
         self, array: BufferValue, index: Value, values: list[AnyValue], node: ast.AST
     ) -> None:
         """Set consecutive elements by one access."""
         self.check_writable(array, node)
-        what = f"an element of {describe(array)}"
-        words = [self.coerce(value, array.type, node, what).operand for value in values]
+        words = [self.element(array, value, node) for value in values]
         self.add_effect("STORE", array.type, [index.operand, *words], immediate=array.slot)
 
     def check_writable(self, array: Array, node: ast.AST) -> None:
@@ -405,7 +414,7 @@ class Emitter:
                             f"annotate it Buffer[{array.type.name}] to write it")  # fmt: skip
 
     def make_shared(
-        self, name: str, type: Scalar, shape: tuple[int, ...], node: ast.AST
+        self, name: str, type: Element, shape: tuple[int, ...], node: ast.AST
     ) -> SharedArray:
         """A scratchpad array; shape (): the launch gives its length, and it follows the others."""
         if self.function.dynamic_shared:
@@ -414,13 +423,14 @@ class Emitter:
                 f"shared array '{name}' follows the one without a size: declare that one last, and only one",
             )
         if not shape:
-            self.function.dynamic_shared = True
+            self.function.dynamic_shared = type
             return SharedArray(name, self.function.shared_words, type, shape, None)
-        words = math.prod(shape)
+        elements = math.prod(shape)
+        words = type.words(elements)
         if self.function.shared_words + words > MAX_SHARED_WORDS:
             self.fail(node, f"shared array '{name}' has {words} words (allowed: up to {MAX_SHARED_WORDS} per block): "
                             "use a buffer")  # fmt: skip
-        array = SharedArray(name, self.function.shared_words, type, shape, words)
+        array = SharedArray(name, self.function.shared_words, type, shape, elements)
         self.function.shared_words += words
         return array
 

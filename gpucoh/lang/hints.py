@@ -32,6 +32,10 @@ _HINTS = {
     "float32": "write gpucoh.f32",
     "int32": "write gpucoh.i32",
     "uint32": "write gpucoh.u32",
+    "int8": "write gpucoh.i8",
+    "uint8": "write gpucoh.u8",
+    "int16": "write gpucoh.i16",
+    "uint16": "write gpucoh.u16",
 }
 
 

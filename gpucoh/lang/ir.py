@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gpucoh.lang.program import Report
-from gpucoh.lang.types import Scalar
+from gpucoh.lang.types import Element, Scalar
 
 #: Source index and line, counted from 0 at the source's first line.
 Place = tuple[int, int]
@@ -64,7 +64,7 @@ class Instruction:
     """One instruction; ``sources`` are the fields a, b, c in order (None: the field is not used)."""
 
     op: str
-    type: Scalar
+    type: Element
     dest: Register | None
     sources: list[Operand | None]
     place: Place
@@ -73,7 +73,7 @@ class Instruction:
     order: str = "WEAK"
     scope: str = "GPU"
     array: LocalArray | None = None
-    bound: int = 0  # SHARED_ATOMIC: the array's words
+    bound: int = 0  # SHARED_ATOMIC: the array's elements
     more: tuple[
         Register, ...
     ] = ()  # LOAD of several words: the registers of those behind the first
@@ -160,7 +160,9 @@ class Function:
     registers: int = 0
     shared_words: int = 0
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
-    dynamic_shared: bool = False  # an array of a length that the launch gives follows them
+    dynamic_shared: Element | None = (
+        None  # of an array of a length that the launch gives, which follows them
+    )
     #: Registers of accesses to several words: those of a group have consecutive numbers.
     groups: list[tuple[Register, ...]] = field(default_factory=list)
 

@@ -63,7 +63,7 @@ class Lowerer(StatementLowerer):
                 )
                 slot += 1
             else:
-                value = Value(Argument(parameter.name), parameter.type)
+                value = Value(Argument(parameter.name), parameter.type.loaded)
                 self.bind_parameter(parameter.name, value, unit.tree)
         self.body(unit.tree.body)
         self.exit()

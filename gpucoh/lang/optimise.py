@@ -220,7 +220,7 @@ class _Numbering:
         result: Operand | None = None
         if len(words) == len(instruction.sources):
             to = (I32, U32, F32)[instruction.flags & 3] if instruction.op == "CONVERT" else None
-            bits = fold(instruction.op, instruction.type, words, to)
+            bits = fold(instruction.op, instruction.type.loaded, words, to)
             result = None if bits is None else Constant(bits)
         else:
             result = identity(instruction)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.lang.types import F32, I32, Scalar
+from gpucoh.lang.types import F32, I32, Element, Scalar
 
 __all__ = ["Parameter", "Program"]
 
@@ -28,8 +28,8 @@ class Parameter:
     name : str
     kind : str
         ``"scalar"`` or ``"buffer"``.
-    type : Scalar
-        Type of the scalar or of the buffer's elements.
+    type : Element
+        Type of the scalar (a Scalar) or of the buffer's elements.
     readonly : bool
         A ``Buffer[..., "readonly"]``.
     dimensions : int
@@ -38,7 +38,7 @@ class Parameter:
 
     name: str
     kind: str
-    type: Scalar
+    type: Element
     readonly: bool = False
     dimensions: int = 1
 
@@ -116,8 +116,10 @@ class Program:
     buffers : tuple of str
         The names of the buffer parameters by slot number, in their order.
     dynamic_shared : int or None
-        Words of the scratchpad array whose length the launch gives, which follows the others; 0 before the launch, None
-        without such an array.
+        Elements of the scratchpad array whose length the launch gives, which follows the others; 0 before the launch,
+        None without such an array.
+    dynamic_type : Element
+        Their type.
     reports : tuple of Report
         Texts of the kernel's assertions and prints.
     files : tuple of (str, int)
@@ -136,6 +138,7 @@ class Program:
     buffers: tuple[str, ...]
     files: tuple[tuple[str, int], ...] = field(default=())
     dynamic_shared: int | None = None
+    dynamic_type: Element = I32
     reports: tuple[Report, ...] = ()
 
     @property
@@ -177,30 +180,31 @@ class Program:
                 given.clear()
         return "".join(text)
 
-    def with_shared(self, words: int | None) -> Program:
-        """The program of a launch with ``words`` words in the scratchpad array without a size.
+    def with_shared(self, elements: int | None) -> Program:
+        """The program of a launch with ``elements`` elements in the scratchpad array without a size.
 
         Raises
         ------
         ConfigError
-            If the kernel has no such array, or if it has one and the launch gives no words.
+            If the kernel has no such array, or if it has one and the launch gives no number.
         """
-        if words is None and self.dynamic_shared is None:
+        if elements is None and self.dynamic_shared is None:
             return self
         if self.dynamic_shared is None:
             raise ConfigError(
-                f"shared = {words!r}: kernel '{self.name}' has no gpucoh.shared(dtype) without a size"
+                f"shared = {elements!r}: kernel '{self.name}' has no gpucoh.shared(dtype) without a size"
             )
         if (
-            isinstance(words, bool)
-            or not isinstance(words, (int, np.integer))
-            or not 1 <= words <= MAX_SHARED_WORDS
+            isinstance(elements, bool)
+            or not isinstance(elements, (int, np.integer))
+            or not 1 <= elements <= MAX_SHARED_WORDS
         ):
             raise ConfigError(
-                f"shared = {words!r}: kernel '{self.name}' has a gpucoh.shared(dtype) without a size: give its "
+                f"shared = {elements!r}: kernel '{self.name}' has a gpucoh.shared(dtype) without a size: give its "
                 f"number of elements at the launch (allowed: 1 to {MAX_SHARED_WORDS})"
             )
-        return replace(self, shared_words=self.shared_words + int(words), dynamic_shared=int(words))
+        words = self.shared_words + self.dynamic_type.words(int(elements))
+        return replace(self, shared_words=words, dynamic_shared=int(elements))
 
     def bind(self, args: Sequence[Any]) -> tuple[NDArray[np.uint32], list[Any]]:
         """The constant bank and the buffers, in slot order, for a launch with these arguments.

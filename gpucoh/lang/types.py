@@ -1,8 +1,9 @@
-"""Types of the kernel language: the scalars ``i32 u32 f32`` and ``Buffer``.
+"""Types of the kernel language: scalars, elements of arrays, and ``Buffer``.
 
 At run time ``i32``, ``u32`` and ``f32`` are :class:`Scalar` objects: annotations of kernel arguments, dtypes of
-``shared`` and ``local`` arrays, and conversions inside kernels. A type checker sees ``int`` and ``float``, so it can
-check kernels as plain Python.
+``shared`` and ``local`` arrays, and conversions inside kernels. ``i8 u8 i16 u16`` are :class:`Element` objects, which
+are annotations of buffers and dtypes of ``shared`` only: registers hold words. A type checker sees
+``int`` and ``float``, so it can check kernels as plain Python.
 """
 
 from __future__ import annotations
@@ -16,18 +17,30 @@ import numpy as np
 
 from gpucoh.base.errors import KernelError
 
-__all__ = ["Buffer", "BufferType", "Scalar", "f32", "i32", "u32"]
+__all__ = [
+    "Buffer",
+    "BufferType",
+    "Element",
+    "Scalar",
+    "f32",
+    "i8",
+    "i16",
+    "i32",
+    "u8",
+    "u16",
+    "u32",
+]
 
 
-class Scalar:
-    """One of the scalar types of kernels; all are 32 bits wide.
+class Element:
+    """A type of the elements of arrays.
 
     Attributes
     ----------
     name : str
-        ``"i32"``, ``"u32"`` or ``"f32"``.
+        As ``"u8"``.
     code : int
-        Number of the type in the instruction set.
+        Number, in the instruction set, of the type that an element is extended to.
     numpy : numpy.dtype
         The matching NumPy dtype.
     """
@@ -42,14 +55,34 @@ class Scalar:
     def __repr__(self) -> str:
         return f"gpucoh.{self.name}"
 
+    @property
+    def bytes(self) -> int:
+        """Size of an element: 1, 2 or 4."""
+        return self.numpy.itemsize
+
+    @property
+    def loaded(self) -> Scalar:
+        """The type of an element in a register: i32 for elements below the word, whose values it can all hold."""
+        return self if isinstance(self, Scalar) else I32
+
+    def words(self, elements: int) -> int:
+        """Words that so many elements occupy."""
+        return -(-elements * self.bytes // 4)
+
+    def __reduce__(self) -> str:
+        return self.name.upper()
+
+
+class Scalar(Element):
+    """One of the scalar types of kernels, ``i32 u32 f32``; all are 32 bits wide."""
+
+    __slots__ = ()
+
     def __call__(self, value: object) -> Any:
         """Convert ``value`` to this type; only inside kernels."""
         raise KernelError(
             f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
         )
-
-    def __reduce__(self) -> str:
-        return {"i32": "I32", "u32": "U32", "f32": "F32"}.get(self.name, "BOOL")
 
 
 I32 = Scalar("i32", 0, "int32")
@@ -57,6 +90,10 @@ U32 = Scalar("u32", 1, "uint32")
 F32 = Scalar("f32", 2, "float32")
 #: Type of comparisons: a word, 0 or 1; internal to the compiler, with the operations of i32.
 BOOL = Scalar("bool", 0, "int32")
+I8 = Element("i8", 0, "int8")
+U8 = Element("u8", 1, "uint8")
+I16 = Element("i16", 0, "int16")
+U16 = Element("u16", 1, "uint16")
 
 
 _WIDE = {
@@ -83,7 +120,9 @@ def wide(type: object) -> str | None:
 
 
 def refusal(what: str, type: object, otherwise: str) -> str:
-    """The text about a type that is none of the language: ``otherwise``, unless it is 64 bits wide."""
+    """The text about a type that is not allowed there: ``otherwise``, unless its width is the reason."""
+    if isinstance(type, Element) and not isinstance(type, Scalar):
+        return f"{what} is {type.name}, a type of array elements only (allowed: i32, u32, f32)"
     is_wide = wide(type)
     return f"{what} is {is_wide}" if is_wide else otherwise
 
@@ -114,7 +153,7 @@ MAX_DIMENSIONS = 3
 class BufferType:
     """The run-time value of ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``."""
 
-    dtype: Scalar
+    dtype: Element
     readonly: bool = False
     dimensions: int = 1
 
@@ -131,6 +170,10 @@ if TYPE_CHECKING:
     # Type checkers take a number or a text only inside Literal.
     _Qualifiers = TypeVar("_Qualifiers", default=Any)
 
+    i8: TypeAlias = int
+    u8: TypeAlias = int
+    i16: TypeAlias = int
+    u16: TypeAlias = int
     i32: TypeAlias = int
     u32: TypeAlias = int
     f32: TypeAlias = float
@@ -146,6 +189,7 @@ if TYPE_CHECKING:
 
 else:
     i32, u32, f32 = I32, U32, F32
+    i8, u8, i16, u16 = I8, U8, I16, U16
 
     def _qualifiers(given):
         return get_args(given) if get_origin(given) is Literal else (given,)
@@ -159,8 +203,10 @@ else:
 
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
-            if not isinstance(dtype, Scalar):
-                otherwise = f"Buffer[{dtype!r}]: the element type must be i32, u32 or f32"
+            if not isinstance(dtype, Element):
+                otherwise = (
+                    f"Buffer[{dtype!r}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
+                )
                 text = refusal("the element type of Buffer", dtype, otherwise)
                 raise located(KernelError, text)
             dimensions, readonly = 1, False

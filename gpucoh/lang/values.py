@@ -11,7 +11,7 @@ from gpucoh.lang.folding import float_bits
 from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Register
 from gpucoh.lang.program import extent_name
 from gpucoh.lang.source import SourceUnit
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BufferValue:
 
     name: str
     slot: int
-    type: Scalar
+    type: Element
     readonly: bool
     dimensions: int = 1
 
@@ -63,13 +63,13 @@ class BufferValue:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A scratchpad array; ``base`` and ``words`` count words of the block's scratchpad."""
+    """A scratchpad array; ``base`` counts words of the block's scratchpad."""
 
     name: str
     base: int
-    type: Scalar
+    type: Element
     shape: tuple[int, ...]
-    words: int | None  # None: given by the launch
+    elements: int | None  # None: given by the launch
 
 
 @dataclass(frozen=True)

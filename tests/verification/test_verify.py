@@ -278,3 +278,24 @@ def test_default_programs_find_a_barrier_that_joins_nothing(mutant_gpucoh):
         found = verify(name, max_states=200_000).violations
         assert found
         assert "bar" in str(found[0].program)
+
+
+# ---- stores to parts of words
+
+#: A store to a part of a word is an atomic of weak order at its word: bytes 0 and 1 of x.
+PARTS_OF_WORDS = [
+    "add.weak x 1; add.weak x 2 | add.weak x 256; add.weak x 512",
+    "0: add.weak x 1 | 1: add.weak x 256 | 1: add.weak x 65536",
+    "st x 1; add.weak x 256; ld x; st x 3",
+    "add.weak x 256; st x 3; ld x",
+    "ld x; add.weak x 1; ld x",
+]
+
+
+@pytest.mark.parametrize("protocol", COHERENT)
+def test_stores_to_parts_of_a_word_keep_the_others(protocol):
+    for text, warm in itertools.product(PARTS_OF_WORDS, (False, True)):
+        program = replace(parse(text), warm=warm)
+        found = explore(small_choice(protocol), program, allowed=allowed_outcomes(program, "SC"))
+        assert found["complete"], text
+        assert not found["violations"], text

@@ -3,17 +3,18 @@
 #include "cache/rmw.h"
 #include "core/execute/execute.h"
 #include "core/memory/load_store.h"
+#include "core/memory/narrow.h"
 #include "core/registers.h"
 #include "core/where.h"
 
 static int
-fail_index(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
+fail_index(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index, uint32_t elements)
 {
     char who[120];
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
-                    "kernel '%s': index %d is out of bounds of a shared array of %u words: %s",
-                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, words,
-                    gpc_core_who(x, lane, who, sizeof who));
+                    "kernel '%s': index %d is out of bounds of a shared array of %u %s: %s",
+                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, elements,
+                    d->narrow.bytes != 0 ? "elements" : "words", gpc_core_who(x, lane, who, sizeof who));
 }
 
 /* Cycles beyond the first: lanes of one bank are serialised, except plain accesses to the same word. */
@@ -42,12 +43,13 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     return most - 1;
 }
 
-/* Words of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
+/* Elements of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
 static uint32_t
-array_words(const gpc_issue_t *x, const gpc_decoded_t *d)
+array_elements(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     uint32_t block_words = x->launch->launch.program.shared_words;
-    uint32_t most = d->immediate < block_words ? block_words - d->immediate : 0, said = most;
+    uint32_t words = d->immediate < block_words ? block_words - d->immediate : 0;
+    uint32_t most = words * (4u / gpc_element_bytes(d->narrow.bytes)), said = most;
 
     if (d->opcode == GPC_OP_SHARED_ATOMIC) {
         said = d->target != 0 ? d->target : most;
@@ -66,20 +68,20 @@ array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
     return x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
 }
 
-/* The words of the core's scratchpad that the lanes access. */
+/* The words of the scratchpads that the lanes access; of narrow elements the bytes. */
 static int
-find_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *words)
+find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *places)
 {
     uint32_t room[GPC_MAX_LANES];
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
-    uint32_t limit = array_words(x, d);
-    uint32_t base = array_base(x, d);
+    uint32_t limit = array_elements(x, d), bytes = d->narrow.bytes;
+    uint32_t base = array_base(x, d) * (bytes != 0 ? 4u : 1u), step = bytes != 0 ? bytes : 1u;
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         if (index[l] >= limit) {
-            return fail_index(x, l, index[l], limit);
+            return fail_index(x, d, l, index[l], limit);
         }
-        words[l] = base + index[l];
+        places[l] = base + step * index[l];
     }
     return 0;
 }
@@ -92,32 +94,43 @@ reads(const gpc_decoded_t *d)
     return d->opcode != GPC_OP_SHARED_STORE && !(d->opcode == GPC_OP_SHARED_ATOMIC && d->atomic == GPC_ATOMIC_EXCH);
 }
 
+/* The bytes of a word that an access at this place concerns. */
+static uint8_t
+written_mask(uint32_t place, uint32_t bytes)
+{
+    return (uint8_t) (bytes ? ((1u << bytes) - 1u) << place % 4 : 0xFu);
+}
+
 int
 gpc_core_check_written(void *cores, const gpc_observation_t *event)
 {
     gpc_cores_t *self = cores;
     gpc_lanes_t lanes = event->accessed.lanes;
-    const uint32_t *words = event->accessed.words;
-    bool *written = self->parts->written;
+    const uint32_t *places = event->accessed.words;
+    uint8_t *written = self->parts->written;
+    uint32_t bytes = event->accessed.bytes, per_word = bytes ? 4 : 1;
     char where[GPC_WHERE_BYTES], who[120];
     gpc_issue_t issue, *x = &issue;
-    if (words == NULL) {
+    if (places == NULL) {
         return 0; /* of global memory */
     }
     gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
     const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-        uint32_t l = gpc_lowest_bit(left);
-        if (reads(d) && !written[words[l]]) {
+        uint32_t l = gpc_lowest_bit(left), word = places[l] / per_word;
+        uint8_t mask = written_mask(places[l], bytes);
+        if (reads(d) && (written[word] & mask) != mask) {
             return gpc_fail(self->failure, GPC_ERROR_UNINITIALISED,
                             "uninitialised shared memory: %s: %s reads element %u of an array, which no thread of the "
                             "block has written",
                             gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
-                            gpc_core_who(x, l, who, sizeof who), words[l] - array_base(x, d));
+                            gpc_core_who(x, l, who, sizeof who),
+                            (places[l] - per_word * array_base(x, d)) / (bytes ? bytes : 1));
         }
     }
     for (gpc_lanes_t left = d->opcode != GPC_OP_SHARED_LOAD ? lanes : 0; left != 0; left &= left - 1) {
-        written[words[gpc_lowest_bit(left)]] = true;
+        uint32_t place = places[gpc_lowest_bit(left)];
+        written[place / per_word] |= written_mask(place, bytes);
     }
     return 0;
 }
@@ -150,14 +163,37 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     }
 }
 
+/* A load or store of elements of 1 or 2 bytes; replaces the bytes by their words. */
+static void
+perform_narrow(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *places)
+{
+    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0};
+    uint32_t room[GPC_MAX_LANES];
+    bool stores = d->opcode == GPC_OP_SHARED_STORE;
+    const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room);
+    uint32_t *to = d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes)
+                                                     : x->uniforms + d->destination.number;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes), offset = places[l] % 4;
+        uint32_t *word = &x->parts->scratchpad[places[l] /= 4];
+        if (stores) {
+            uint32_t mask = gpc_narrow_mask(offset, &d->narrow);
+            *word = (*word & ~mask) | (b[l] << 8u * offset & mask);
+        } else {
+            to[d->destination.kind == GPC_VECTOR ? l : 0] = gpc_narrow_element(*word, offset, &d->narrow);
+        }
+    }
+}
+
 int
 gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    uint32_t words[GPC_MAX_LANES];
+    uint32_t words[GPC_MAX_LANES]; /* of narrow elements bytes, until they are performed */
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
-    bool to_all = one_word && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
+    bool to_all =
+        one_word && d->narrow.bytes == 0 && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
     gpc_lanes_t named = to_all && !gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED)
                             ? lanes & -lanes
                             : lanes; /* all lanes access one word */
@@ -165,7 +201,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status != GPC_ISSUED) {
         return status;
     }
-    status = find_words(x, d, named, words);
+    status = find_places(x, d, named, words);
     if (status == 0) {
         status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
     }
@@ -174,6 +210,8 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     if (to_all) {
         gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
+    } else if (d->narrow.bytes != 0) {
+        perform_narrow(x, d, lanes, words);
     } else {
         perform(x, d, lanes, words);
     }

@@ -176,6 +176,10 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
         .group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
     d->width = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE ? in->width : 1;
     d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
+    d->narrow = (gpc_narrow_t){in->bytes, in->type == GPC_I32};
+    if (in->opcode == GPC_OP_STORE && in->bytes != 0) {
+        d->atomic = GPC_ATOMIC_MERGE;
+    }
     d->access = (gpc_access_t){(uint8_t) access_kind(in->opcode), in->order, in->scope};
     if (in->opcode == GPC_OP_EXIT) { /* the end of a kernel is a release */
         d->access.order = GPC_ORDER_RELEASE;
@@ -297,13 +301,32 @@ make_tables(gpc_core_launch_t *self, uint32_t lanes)
     return true;
 }
 
-/* Checks that need the constants and the machine. */
+/* An index counts elements of the buffer: an access in another size would leave the buffer. */
+static int
+check_elements(const gpc_core_launch_t *self, uint32_t i, gpc_failure_t *failure)
+{
+    const gpc_instruction_t *in = &self->launch.program.instructions[i];
+    bool global = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
+    if (!global || (in->flags & GPC_FLAG_FLAT) != 0 || self->launch.buffers[in->immediate].bytes == in->bytes) {
+        return 0;
+    }
+    const gpc_buffer_t *buffer = &self->launch.buffers[in->immediate];
+    return gpc_fail(failure, GPC_ERROR_PROGRAM,
+                    "instruction %u: an access of %u bytes to buffer '%s' of %u-byte elements", i,
+                    gpc_element_bytes(in->bytes), buffer->name, gpc_element_bytes(buffer->bytes));
+}
+
+/* Checks that need the constants, the buffers and the machine. */
 static int
 check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc_failure_t *failure)
 {
     const gpc_program_t *program = &self->launch.program;
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
+        int status = check_elements(self, i, failure);
+        if (status != 0) {
+            return status;
+        }
         if (in->opcode == GPC_OP_LANES && (uint64_t) in->immediate + machine->lanes_per_warp > program->constants) {
             return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u, beyond %u", i,
                             in->immediate, in->immediate + machine->lanes_per_warp - 1, program->constants);

@@ -277,7 +277,7 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
     size_t first_word = (size_t) core_index * self->parts->scratchpad_words + (size_t) slot * words;
     memset(self->parts->scratchpad + first_word, 0, words * sizeof(uint32_t));
     if (self->parts->written != NULL) {
-        memset(self->parts->written + first_word, 0, words * sizeof(bool));
+        memset(self->parts->written + first_word, 0, words * sizeof *self->parts->written);
     }
     gpc_order_block_begin(self->order, core_index, slot, block->warps);
     if (core->blocks_resident++ == 0) {

@@ -213,6 +213,21 @@ check_global(const check_t *x)
     return 0;
 }
 
+static int
+check_bytes(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    bool moves = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_SHARED_LOAD ||
+                 at->opcode == GPC_OP_SHARED_STORE;
+    if (at->bytes == 0) {
+        return 0;
+    }
+    if (!moves || at->bytes > 2 || at->width != 1 || at->type == GPC_F32) {
+        return refuse(x, "elements of 1 or 2 bytes need a load or store of one i32 or u32");
+    }
+    return 0;
+}
+
 /* Checks that the operand list does not express. */
 static int
 check_by_opcode(const check_t *x)
@@ -274,6 +289,7 @@ check_instruction(const check_t *x)
         return refuse(x, "operation not defined for this type");
     }
     int status = check_operands(x);
+    status = status != 0 ? status : check_bytes(x);
     return status != 0 ? status : check_by_opcode(x);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/frontend/frontend.h"
+#include "core/memory/narrow.h"
 #include "core/memory/writers.h"
 #include "core/stuck.h"
 #include "core/where.h"
@@ -168,8 +169,9 @@ name_of_word(const gpc_cores_t *self, gpc_address_t word, char *text, size_t siz
     const gpc_launch_t *launch = &self->parts->launch->launch;
     for (uint32_t i = 0; i < launch->num_buffers; i++) {
         const gpc_buffer_t *buffer = &launch->buffers[i];
-        if (word >= buffer->address && word < buffer->address + 4 * buffer->words) {
-            snprintf(text, size, "%s[%" PRIu64 "]", buffer->name, (word - buffer->address) / 4);
+        uint64_t element;
+        if (gpc_buffer_has(buffer, word, &element)) {
+            snprintf(text, size, "%s[%" PRIu64 "]", buffer->name, element);
             return text;
         }
     }
@@ -222,8 +224,10 @@ static void
 explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, uint32_t core, const gpc_poll_t *poll, gpc_text_t *out)
 {
     char name[80], where[GPC_WHERE_BYTES];
+    const gpc_decoded_t *d = &self->parts->launch->code[poll->pc];
     uint32_t memory = stuck->word(stuck->world, poll->word);
-    uint8_t type = self->parts->launch->launch.program.instructions[poll->pc].type;
+    uint8_t type = d->type;
+    memory = d->narrow.bytes != 0 ? gpc_narrow_element(memory, (uint32_t) (poll->word % 4), &d->narrow) : memory;
     gpc_text_add(out, "%s = ", name_of_word(self, poll->word, name, sizeof name));
     add_value(type, poll->value, out);
     if (memory != poll->value) {

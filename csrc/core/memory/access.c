@@ -132,5 +132,5 @@ gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, g
               const gpc_address_t *addresses, const uint32_t *words)
 {
     return GPC_OBSERVE(&x->cores->tap, ACCESSED, accessed, x->core_index, x->warp_index, x->warp->top.pc, d->access,
-                       d->width, lanes, name, addresses, words);
+                       d->width, d->narrow.bytes, lanes, name, addresses, words);
 }

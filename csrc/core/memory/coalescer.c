@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory/load_store.h"
+#include "core/memory/narrow.h"
 #include "core/memory/order.h"
 #include "core/registers.h"
 #include "core/where.h"
@@ -33,14 +34,15 @@ fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_
                         "kernel '%s': write to index %" PRId64 " of read-only buffer '%s': %s", kernel,
                         (int64_t) (int32_t) index, buffer->name, who);
     }
-    if ((uint64_t) index + d->width <= buffer->words) {
+    if ((uint64_t) index + d->width <= buffer->elements) {
         return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
                         "kernel '%s': index %" PRId64 " of buffer '%s' is not a multiple of the access's %u words: %s",
                         kernel, (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
     }
     return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
-                    "kernel '%s': index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " words: %s", kernel,
-                    (int64_t) (int32_t) index, buffer->name, buffer->words, who);
+                    "kernel '%s': index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " %s: %s", kernel,
+                    (int64_t) (int32_t) index, buffer->name, buffer->elements,
+                    buffer->bytes != 0 ? "elements" : "words", who);
 }
 
 static int
@@ -48,16 +50,17 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
 {
     uint32_t room_low[GPC_MAX_LANES], room_high[GPC_MAX_LANES];
     gpc_operand_t second = gpc_operand_next(x, d->a, 1);
+    uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
     const uint32_t *low = gpc_operand_lanes(x, &d->a, room_low), *high = gpc_operand_lanes(x, &second, room_high);
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
-        if (addresses[l] % (4u * d->width) != 0) {
+        if (addresses[l] % size != 0) {
             char who[120];
             return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
                             "kernel '%s': address 0x%" PRIx64 " is not aligned to %u bytes: %s",
-                            gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), addresses[l],
-                            4u * d->width, gpc_core_who(x, l, who, sizeof who));
+                            gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), addresses[l], size,
+                            gpc_core_who(x, l, who, sizeof who));
         }
     }
     return 0;
@@ -77,12 +80,13 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
         return fail_access(x, d, l, index[l]);
     }
     uint32_t misaligned = d->width - 1u; /* buffers are aligned to whole lines */
+    uint32_t bytes = gpc_element_bytes(d->narrow.bytes);
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
-        if ((uint64_t) index[l] + d->width > buffer->words || (index[l] & misaligned) != 0) {
+        if ((uint64_t) index[l] + d->width > buffer->elements || (index[l] & misaligned) != 0) {
             return fail_access(x, d, l, index[l]);
         }
-        addresses[l] = buffer->address + 4u * (gpc_address_t) index[l];
+        addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
     }
     return 0;
 }
@@ -96,12 +100,18 @@ is_read_only(const gpc_issue_t *x, const gpc_decoded_t *d)
     return (d->flags & GPC_FLAG_FLAT) == 0 && x->launch->launch.buffers[d->immediate].read_only;
 }
 
+static inline bool
+is_merge(const gpc_decoded_t *d)
+{
+    return d->narrow.bytes != 0 && d->access.kind == GPC_ACCESS_STORE;
+}
+
 static void
 fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_address_t line)
 {
     static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
     msg->next = GPC_NONE;
-    msg->type = types[d->access.kind];
+    msg->type = is_merge(d) ? GPC_MSG_ATOMIC : types[d->access.kind];
     msg->flags = is_read_only(x, d) ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->order = d->access.order;
     msg->scope = d->access.scope;
@@ -140,7 +150,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
     }
     gpc_msg_t *msg = gpc_msg_at(self->messages, i);
     fill_message(x, d, msg, line);
-    if (d->access.kind == GPC_ACCESS_ATOMIC) {
+    if (msg->type == GPC_MSG_ATOMIC) {
         msg->lanes = gpc_pool_take(self->lane_lists);
         if (msg->lanes == GPC_NONE) {
             gpc_pool_give(self->messages, i);
@@ -316,14 +326,15 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
     uint32_t word_mask = x->cores->machine->line_bytes / 4u - 1u;
-    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
+    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || d->narrow.bytes != 0 ||
+        (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
         return 0;
     }
     uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room_index);
     shape_t shape = shape_of(x, d, index, lanes, word_mask);
     uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
-    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->words) {
+    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->elements) {
         return 0;
     }
     int status = 0;
@@ -356,6 +367,20 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     return 1;
 }
 
+/* ---- elements of 1 and 2 bytes ----------------------------------------------------------------------------------- */
+
+static void
+add_narrow_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_access_t *access, gpc_msg_t *msg, uint32_t lane,
+                uint32_t offset, const hand_over_t *from)
+{
+    access->word[lane] = (uint8_t) offset;
+    msg->mask |= UINT32_C(1) << offset / 4;
+    if (is_merge(d)) {
+        gpc_narrow_add(gpc_lane_list_at(x->cores->lane_lists, msg->lanes), lane, offset, &d->narrow,
+                       from->values[0][lane]);
+    }
+}
+
 /* ---- the general case -------------------------------------------------------------------------------------------- */
 
 int
@@ -375,7 +400,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         gpc_address_t line = addresses[l] & ~line_mask;
-        uint32_t word = (uint32_t) (addresses[l] & line_mask) / 4;
+        uint32_t offset = (uint32_t) (addresses[l] & line_mask);
         if (line != last_line) {
             number = find_line(x, d, &lines, line);
             if (number < 0) {
@@ -384,10 +409,17 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
             last_line = line;
         }
         lines.requests[number]->lanes |= UINT64_C(1) << l;
-        access->word[l] = (uint8_t) word;
-        add_lane(x, d, lines.messages[number], l, word, &from);
+        if (d->narrow.bytes != 0) {
+            add_narrow_lane(x, d, access, lines.messages[number], l, offset, &from);
+            continue;
+        }
+        access->word[l] = (uint8_t) (offset / 4);
+        add_lane(x, d, lines.messages[number], l, offset / 4, &from);
     }
     for (uint32_t n = 0; n < lines.count; n++) {
+        if (is_merge(d)) {
+            gpc_narrow_finish_store(x->cores, lines.messages[n]);
+        }
         note_words(x, lines.requests[n], lines.messages[n]);
     }
     access->straight = access->one_word = false;

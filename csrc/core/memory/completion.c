@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "core/memory/load_store.h"
+#include "core/memory/narrow.h"
 #include "core/memory/order.h"
 #include "core/memory/writers.h"
 #include "core/registers.h"
@@ -10,6 +11,13 @@ gpc_index_t
 gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
 {
     return ((const gpc_core_request_t *) gpc_pool_at(&self->parts->requests[core], request->access))->access;
+}
+
+gpc_access_kind_t
+gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
+{
+    gpc_index_t access = gpc_cores_access_of(self, core, request);
+    return ((const gpc_core_access_t *) gpc_pool_at(&self->parts->accesses[core], access))->access.kind;
 }
 
 static void
@@ -188,7 +196,9 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
         const uint32_t *words)
 {
     request->missing &= ~msg->mask;
-    if (access->access.kind == GPC_ACCESS_LOAD && request->words == msg->mask) {
+    if (access->access.kind == GPC_ACCESS_LOAD && access->narrow.bytes != 0) {
+        gpc_narrow_deliver(x, access, request->lanes, msg->mask, words);
+    } else if (access->access.kind == GPC_ACCESS_LOAD && request->words == msg->mask) {
         deliver_load(x, access, request->lanes, words);
     } else if (access->access.kind == GPC_ACCESS_LOAD) {
         deliver_words(x, access, request->lanes, msg->mask, words);

@@ -58,6 +58,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->destination = d->destination;
     access->access = d->access;
     access->width = d->width;
+    access->narrow = d->narrow;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
     bool told = gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */

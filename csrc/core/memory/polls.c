@@ -1,5 +1,5 @@
 /* polls.c: the words that warps read again and again, for deadlock reports. */
-#include "core/state.h"
+#include "core/memory/narrow.h"
 #include "core/stuck.h"
 
 /* The entry of the word at pc; the least frequent one is replaced. */
@@ -17,6 +17,17 @@ entry_of(gpc_poll_t *polls, gpc_address_t word, uint32_t pc)
     return least;
 }
 
+/* The offset in the line of the first lane's element among the masked words. */
+static uint32_t
+narrow_offset(const gpc_core_request_t *request, const gpc_core_access_t *access, gpc_mask_t mask)
+{
+    gpc_lanes_t lanes = request->lanes;
+    while ((mask >> access->word[gpc_lowest_bit(lanes)] / 4 & 1u) == 0) {
+        lanes &= lanes - 1;
+    }
+    return access->word[gpc_lowest_bit(lanes)];
+}
+
 void
 gpc_cores_note_poll(const gpc_cores_t *self, gpc_poll_t *polls, uint32_t core, const gpc_msg_t *msg,
                     const uint32_t *words)
@@ -28,9 +39,13 @@ gpc_cores_note_poll(const gpc_cores_t *self, gpc_poll_t *polls, uint32_t core, c
     if (!is_atomic && (access->access.kind != GPC_ACCESS_LOAD || msg->mask == 0)) {
         return;
     }
-    uint32_t word = is_atomic ? list->word[0] : gpc_lowest_bit(msg->mask);
+    bool narrow = access->narrow.bytes != 0;
+    uint32_t offset = is_atomic ? 4u * list->word[0]
+                      : narrow  ? narrow_offset(request, access, msg->mask)
+                                : 4 * gpc_lowest_bit(msg->mask);
     gpc_poll_t *warp = polls + ((size_t) core * self->machine->warps_per_core + access->warp) * GPC_POLLS;
-    gpc_poll_t *poll = entry_of(warp, msg->line + 4 * word, access->pc);
-    poll->value = is_atomic ? list->old[0] : words[word];
+    gpc_poll_t *poll = entry_of(warp, msg->line + offset, access->pc);
+    uint32_t value = is_atomic ? list->old[0] : words[offset / 4];
+    poll->value = narrow ? gpc_narrow_element(value, offset, &access->narrow) : value;
     poll->count++;
 }

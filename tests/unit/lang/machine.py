@@ -40,16 +40,27 @@ class Op:
     line: int
     file: int
     width: int
+    bytes: int
+
+    def elements(self, memory: np.ndarray) -> np.ndarray:
+        """Memory as the operation's elements, if they are narrower than words."""
+        signed = "i" if self.type == 0 else "u"
+        return memory.view(f"{signed}{self.bytes}") if self.bytes else memory
+
+    def extended(self, elements: np.ndarray) -> np.ndarray:
+        """Elements as words."""
+        return elements.astype(VIEW[self.type]).view(U32) if self.bytes else elements
 
 
 def decode(program: Program) -> list[Op]:
     ops = []
     for f in isa.PACKING.iter_unpack(program.code):
-        opcode, type_, order, scope, width, spare, *rest = f
-        assert spare == 0
-        assert width == 1 or isa.OPCODE_NAMES[opcode] in ("LOAD", "STORE")
+        opcode, type_, order, scope, width, size, *rest = f
+        name = isa.OPCODE_NAMES[opcode]
+        assert width == 1 or (name in ("LOAD", "STORE") and size == 0)
+        assert size == 0 or name in ("LOAD", "STORE", "SHARED_LOAD", "SHARED_STORE")
         order_name, scope_name = isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope]
-        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, order_name, scope_name, *rest, width))
+        ops.append(Op(isa.OPCODE_NAMES[opcode], type_, order_name, scope_name, *rest, width, size))
     return ops
 
 
@@ -97,7 +108,8 @@ class Machine:
         constants, buffers = program.bind(args)
         self.constants = constants
         self.readonly = [p.readonly for p in program.parameters if p.kind == "buffer"]
-        self.buffers = [np.asarray(b).reshape(-1).view(U32) for b in buffers]
+        flat = [np.asarray(b).reshape(-1) for b in buffers]
+        self.buffers = [b.view(U32) if b.itemsize == 4 else b for b in flat]
         for parameter, buffer in zip(
             [p for p in program.parameters if p.kind == "buffer"], buffers, strict=True
         ):
@@ -308,6 +320,7 @@ class Machine:
     def memory(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
         buffer = self.buffers[op.immediate]
         index = self.read(warp, op.a)
+        assert buffer.itemsize == (op.bytes or 4)
         last = len(buffer) - op.width + 1
         self.bounded(warp, op, index, mask, last, self.program.buffers[op.immediate])
         if (index[mask] % op.width).any():
@@ -316,7 +329,7 @@ class Machine:
         if op.name == "LOAD":
             for k in range(op.width):
                 words = np.zeros(warp.lanes, U32)
-                words[mask] = buffer[index[mask] + k]
+                words[mask] = op.extended(buffer[index[mask] + k])
                 self.write(warp, op.d + k, words, mask)
             return
         assert not self.readonly[op.immediate]
@@ -324,7 +337,7 @@ class Machine:
             parts = [self.read(warp, op.b + k) for k in range(op.width)]
             for lane in np.flatnonzero(mask):
                 for k, words in enumerate(parts):
-                    buffer[index[lane] + k] = words[lane]
+                    buffer[index[lane] + k] = words[lane : lane + 1].astype(buffer.dtype)[0]
             return
         self.atomic(warp, op, mask, buffer, index)
 
@@ -350,6 +363,9 @@ class Machine:
         index = self.read(warp, op.a)
         memory = warp.block.shared
         bound = {"SHARED_LOAD": op.b, "SHARED_STORE": op.c}.get(op.name, isa.OPERAND_NONE)
+        if op.bytes:
+            self.narrow_scratchpad(warp, op, mask, op.elements(memory[op.immediate :]))
+            return
         words = len(memory) - op.immediate
         if bound != isa.OPERAND_NONE:
             words = int(self.read(warp, bound)[0])
@@ -364,6 +380,19 @@ class Machine:
                 memory[at[lane]] = self.read(warp, op.b)[lane]
         else:
             self.atomic(warp, op, mask, memory, at)
+
+    def narrow_scratchpad(self, warp: Warp, op: Op, mask: np.ndarray, elements: np.ndarray) -> None:
+        index = self.read(warp, op.a)
+        length = int(self.read(warp, op.b if op.name == "SHARED_LOAD" else op.c)[0])
+        self.bounded(warp, op, index, mask, min(length, len(elements)), "scratchpad")
+        if op.name == "SHARED_LOAD":
+            words = np.zeros(warp.lanes, U32)
+            words[mask] = op.extended(elements[index[mask]])
+            self.write(warp, op.d, words, mask)
+            return
+        for lane, word in enumerate(self.read(warp, op.b)):
+            if mask[lane]:
+                elements[index[lane]] = np.array([word]).astype(elements.dtype)[0]
 
     def local(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
         index = self.read(warp, op.a)
