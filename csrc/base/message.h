@@ -23,7 +23,6 @@
     X(EVICT, "eviction of a way (or entry) by the replacement policy")                                          \
     X(EXPIRE, "lease expired (generated before the step, never sent)")                                          \
     X(INSTANT, "zero-latency event at another controller (ideal protocols)")                                    \
-    X(INSTANT_OWN, "own store performed, at zero latency (ideal protocols)")                                    \
     X(TIMER, "timer expired")                                                                                   \
     X(REPLAY, "step of a ready entry: a queue head, a drain slot")
 

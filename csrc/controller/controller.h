@@ -15,7 +15,7 @@ GPC_MUST_CHECK int gpc_end_idle(gpc_controller_t *self);
 /* Causes that no lease's end precedes. */
 enum {
     GPC_CAUSES_WITHOUT_EXPIRY = 1u << GPC_MSG_KERNEL_BEGIN | 1u << GPC_MSG_KERNEL_END | 1u << GPC_MSG_EXPIRE |
-    1u << GPC_MSG_INSTANT | 1u << GPC_MSG_INSTANT_OWN
+    1u << GPC_MSG_INSTANT
 };
 /* The event of x's cause in state x->state. */
 static inline gpc_event_id_t

@@ -37,7 +37,7 @@ typedef struct {
     int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
     /* Sends one copy to every controller of the set, on its type's virtual network, in order of node. */
     int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
-    /* Causes INSTANT or INSTANT_OWN for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message. */
+    /* Causes INSTANT for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message. */
     int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
                    uint8_t cause);
     /* Sets a TIMER for the line (with line GPC_NEVER: for the unit, and fields[0] returns `tag`) at a core cycle. A lease has no

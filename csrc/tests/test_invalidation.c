@@ -1,4 +1,4 @@
-/* test_invalidation.c: are the invalidation protocols (MESI, GPU-VI, GPU-VIni) coherent over every interleaving, and do they neither
+/* test_invalidation.c: are the invalidation protocols (MESI, GPU-VI, GPU-VIni, MESI-WT) coherent over every interleaving, and do they neither
  * deadlock nor lose a word with minimal resources? */
 #include "controller/protocol.h"
 #include "gpu_bench.h"
@@ -7,8 +7,6 @@
 #include "small_programs.h"
 
 static const char *const protocols[] = {"mesi", "gpu-vi", "gpu-vini"};
-
-/* ---- state counts ------------------------------------------------------------------------------------------------------ */
 
 /* ---- every interleaving --------------------------------------------------------------------------------------------------- */
 
@@ -136,6 +134,23 @@ a_clean_line_may_be_given_up_without_its_words(void)
     const gpc_option_value_t *option = &clean_put_header;
     expect(&(world_t){"mesi", GPC_RULE_RC, corr, 2, 2, 1, 3, true, option}, "[1, 0, ", false);
     expect(&(world_t){"mesi", GPC_RULE_RC, increments, 2, 2, 1, 0, true, option}, ", 3]", false);
+}
+
+/* Two warps of a core, whose second write merges with the first one; and an atomic of another core. */
+static const gpc_explore_thread_t own_writers[] = {THREAD(0, ST(X, 10)), THREAD(0, INC(X)), THREAD(1, INC(X), LD(X))};
+static const gpc_option_value_t mesi_wt_options[] = {{"mshr", 0}, {"mshr", 1}, {"mshr", 2}, {"exclusive", 1}};
+
+static void
+merged_writes_are_performed_once_and_in_a_row(void)
+{
+    for (size_t i = 0; i < GPC_COUNT_OF(mesi_wt_options); i++) {
+        for (uint32_t warm = 0; warm < 4; warm += 3) {
+            world_t world = {"mesi-wt", GPC_RULE_SC, own_writers, 3, 2, 1, warm, true, &mesi_wt_options[i]};
+            expect(&world, ", 1]", false);
+            expect(&world, ", 2]", false);
+            expect(&world, ", 12]", true);
+        }
+    }
 }
 
 /* ---- the directory ----------------------------------------------------------------------------------------------------------- */
@@ -307,6 +322,10 @@ survive_all(const gpc_machine_t *machine, const char *what)
     }
     survive("gpu-vini", machine, tiny_directory, 2, what);
     survive("mesi", machine, &clean_put_header, 1, what);
+    for (size_t i = 0; i < GPC_COUNT_OF(mesi_wt_options); i++) {
+        survive("mesi-wt", machine, &mesi_wt_options[i], 1, what);
+    }
+    survive("sc-ideal", machine, NULL, 0, what);
 }
 
 static void
@@ -374,6 +393,7 @@ main(void)
     RUN(no_increment_is_lost);
     RUN(three_cores_fight_for_a_line);
     RUN(a_clean_line_may_be_given_up_without_its_words);
+    RUN(merged_writes_are_performed_once_and_in_a_row);
     RUN(directories_have_the_papers_sizes);
     RUN(the_standard_machine_loses_no_word);
     RUN(caches_of_two_sets_lose_no_word);

@@ -431,12 +431,6 @@ def test_order_stalls_are_counted_by_predecessor_and_length():
     assert weak.order_stall_share < core.order_stall_share
 
 
-def test_under_sc_a_wait_for_an_own_access_to_the_line_is_an_order_stall():
-    stats = gpucoh.run("dlb", protocol="mesi-wt", scale="tiny").stats
-    weak = gpucoh.run("dlb", protocol="mesi-wt", consistency="rc", scale="tiny").stats
-    assert stats.stalls.memory_order_same_line == 0 < weak.stalls.memory_order_same_line
-
-
 def test_histograms_count_every_order_stall_and_atomic():
     stats = gpucoh.run("dlb", protocol="mesi-wt", scale="tiny").stats
     assert sum(stats.histograms.core.order_stall) == stats.core.order_stalls > 0

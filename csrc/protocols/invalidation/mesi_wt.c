@@ -3,41 +3,44 @@
  * Paper    Ren and Lis, HPCA 2017, sections I and IV.A, call their baseline MESI with write-through L1s: a store takes the round trip to
  *          the L2, and the invalidation of the other sharers; five virtual networks; 16 L1 and 15 L2 states (table V). The paper
  *          prints no table.
- * Inferred every cell. Every store goes to the L2, which has the sharer list, so E and M at the L1 give a right only if stores may
- *          complete at the L1 (exclusive=on). Without them the L1 has the states S and I: an inclusive directory over
- *          write-through L1s, without GPU-VI's store that writes the L1 before its acknowledgement. Other warps read the old value
- *          of a copy until then. Therefore the L2 blocks the line of a store by a sharer until the sharer has updated its copy and
- *          sent UNBLOCK, as the authors' public simulator does for every store: otherwise another core could read the new value,
- *          and a warp of the writer's core that has heard of this the old one.
- * Options  exclusive=on: the only reader receives the line in E, a store of a sharer leads to M, and a store in E or M completes at the L1,
- *          which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2 answers another reader with its own copy
- *          while such a store is in flight: two stores of one warp to two lines may then be seen in the wrong order. Here the L2
- *          answers after the owner's DOWNGRADE_ACK, which follows the stores on their network.
- * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; only stores of sharers block the line;
- *          requests that meet an own outstanding store are sent, not merged at the MSHR.
+ * Inferred every cell. Every write (store or atomic) goes to the L2, which has the sharer list, so E and M at the L1 give a right
+ *          only if writes may complete at the L1 (exclusive=on). From the authors' public simulator: the L2 blocks the line of every
+ *          write until the writer's UNBLOCK; a line that an L1 has in a transient state holds its loads; and an L1 has one write
+ *          to a line outstanding, into which later ones of the core merge ("stalling same-cacheline stores from other threads
+ *          in MSHRs until the ack is received", section I). There memory is written when an instruction issues, and merged writes
+ *          are never sent. Here they are performed at the L1 when the answer has arrived, while the line is blocked, and UNBLOCK
+ *          takes their words to the L2. A merged atomic therefore needs words that the writes before it know; others wait.
+ * Options  mshr=stores: stores merge with stores, atomics wait and are waited for (public simulator, ruby_atomics_stall_at_mshr).
+ *          mshr=stall: every write waits for the outstanding one.
+ *          exclusive=on: the only reader receives the line in E, a write of a sharer leads to M, and a write in E or M completes at the
+ *          L1, which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2 answers another reader
+ *          with its own copy while such a write is in flight: two stores of one warp to two lines may then be seen in the wrong
+ *          order. Here the L2 answers after the owner's DOWNGRADE_ACK, which follows the write on its network.
+ * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; a load that meets an own outstanding
+ *          write waits for it, and does not complete with it.
  * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L2
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
  *          mesi-wt's (25 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
- *                      I   V    S    IS    IM    SW    SA    SI    SB    MT     MT_S
- *   GETS               IS  *MT  S    IS    hold  hold  hold  hold  hold  *MT    *MT_S
- *   GETX               IM  V    *SB  hold  hold  hold  hold  hold  hold  *SB    *hold
- *   ATOMIC             IM  V    V    hold  hold  hold  hold  hold  hold  *V     *hold
- *   EVICT_CLEAN            I    SI   keep  keep  keep  keep        keep  *SI    *keep
- *   EVICT_DIRTY            I    SI               keep  keep        keep  *SI    *keep
- *   FILL                             S
- *   FILL_STORE                             V
- *   FILL_ATOMIC                            V
- *   GETX_SHARED                 SW                                       *SW
- *   ATOMIC_SHARED               SA                                       *SA
- *   INV_ACK                                      SW    SA    SI
- *   LAST_INV_ACK                                 V     V     I
- *   LAST_INV_ACK_KEPT                            *SB
- *   UNBLOCK                                                        *MT
- *   GETS_OWNED                                                           *MT_S
- *   FILL_ALONE                       *MT
- *   DOWNGRADE_ACK                                                               *S
- *   BEHIND                                       *SW   *SA   *SI   *SB   *MT    *MT_S
+ *                  I   V    S   IS    IM    SW    SA    SI    SB    MT     MT_S
+ *   GETS           IS  *MT  S   IS    hold  hold  hold  hold  hold  *MT    *MT_S
+ *   GETX           IM  SB   *-  hold  hold  hold  hold  hold  hold  *SB    *hold
+ *   ATOMIC         IM  SB   *-  hold  hold  hold  hold  hold  hold  *SB    *hold
+ *   EVICT_CLEAN        I    SI  keep  keep  keep  keep        keep  *SI    *keep
+ *   EVICT_DIRTY        I    SI              keep  keep        keep  *SI    *keep
+ *   FILL                        S
+ *   FILL_STORE                        SB
+ *   FILL_ATOMIC                       SB
+ *   GETX_SHARED             SW                                      *SW
+ *   ATOMIC_SHARED           SA                                      *SA
+ *   INV_ACK                                 SW    SA    SI
+ *   LAST_INV_ACK                            SB    SB    I
+ *   UNBLOCK                                                   *MT
+ *   UNBLOCK_ALONE                                             V
+ *   GETS_OWNED                                                      *MT_S
+ *   FILL_ALONE                  *MT
+ *   DOWNGRADE_ACK                                                          *S
+ *   BEHIND                                  *SW   *SA   *SI   *SB   *MT    *MT_S
  */
 #include "protocols/invalidation/mesi_wt.h"
 
@@ -61,7 +64,7 @@ GPC_KEEPS_DIRTY(mwt_l2);
     X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")          \
     X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements")         \
     X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding") \
-    X(L2_SB, TRANSIENT_COHERENCE, "written by a sharer, whose UNBLOCK is outstanding")      \
+    X(L2_SB, TRANSIENT_COHERENCE, "written; the writer's UNBLOCK is outstanding")           \
     X(L2_MT, STABLE, "owned by an L1, whose writes may be on their way")                    \
     X(L2_MT_S, TRANSIENT_COHERENCE, "owned, another L1 reads; DOWNGRADE_ACK outstanding")
 
@@ -71,13 +74,13 @@ GPC_KEEPS_DIRTY(mwt_l2);
     X(L2_GETX_SHARED, "store to a line that other L1s share")           \
     X(L2_ATOMIC_SHARED, "atomic to a line that other L1s share")        \
     X(L2_INV_ACK, "invalidation acknowledged; others outstanding")      \
-    X(L2_LAST_INV_ACK, "last acknowledgement; the writer has no copy")  \
-    X(L2_LAST_INV_ACK_KEPT, "last acknowledgement; the writer shares the line") \
-    X(L2_UNBLOCK, "writer has updated its copy")                        \
+    X(L2_LAST_INV_ACK, "last invalidation acknowledged")                \
+    X(L2_UNBLOCK, "the writer, a sharer, has the answer")               \
+    X(L2_UNBLOCK_ALONE, "the writer, no sharer, has the answer")        \
     X(L2_GETS_OWNED, "read request, another L1 owns the line")          \
     X(L2_FILL_ALONE, "fill from memory, for the loads of one L1")       \
     X(L2_DOWNGRADE_ACK, "owner shares the line")                        \
-    X(L2_BEHIND, "store that the owner has performed")
+    X(L2_BEHIND, "write that the owner has performed")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
@@ -94,16 +97,23 @@ shares_another(const gpc_step_t *x)
     return (x->state == L2_S || x->state == L2_MT) && gpc_others_share(x);
 }
 
+/* GPC_NO_EVENT: no transaction waits for it. */
 static gpc_event_id_t
 classify_acknowledgement(const gpc_step_t *x)
 {
     if (x->mshr == GPC_NONE) {
-        return GPC_NO_EVENT; /* no transaction waits for it */
+        return GPC_NO_EVENT;
     }
-    if (gpc_sharers_mshr(x)->acknowledgements > 1) {
-        return L2_INV_ACK;
+    return gpc_sharers_mshr(x)->acknowledgements > 1 ? L2_INV_ACK : L2_LAST_INV_ACK;
+}
+
+static gpc_event_id_t
+classify_unblock(const gpc_step_t *x)
+{
+    if (x->state != L2_SB) {
+        return GPC_NO_EVENT;
     }
-    return x->state == L2_SW && vi_writer_shares(x) ? L2_LAST_INV_ACK_KEPT : L2_LAST_INV_ACK;
+    return gpc_nodeset_count(gpc_sharers(x)) ? L2_UNBLOCK : L2_UNBLOCK_ALONE;
 }
 
 static bool
@@ -128,7 +138,8 @@ l2_classify(const gpc_step_t *x)
         case MWT_RECALL_ACK:
             return classify_acknowledgement(x);
         case MWT_UNBLOCK:
-            return L2_UNBLOCK;
+        case MWT_UNBLOCK_WORDS:
+            return classify_unblock(x);
         case MWT_DOWNGRADE_ACK:
             return L2_DOWNGRADE_ACK;
         case MWT_WRITE_BEHIND:
@@ -142,22 +153,27 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- L2: actions ----------------------------------------------------------------------------------------------------------- */
 
-/* Writes a sharer's store; the sharer performs it when the answer arrives. */
-static int
-write_for_sharer(gpc_step_t *x, uint8_t answer)
+GPC_ACTION(act_drop_invalidated, "reduce the sharer list to the writer, or empty it if the writer is no sharer")
 {
-    (void) gpc_act(writer_act_write, x);
-    return gpc_answer_writer(x, gpc_new_answer(x, gpc_writer(x), answer));
+    bool shares = vi_writer_shares(x);
+    *gpc_sharers(x) = (gpc_nodeset_t){{0}};
+    if (shares) {
+        gpc_nodeset_add(gpc_sharers(x), gpc_writer_message(x)->source);
+    }
+    return GPC_OK;
 }
 
-GPC_ACTION(act_write_kept, "write the sharer's words, send ACK_KEPT")
+static void
+write_words_of(gpc_step_t *x)
 {
-    return write_for_sharer(x, MWT_ACK_KEPT);
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
+    gpc_writer_line(x)->dirty |= x->msg->mask != GPC_NO_WORDS;
 }
 
-GPC_ACTION(act_write_owned, "write the sharer's words, send ACK_OWNED")
+GPC_ACTION(act_write_merged, "write the words that UNBLOCK carries")
 {
-    return write_for_sharer(x, MWT_ACK_OWNED);
+    write_words_of(x);
+    return GPC_OK;
 }
 
 static int
@@ -191,8 +207,7 @@ acknowledge_behind(gpc_step_t *x)
 
 GPC_ACTION(act_write_behind_owner, "write the owner's words, send BEHIND_ACK")
 {
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
-    gpc_writer_line(x)->dirty = 1;
+    write_words_of(x);
     return acknowledge_behind(x);
 }
 
@@ -213,16 +228,16 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_V] = {
         [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
-        [L2_GETX] = GO(L2_V, act_write),
-        [L2_ATOMIC] = GO(L2_V, act_perform),
+        [L2_GETX] = GO(L2_SB, act_write),
+        [L2_ATOMIC] = GO(L2_SB, act_perform),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_S] = {
         [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
-        [L2_GETX] = GO(L2_SB, act_write_kept),
+        [L2_GETX] = GO(L2_SB, act_write),
         [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
-        [L2_ATOMIC] = GO(L2_V, act_clear_sharers, act_perform), /* an L1 drops its copy before it sends one */
+        [L2_ATOMIC] = GO(L2_SB, act_perform),
         [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),
         [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),
         [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way),
@@ -239,8 +254,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
+        [L2_FILL_STORE] = GO(L2_SB, act_fill_line, act_write),
+        [L2_FILL_ATOMIC] = GO(L2_SB, act_fill_line, act_perform),
     },
     [L2_SW] = {
         [L2_GETS] = HOLD_LINE,
@@ -249,8 +264,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_INV_ACK] = GO(L2_SW, act_count),
-        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write),
-        [L2_LAST_INV_ACK_KEPT] = GO(L2_SB, act_keep_only_writer, act_write_kept),
+        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_write),
     },
     [L2_SA] = {
         [L2_GETS] = HOLD_LINE,
@@ -259,7 +273,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_INV_ACK] = GO(L2_SA, act_count),
-        [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
+        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_perform),
     },
     [L2_SI] = { /* no way: never a victim */
         [L2_GETS] = HOLD_LINE,
@@ -274,7 +288,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
-        [L2_UNBLOCK] = GO(L2_S),
+        [L2_UNBLOCK] = GO(L2_S, act_write_merged),
+        [L2_UNBLOCK_ALONE] = GO(L2_V, act_write_merged),
     },
 };
 /* clang-format on */
@@ -283,18 +298,19 @@ static const gpc_patch_t exclusive_patches[] = {
     {L2_V, L2_GETS, GO(L2_MT, act_add_sharer, act_answer_exclusive), "the only reader receives the line exclusively"},
     {L2_IS, L2_FILL_ALONE, GO(L2_MT, act_fill_line, act_add_readers, act_answer_alone), NULL},
     {L2_MT, L2_GETS, GO(L2_MT, act_answer_exclusive), "the owner has evicted its copy"},
-    {L2_S, L2_GETX, GO(L2_SB, act_write_owned), "the only sharer's store makes it the owner"},
-    {L2_MT, L2_GETX, GO(L2_SB, act_write_owned), NULL},
-    {L2_SW, L2_LAST_INV_ACK_KEPT, GO(L2_SB, act_keep_only_writer, act_write_owned), NULL},
-    {L2_SB, L2_UNBLOCK, GO(L2_MT), NULL},
-    {L2_MT, L2_BEHIND, GO(L2_MT, act_write_behind_owner), "the owner has performed the store"},
+    {L2_SB, L2_UNBLOCK, GO(L2_MT, act_write_merged), "a sharer's write makes it the owner"},
+    {L2_MT, L2_GETX, GO(L2_SB, act_write), "the owner has evicted its copy"},
+    {L2_MT, L2_ATOMIC, GO(L2_SB, act_perform), NULL},
+    {L2_S, L2_GETX, IMPOSSIBLE, "a shared line has another sharer"},
+    {L2_S, L2_ATOMIC, IMPOSSIBLE, NULL},
+    {L2_MT, L2_BEHIND, GO(L2_MT, act_write_behind_owner), "the owner has performed the write"},
     {L2_SW, L2_BEHIND, GO(L2_SW, act_write_behind_owner), NULL},
     {L2_SA, L2_BEHIND, GO(L2_SA, act_write_behind_owner), NULL},
     {L2_MT_S, L2_BEHIND, GO(L2_MT_S, act_write_behind_owner), NULL},
     {L2_SB, L2_BEHIND, GO(L2_SB, act_write_behind_owner), "it may have overtaken UNBLOCK"},
     {L2_SI, L2_BEHIND, GO(L2_SI, act_pass_behind), "the line has left its way"},
     {L2_MT, L2_GETS_OWNED, GO(L2_MT_S, act_downgrade, act_wait),
-     "the owner shares the line, and its stores arrive before"},
+     "the owner shares the line, and its writes arrive before"},
     {L2_MT_S, L2_GETS, GO(L2_MT_S, act_merge), NULL},
     {L2_MT_S, L2_GETX, HOLD_LINE, NULL},
     {L2_MT_S, L2_ATOMIC, HOLD_LINE, NULL},
@@ -303,7 +319,6 @@ static const gpc_patch_t exclusive_patches[] = {
     {L2_MT_S, L2_DOWNGRADE_ACK, GO(L2_S, act_add_readers, act_answer_all), NULL},
     {L2_MT, L2_GETX_SHARED, GO(L2_SW, act_invalidate_others, act_wait),
      "the owner is invalidated or recalled as a sharer is"},
-    {L2_MT, L2_ATOMIC, GO(L2_V, act_clear_sharers, act_perform), NULL},
     {L2_MT, L2_ATOMIC_SHARED, GO(L2_SA, act_invalidate_others, act_wait), NULL},
     {L2_MT, L2_EVICT_CLEAN, GO(L2_SI, act_recall, act_release_way), NULL},
     {L2_MT, L2_EVICT_DIRTY, GO(L2_SI, act_recall, act_write_back, act_release_way), NULL},
@@ -327,12 +342,13 @@ static const gpc_controller_type_t mwt_l2 = {
 
 enum { MWT_L1_STATES(GPC_FSM_STATE_ENUM_) };
 
-#define OWNERS (1u << L1_E | 1u << L1_M | 1u << L1_MM)
-#define COPIES (1u << L1_S | 1u << L1_SM | OWNERS)
+#define OWNERS (1u << L1_E | 1u << L1_M)
+#define READABLE (1u << L1_S | OWNERS)
+#define COPIES (1u << L1_SM | 1u << L1_MM | 1u << L1_MM_S | READABLE)
 
-/* A bank in MT lacks the writes in flight. */
+/* A bank in MT lacks the writes in flight; in SB the merged ones, until UNBLOCK. */
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
-                                      .readable = COPIES,
+                                      .readable = READABLE,
                                       .copies = COPIES,
                                       .owners = OWNERS,
                                       .bank_words = 1u << L2_V | 1u << L2_S};
@@ -366,7 +382,7 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
     .paper = "Ren and Lis, HPCA 2017",
     .family = "write-through invalidation",
     .text =
-        "write-through L1s under a blocking directory: a store invalidates the other sharers before it is acknowledged",
+        "write-through L1s under a blocking directory: a write invalidates the other sharers before it is acknowledged",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
     .standard_rule = GPC_RULE_SC,
     .controllers = {&mwt_l1, &mwt_l2},
@@ -376,7 +392,6 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
                  {.name = "invalidation", .ordered = true},
                  {.name = "acknowledgement", .ordered = true},
                  {.name = "unblock"}},
-    .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
     .options = {[MWT_OPTION_EXCLUSIVE] = {.name = "exclusive",
                                           .standard = MWT_EXCLUSIVE_OFF,
                                           .smallest = MWT_EXCLUSIVE_OFF,
@@ -385,9 +400,18 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
                                           .text = "states E and M at the L1, in which a store completes at once",
                                           .fuzz_least = MWT_EXCLUSIVE_OFF,
                                           .fuzz_most = MWT_EXCLUSIVE_ON},
-                [MWT_OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+                [MWT_OPTION_BYTES] = PUBLIC_BYTES_OPTION,
+                [MWT_OPTION_MSHR] = {.name = "mshr",
+                                     .standard = MWT_MSHR_MERGE,
+                                     .smallest = MWT_MSHR_MERGE,
+                                     .largest = MWT_MSHR_STALL,
+                                     .choices = "merge stores stall",
+                                     .text = "stores and atomics to a line with an outstanding one merge with it, or "
+                                             "stores with stores only, or wait",
+                                     .fuzz_least = MWT_MSHR_MERGE,
+                                     .fuzz_most = MWT_MSHR_STALL}},
     .other_sizes = PUBLIC_SIZES(MWT_OPTION_BYTES, public_bytes_with_header),
-    .declared = {.variations = "exclusive=on",
+    .declared = {.variations = "mshr=stores mshr=stall exclusive=on exclusive=on,mshr=stall",
                  .uncovered = {{.table = "L2",
                                 .states = "V",
                                 .events = "EVICT_CLEAN",

@@ -2,26 +2,23 @@
  *
  * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L1
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          mesi-wt's (40 cells), for the reasons at the patches. tools/derived_tables.py
+ *          mesi-wt's (44 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
- *                    I   S   IS     II   SM    E    M    MM     IS_S
- *   LOAD             IS  S   IS     II   SM    *E   *M   *MM    *IS_S
- *   STORE            II  SM  II     II   SM    *MM  *MM  *MM    *II
- *   ATOMIC           II  II  II     II   II    *II  *II  *hold  *II
- *   EVICT                I   keep        keep  *I   *I   *keep  *keep
- *   DATA                            II
- *   LAST_DATA                S      I                           *S
- *   ACK                             II
- *   LAST_ACK                        I
- *   INV              I   I   II     II   II    *I   *I   *II    *II
- *   KEPT                            II   SM
- *   LAST_KEPT                       *-   *-
- *   LAST_OWNED                      *I   *M
- *   DATA_E                   *E                                 *S
- *   DOWNGRADE        *I      *IS_S  *II  *SM   *S   *S   *SM
- *   BEHIND_ACK                      *II  *SM             *MM
- *   LAST_BEHIND_ACK                 *I   *S              *M
+ *                  I   S   IS     IS_I   II    SM    E    M    MM     MM_S   MM_I   IS_S
+ *   LOAD           IS  S   IS     hold   hold  hold  *E   *M   *hold  *hold  *hold  *IS_S
+ *   STORE          II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
+ *   ATOMIC         II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
+ *   EVICT              I   keep                keep  *I   *I   *keep  *keep         *keep
+ *   LAST_DATA              S      I      I     *M                                   *S
+ *   LAST_ACK                             I     *M
+ *   INV            I   I   IS_I   IS_I   II    II    *I   *I   *MM_I  *MM_I         *IS_I
+ *   STORE_MERGED                         II    SM
+ *   ATOMIC_MERGED                        II    SM
+ *   DATA_E                 *E     *I                                                *S
+ *   DOWNGRADE      *I      *IS_S  *IS_I  *II         *S   *S   *MM_S
+ *   BEHIND_ACK                                                 *M     *S     *I
  */
+#include "cache/rmw.h"
 #include "protocols/invalidation/mesi_wt.h"
 
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
@@ -29,36 +26,54 @@
 #define L1_EVENTS(X)                                                                                   \
     BASELINE_L1_EVENTS(X)                                                                              \
     X(L1_INV, "invalidation by another core's write, or recall by the L2")                             \
-    X(L1_KEPT, "store performed, the copy may be kept; other requests outstanding")                    \
-    X(L1_LAST_KEPT, "store performed, the copy may be kept; last request outstanding")                 \
-    X(L1_LAST_OWNED, "store performed, the copy is the only one; last request outstanding")            \
+    X(L1_STORE_MERGED, "store that will be performed with the outstanding write")                      \
+    X(L1_ATOMIC_MERGED, "atomic that will be performed with the outstanding write")                    \
     X(L1_DATA_E, "line to read, exclusive")                                                            \
     X(L1_DOWNGRADE, "another L1 reads the line")                                                       \
-    X(L1_BEHIND_ACK, "write acknowledged; other requests outstanding")                                 \
-    X(L1_LAST_BEHIND_ACK, "write acknowledged; last request outstanding")
+    X(L1_BEHIND_ACK, "own write is in the L2")
 
 GPC_FSM(L1, MWT_L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
 
+/* Whether the store or atomic will be performed with the outstanding write. An atomic needs its words: those of the writes before it
+ * are known when the answer has arrived, those of a copy are not, because the copy may be invalidated until then. */
+static bool
+merges(const gpc_step_t *x)
+{
+    int64_t mshr = x->unit->options[MWT_OPTION_MSHR];
+    bool store = x->cause == GPC_MSG_STORE;
+    gpc_mask_t known = GPC_NO_WORDS;
+
+    if ((x->state != L1_II && x->state != L1_SM) || mshr == MWT_MSHR_STALL) {
+        return false;
+    }
+    if (mshr == MWT_MSHR_STORES) {
+        return store && gpc_first_pending(x)->type == GPC_MSG_STORE;
+    }
+    GPC_FOR_PENDING(x, write)
+    {
+        known |= write->mask;
+    }
+    return store || (x->msg->mask & ~known) == GPC_NO_WORDS;
+}
+
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    bool last = gpc_is_last_answer(x);
-
     switch (x->cause) {
+        case GPC_MSG_STORE:
+            return merges(x) ? L1_STORE_MERGED : L1_STORE;
+        case GPC_MSG_ATOMIC:
+            return merges(x) ? L1_ATOMIC_MERGED : L1_ATOMIC;
         case MWT_INV:
         case MWT_RECALL:
             return L1_INV;
-        case MWT_ACK_KEPT:
-            return last ? L1_LAST_KEPT : L1_KEPT;
-        case MWT_ACK_OWNED: /* while others are outstanding, the L2 decides again */
-            return last ? L1_LAST_OWNED : L1_KEPT;
         case MWT_DATA_E:
-            return x->state == L1_IS || x->state == L1_IS_S ? L1_DATA_E : last ? L1_LAST_DATA : L1_DATA;
+            return L1_DATA_E;
         case MWT_DOWNGRADE:
             return L1_DOWNGRADE;
         case MWT_BEHIND_ACK:
-            return last ? L1_LAST_BEHIND_ACK : L1_BEHIND_ACK;
+            return L1_BEHIND_ACK;
         default:
             return baseline_l1_classify(x);
     }
@@ -76,49 +91,114 @@ GPC_ACTION(act_acknowledge_downgrade, "send DOWNGRADE_ACK")
     return gpc_send(x, gpc_new_answer(x, x->message, MWT_DOWNGRADE_ACK));
 }
 
-/* No other L1 reads the new value before: the L2 blocks the line until UNBLOCK. */
-GPC_ACTION(act_perform_kept, "the store that the answer names is performed, on the copy too if there is one")
+GPC_ACTION(act_merge_write, "merge the write with the outstanding one")
 {
-    GPC_FOR_PENDING(x, store)
-    {
-        if (store->request == x->msg->request) {
-            if (x->way != GPC_NONE) {
-                gpc_merge_words(gpc_line_words(x), store->data, store->mask);
-            }
-            return gpc_note_performed(x, gpc_msg_index(x->unit->messages, store), 0);
+    return gpc_keep_pending(x);
+}
+
+/* Writes the words that the outstanding write leaves at the L2 into its answer. */
+static void
+take_answered(const gpc_step_t *x)
+{
+    gpc_msg_t *answer = x->msg;
+
+    if (answer->lanes == GPC_NONE) {
+        const gpc_msg_t *store = gpc_first_pending(x);
+        gpc_merge_words(answer->data, store->data, store->mask);
+        return;
+    }
+    const gpc_lane_list_t *list = gpc_lane_list_at(x->unit->lane_lists, answer->lanes);
+    for (uint32_t n = 0; n < list->count; n++) {
+        answer->data[list->word[n]] =
+            gpc_rmw_apply(list->operation, list->type, list->old[n], list->operand[n], list->replacement[n]);
+    }
+}
+
+/* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer then has the words of all these writes, and
+ * in its mask those of the merged ones. */
+GPC_ACTION(act_perform_merged, "perform the merged writes on the words of the answered one")
+{
+    const gpc_msg_t *answered = gpc_first_pending(x);
+
+    take_answered(x);
+    x->msg->mask = GPC_NO_WORDS;
+    for (gpc_msg_t *write = gpc_next_pending(x, answered); write; write = gpc_next_pending(x, write)) {
+        gpc_mask_t written = write->mask;
+        if (write->lanes == GPC_NONE) {
+            gpc_merge_words(x->msg->data, write->data, write->mask);
+        } else {
+            written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, write->lanes), x->msg->data);
+        }
+        x->msg->mask |= written;
+        int status = gpc_note_performed(x, gpc_msg_index(x->unit->messages, write), 0);
+        if (status) {
+            return status;
         }
     }
     return GPC_OK;
 }
 
-GPC_ACTION(act_unblock, "send UNBLOCK")
+GPC_ACTION(act_update_copy, "write all these words into the copy")
 {
-    gpc_msg_t *msg = gpc_new_answer(x, x->message, MWT_UNBLOCK);
-    msg->request = GPC_NONE; /* the store is complete */
-    return gpc_send(x, msg);
-}
-
-GPC_ACTION(act_write_behind, "send WRITE_BEHIND with the store's words")
-{
-    gpc_msg_t *msg = gpc_new_request(x, MWT_WRITE_BEHIND);
-    msg->request = GPC_NONE; /* the store is complete */
-    return gpc_send_outstanding(x, msg);
-}
-
-GPC_ACTION(act_perform_owned, "perform the store on the only copy")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask);
-    int status = gpc_note_performed(x, x->message, 0);
-    return status ? status : gpc_complete(x, x->message, gpc_line_words(x), true);
-}
-
-GPC_ACTION(act_count_written, "count an acknowledged write")
-{
-    gpc_requests_mshr(x)->outstanding--;
+    gpc_merge_words(gpc_line_words(x), x->msg->data, x->msg->mask | gpc_first_pending(x)->mask);
     return GPC_OK;
 }
 
-/* ---- the tables. A held atomic waits for acknowledgements of writes, which the L2 never holds. --------------------------------- */
+GPC_ACTION(act_complete_writes, "complete the write that this answer names, and those merged with it")
+{
+    gpc_index_t i;
+
+    gpc_requests_mshr(x)->outstanding--;
+    gpc_first_pending(x)->lanes = x->msg->lanes;
+    x->msg->lanes = GPC_NONE;
+    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
+        int status = gpc_complete(x, i, x->msg->data, false);
+        if (status) {
+            return status;
+        }
+    }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_unblock, "send UNBLOCK, with the words of the merged writes if there are any")
+{
+    bool merged = x->msg->mask != GPC_NO_WORDS;
+    gpc_msg_t *msg = gpc_new_message(x, merged ? MWT_UNBLOCK_WORDS : MWT_UNBLOCK, x->msg->source);
+
+    msg->request = GPC_NONE; /* the writes are complete */
+    if (merged) {
+        gpc_carry(x, msg, x->msg->mask, x->msg->data);
+    }
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(act_perform_owned, "perform the write on the only copy")
+{
+    uint32_t *words = gpc_line_words(x);
+
+    if (x->msg->lanes == GPC_NONE) {
+        gpc_merge_words(words, x->msg->data, x->msg->mask);
+    } else {
+        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes), words);
+    }
+    return gpc_note_performed(x, x->message, 0);
+}
+
+GPC_ACTION(act_write_behind, "send WRITE_BEHIND with the words of the write")
+{
+    gpc_msg_t *msg = gpc_new_message(x, MWT_WRITE_BEHIND, gpc_home_of(x->unit, x->line));
+    msg->request = GPC_NONE; /* the write is complete */
+    gpc_carry(x, msg, x->msg->mask, gpc_line_words(x));
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(act_complete_owned, "complete the write")
+{
+    return gpc_complete(x, x->message, gpc_line_words(x), true);
+}
+
+/* ---- the tables. A held request waits for an answer: the L2 holds the request behind it until other L1s' answers have been received,
+ * or fetches the line. ----------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -131,87 +211,96 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_S] = {
         [L1_LOAD] = GO(L1_S, act_hit),
         [L1_STORE] = GO(L1_SM, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_ATOMIC] = GO(L1_SM, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
     },
-    [L1_SM] = { /* the old value is readable: the store is performed when its acknowledgement arrives */
-        [L1_LOAD] = GO(L1_SM, act_hit),
-        [L1_STORE] = GO(L1_SM, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
-        [L1_EVICT] = NOT_A_VICTIM,
-        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
-        [L1_KEPT] = GO(L1_SM, act_perform_kept, act_complete, act_unblock),
-        [L1_LAST_KEPT] = GO(L1_S, act_perform_kept, act_complete, act_unblock),
-    },
     [L1_IS] = {
         [L1_LOAD] = GO(L1_IS, act_merge_load),
-        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_STORE] = HOLD_LINE,
+        [L1_ATOMIC] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */
+        [L1_INV] = GO(L1_IS_I, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */
         [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete),
     },
-    [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
-        [L1_STORE] = GO(L1_II, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
-        [L1_INV] = GO(L1_II, act_acknowledge),
-        [L1_DATA] = GO(L1_II, act_complete),
+    [L1_IS_I] = { /* no way: never a victim */
+        [L1_LOAD] = HOLD_LINE, /* no merging: the outstanding read may predate the invalidation */
+        [L1_STORE] = HOLD_LINE,
+        [L1_ATOMIC] = HOLD_LINE,
+        [L1_INV] = GO(L1_IS_I, act_acknowledge),
         [L1_LAST_DATA] = GO(L1_I, act_complete),
-        [L1_ACK] = GO(L1_II, act_complete),
-        [L1_LAST_ACK] = GO(L1_I, act_complete),
-        [L1_KEPT] = GO(L1_II, act_perform_kept, act_complete, act_unblock),
-        [L1_LAST_KEPT] = GO(L1_I, act_perform_kept, act_complete, act_unblock),
+    },
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = HOLD_LINE,
+        [L1_STORE] = HOLD_LINE,
+        [L1_STORE_MERGED] = GO(L1_II, act_merge_write),
+        [L1_ATOMIC] = HOLD_LINE,
+        [L1_ATOMIC_MERGED] = GO(L1_II, act_merge_write),
+        [L1_INV] = GO(L1_II, act_acknowledge),
+        [L1_LAST_ACK] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
+        [L1_LAST_DATA] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
+    },
+    [L1_SM] = {
+        [L1_LOAD] = HOLD_LINE,
+        [L1_STORE] = HOLD_LINE,
+        [L1_STORE_MERGED] = GO(L1_SM, act_merge_write),
+        [L1_ATOMIC] = HOLD_LINE,
+        [L1_ATOMIC_MERGED] = GO(L1_SM, act_merge_write),
+        [L1_EVICT] = NOT_A_VICTIM,
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
+        [L1_LAST_ACK] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
+        [L1_LAST_DATA] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
     },
 };
-/* clang-format on */
+
+#define HOLD_REQUESTS(state, reason)                                                                                    \
+    {state, L1_LOAD, HOLD_LINE, reason}, {state, L1_STORE, HOLD_LINE, NULL}, {state, L1_ATOMIC, HOLD_LINE, NULL}
 
 static const gpc_patch_t exclusive_patches[] = {
     {L1_IS, L1_DATA_E, GO(L1_E, act_fill, act_complete), "the only reader receives the line in E"},
+    {L1_IS_I, L1_DATA_E, GO(L1_I, act_complete), NULL},
     {L1_E, L1_LOAD, GO(L1_E, act_hit), NULL},
     {L1_M, L1_LOAD, GO(L1_M, act_hit), NULL},
-    {L1_MM, L1_LOAD, GO(L1_MM, act_hit), NULL},
-    {L1_SM, L1_LAST_OWNED, GO(L1_M, act_perform_kept, act_complete, act_unblock), "a sharer's store leads to M"},
-    {L1_II, L1_LAST_OWNED, GO(L1_I, act_perform_kept, act_complete, act_unblock), NULL},
-    {L1_E, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned),
-     "the owner's store completes here and is sent behind"},
-    {L1_M, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned), NULL},
-    {L1_MM, L1_STORE, GO(L1_MM, act_write_behind, act_perform_owned), NULL},
-    {L1_MM, L1_BEHIND_ACK, GO(L1_MM, act_count_written), NULL},
-    {L1_MM, L1_LAST_BEHIND_ACK, GO(L1_M, act_count_written), NULL},
-    {L1_SM, L1_BEHIND_ACK, GO(L1_SM, act_count_written), NULL},
-    {L1_SM, L1_LAST_BEHIND_ACK, GO(L1_S, act_count_written), NULL},
-    {L1_II, L1_BEHIND_ACK, GO(L1_II, act_count_written), NULL},
-    {L1_II, L1_LAST_BEHIND_ACK, GO(L1_I, act_count_written), NULL},
+    {L1_SM, L1_LAST_ACK, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
+     "a sharer's write leads to M"},
+    {L1_SM, L1_LAST_DATA, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock), NULL},
+    {L1_E, L1_STORE, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned),
+     "the owner's write completes here and is sent behind"},
+    {L1_E, L1_ATOMIC, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
+    {L1_M, L1_STORE, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
+    {L1_M, L1_ATOMIC, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
+    HOLD_REQUESTS(L1_MM, "one write at a time is on the way"),
+    HOLD_REQUESTS(L1_MM_S, NULL),
+    HOLD_REQUESTS(L1_MM_I, NULL),
+    {L1_MM, L1_BEHIND_ACK, GO(L1_M), NULL},
+    {L1_MM_S, L1_BEHIND_ACK, GO(L1_S), NULL},
+    {L1_MM_I, L1_BEHIND_ACK, GO(L1_I), NULL},
     {L1_E, L1_EVICT, GO(L1_I), "silent: the L2 has every write, and takes this L1 for the owner"},
     {L1_M, L1_EVICT, GO(L1_I), NULL},
-    {L1_MM, L1_EVICT, NOT_A_VICTIM, "writes are on their way"},
-    {L1_E, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), "performed at the L2, as in S"},
-    {L1_M, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), NULL},
-    {L1_MM, L1_ATOMIC, HOLD_LINE, "it would overtake the writes, which travel on another network"},
+    {L1_MM, L1_EVICT, NOT_A_VICTIM, "a write is on its way"},
+    {L1_MM_S, L1_EVICT, NOT_A_VICTIM, NULL},
     {L1_E, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), "an owner gives up its copy as a sharer does"},
     {L1_M, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), NULL},
-    {L1_MM, L1_INV, GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), NULL},
+    {L1_MM, L1_INV, GO(L1_MM_I, act_count_invalidation, act_release_way, act_acknowledge), NULL},
+    {L1_MM_S, L1_INV, GO(L1_MM_I, act_count_invalidation, act_release_way, act_acknowledge), NULL},
     {L1_E, L1_DOWNGRADE, GO(L1_S, act_acknowledge_downgrade), "another L1 reads the line"},
     {L1_M, L1_DOWNGRADE, GO(L1_S, act_acknowledge_downgrade), NULL},
-    {L1_MM, L1_DOWNGRADE, GO(L1_SM, act_acknowledge_downgrade),
+    {L1_MM, L1_DOWNGRADE, GO(L1_MM_S, act_acknowledge_downgrade),
      "the acknowledgement is on the network of the writes, behind them"},
     {L1_I, L1_DOWNGRADE, GO(L1_I, act_acknowledge_downgrade), "the copy has left, or is about to"},
-    {L1_SM, L1_DOWNGRADE, GO(L1_SM, act_acknowledge_downgrade), NULL},
     {L1_II, L1_DOWNGRADE, GO(L1_II, act_acknowledge_downgrade), NULL},
+    {L1_IS_I, L1_DOWNGRADE, GO(L1_IS_I, act_acknowledge_downgrade), NULL},
     {L1_IS, L1_DOWNGRADE, GO(L1_IS_S, act_acknowledge_downgrade),
      "it may have overtaken DATA_E: the line will be shared"},
     {L1_IS_S, L1_DATA_E, GO(L1_S, act_fill, act_complete), NULL},
     {L1_IS_S, L1_LAST_DATA, GO(L1_S, act_fill, act_complete), "as in IS"},
     {L1_IS_S, L1_LOAD, GO(L1_IS_S, act_merge_load), NULL},
-    {L1_IS_S, L1_STORE, GO(L1_II, act_release_way, act_write_through), NULL},
-    {L1_IS_S, L1_ATOMIC, GO(L1_II, act_release_way, act_send_atomic), NULL},
+    {L1_IS_S, L1_STORE, HOLD_LINE, NULL},
+    {L1_IS_S, L1_ATOMIC, HOLD_LINE, NULL},
     {L1_IS_S, L1_EVICT, NOT_A_VICTIM, NULL},
-    {L1_IS_S, L1_INV, GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), NULL},
-    {L1_SM, L1_LAST_KEPT, IMPOSSIBLE, "the last answer to a sharer's stores is ACK_OWNED"},
-    {L1_II, L1_LAST_KEPT, IMPOSSIBLE, NULL},
+    {L1_IS_S, L1_INV, GO(L1_IS_I, act_count_invalidation, act_release_way, act_acknowledge), NULL},
 };
+/* clang-format on */
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 static const gpc_table_t exclusive = {

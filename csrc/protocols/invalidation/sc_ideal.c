@@ -3,14 +3,14 @@
  * Paper    Ren and Lis, HPCA 2017, section I and figure 1d: "an idealized variant of SC where acquiring read and write permissions is
  *          instant". Its cells are not printed.
  * Inferred every cell. MESI-WT's L1 over an inclusive L2 with an oracle: when the L2 performs a store or atomic, or evicts a line, the
- *          copies of the other sharers become unreadable in the same cycle, without messages, acknowledgements and UNBLOCK; the
- *          writer's own copy takes the store in that cycle too. Latencies of network, L2 and memory remain, so a store still takes
- *          the round trip to the L2.
+ *          copies of the other sharers become unreadable in the same cycle, without messages, acknowledgements and UNBLOCK.
+ *          Latencies of network, L2 and memory remain, so a store still takes the round trip to the L2, and transient states of
+ *          the L1 hold loads. Writes need no permission, so they do not merge: each is sent at once.
  * Differs  the authors' public simulator (ideal_MESI_wt) sends and awaits the invalidations and takes only their delay in the
  *          controllers away; this protocol is at least as fast.
  * Table    of `gpucoh protocols sc-ideal`, L2
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          no-coh's (7 cells), for the reasons at the patches. tools/derived_tables.py
+ *          no-coh's (6 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
  *                I   V   IS    IM
  *   GETS         IS  *V  IS    hold
@@ -19,7 +19,7 @@
  *   EVICT_CLEAN      *I  keep  keep
  *   EVICT_DIRTY      *I
  *   FILL                 *V
- *   FILL_STORE                 *V
+ *   FILL_STORE                 V
  *   FILL_ATOMIC                V
  */
 #include "protocols/invalidation/gpu_vi.h"
@@ -32,57 +32,36 @@ enum { OPTION_BYTES };
     X(L1_I, STABLE, "not present")                                                         \
     X(L1_S, STABLE, "present, readable")                                                   \
     X(L1_IS, TRANSIENT_CACHE, "read miss outstanding; later loads merge")                  \
-    X(L1_II, TRANSIENT_CACHE, "requests outstanding; no copy is readable or will be kept") \
-    X(L1_SM, TRANSIENT_COHERENCE, "present, readable; own stores outstanding")
+    X(L1_IS_I, TRANSIENT_CACHE, "read miss outstanding; its line will be used once")       \
+    X(L1_II, TRANSIENT_CACHE, "writes outstanding; no copy")                               \
+    X(L1_SM, TRANSIENT_COHERENCE, "writes outstanding; the copy takes them")
 
 #define L1_EVENTS(X)                                                                            \
     BASELINE_L1_EVENTS(X)                                                                       \
-    X(L1_INVALIDATE, "another core's store or atomic performed at the L2, or the line evicted") \
-    X(L1_PERFORMED, "own store performed at the L2")
+    X(L1_INVALIDATE, "another core's store or atomic performed at the L2, or the line evicted")
 
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
 
-#define L1_MSHR(FIELD)       \
-    GPC_REQUESTS_MSHR(FIELD) \
-    FIELD(PLAIN, uint16_t, performed) /* pending stores, oldest first, that the copy has taken */
-GPC_METADATA(sci_l1, mshr, L1_MSHR)
-GPC_COUNTS_REQUESTS(sci_l1);
-
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    switch (x->cause) {
-        case GPC_MSG_INSTANT:
-            return L1_INVALIDATE;
-        case GPC_MSG_INSTANT_OWN:
-            return L1_PERFORMED;
-        default:
-            return baseline_l1_classify(x);
-    }
+    return x->cause == GPC_MSG_INSTANT ? L1_INVALIDATE : baseline_l1_classify(x);
 }
 
-/* The L2 performs the stores of one L1 to a line in the order in which they were sent. */
-GPC_ACTION(act_take_store, "write the oldest store not taken yet into the copy")
+/* No warp reads the copy before. */
+GPC_ACTION(act_take_store, "write the acknowledged store into the copy")
 {
-    uint16_t older = sci_l1_mshr(x)->performed++;
     GPC_FOR_PENDING(x, store)
     {
-        if (older-- == 0) {
+        if (store->request == x->msg->request) {
             gpc_merge_words(gpc_line_words(x), store->data, store->mask);
-            return GPC_OK;
         }
     }
     return GPC_OK;
 }
 
-GPC_ACTION(act_complete_taken, "complete the store, which the copy has taken")
-{
-    sci_l1_mshr(x)->performed--;
-    return gpc_act(act_complete, x);
-}
-
-/* No cell holds a request. */
+/* A held request waits for answers, which nothing delays. */
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
@@ -99,29 +78,34 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INVALIDATE] = GO(L1_I, act_count_invalidation),
     },
     [L1_SM] = {
-        [L1_LOAD] = GO(L1_SM, act_hit),
+        [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = GO(L1_SM, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
         [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way),
-        [L1_PERFORMED] = GO(L1_SM, act_take_store),
-        [L1_ACK] = GO(L1_SM, act_complete_taken),
-        [L1_LAST_ACK] = GO(L1_S, act_complete_taken),
+        [L1_ACK] = GO(L1_SM, act_take_store, act_complete),
+        [L1_LAST_ACK] = GO(L1_S, act_take_store, act_complete),
     },
     [L1_IS] = {
         [L1_LOAD] = GO(L1_IS, act_merge_load),
-        [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
+        [L1_STORE] = HOLD_LINE,
+        [L1_ATOMIC] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L1_INVALIDATE] = GO(L1_II, act_count_invalidation, act_release_way), /* the data in flight is used once */
+        [L1_INVALIDATE] = GO(L1_IS_I, act_count_invalidation, act_release_way), /* the data may be in flight */
         [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete),
     },
+    [L1_IS_I] = { /* no way: never a victim */
+        [L1_LOAD] = HOLD_LINE, /* no merging: the outstanding read may predate the invalidation */
+        [L1_STORE] = HOLD_LINE,
+        [L1_ATOMIC] = HOLD_LINE,
+        [L1_INVALIDATE] = GO(L1_IS_I),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+    },
     [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate the move to II */
+        [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_INVALIDATE] = GO(L1_II),
-        [L1_PERFORMED] = GO(L1_II),
         [L1_DATA] = GO(L1_II, act_complete),
         [L1_LAST_DATA] = GO(L1_I, act_complete),
         [L1_ACK] = GO(L1_II, act_complete),
@@ -137,7 +121,7 @@ static const gpc_controller_type_t sci_l1 = {
     .position = GPC_AT_CORE,
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = sci_l1_mshr_described,
+    .mshr = gpc_requests_mshr_described,
 };
 
 /* ---- L2: NO-COH's, inclusive, with the oracle -------------------------------------------------------------------------------- */
@@ -162,17 +146,6 @@ GPC_ACTION(act_invalidate_at_once, "invalidate all copies but the writer's, at o
     return status;
 }
 
-GPC_ACTION(act_write_both, "write the store's words into the line and the writer's copy, send ACK")
-{
-    gpc_nodeset_t writer = {{0}};
-    gpc_nodeset_add(&writer, gpc_writer_message(x)->source);
-    (void) gpc_act(writer_act_write, x);
-    gpc_msg_t *answer = gpc_new_writer_answer(x, MSG_ACK, 0);
-    int status = x->unit->ports->instant(x->unit->world, x->unit, x->line, &writer, GPC_NO_NODE, GPC_MSG_INSTANT_OWN);
-    int answered = gpc_answer_writer(x, answer);
-    return status ? status : answered;
-}
-
 GPC_ACTION(act_recall_at_once, "invalidate all copies, at once")
 {
     return x->unit->ports->instant(x->unit->world, x->unit, x->line, gpc_sharers(x), GPC_NO_NODE, GPC_MSG_INSTANT);
@@ -183,11 +156,9 @@ GPC_ACTION(act_recall_at_once, "invalidate all copies, at once")
 static const gpc_patch_t l2_patches[] = {
     {L2_V, L2_GETS, GO(L2_V, act_add_sharer, act_answer), "the oracle lists the sharers"},
     {L2_IS, L2_FILL, GO(L2_V, act_fill_line, act_add_readers, act_answer_all), NULL},
-    {L2_V, L2_GETX, GO(L2_V, act_invalidate_at_once, act_write_both),
-     "a store invalidates the other copies, and writes the writer's own one, in the same cycle"},
-    {L2_IM, L2_FILL_STORE, GO(L2_V, act_fill_line, act_write_both), NULL},
-    {L2_V, L2_ATOMIC, GO(L2_V, act_invalidate_at_once, act_clear_sharers, act_perform),
-     "an atomic invalidates the other copies at once; its L1 has dropped its own one"},
+    {L2_V, L2_GETX, GO(L2_V, act_invalidate_at_once, act_write),
+     "a store or atomic invalidates the other copies in the same cycle"},
+    {L2_V, L2_ATOMIC, GO(L2_V, act_invalidate_at_once, act_clear_sharers, act_perform), NULL},
     {L2_V, L2_EVICT_CLEAN, GO(L2_I, act_recall_at_once), "the L2 is inclusive: an eviction recalls the copies, at once"},
     {L2_V, L2_EVICT_DIRTY, GO(L2_I, act_recall_at_once, act_write_back), NULL},
 };
@@ -206,10 +177,8 @@ static const gpc_controller_type_t sci_l2 = {
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------------- */
 
-static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
-                                      .readable = 1u << L1_S | 1u << L1_SM,
-                                      .copies = 1u << L1_S | 1u << L1_SM,
-                                      .bank_is_whole = true};
+static const gpc_watched_t watched = {
+    .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_S, .copies = 1u << L1_S | 1u << L1_SM, .bank_is_whole = true};
 
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
@@ -232,7 +201,6 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
     .networks = BASELINE_NETWORKS,
     .options = {[OPTION_BYTES] = PUBLIC_BYTES_OPTION},
     .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes_with_header),
-    .order = {.same_line = true}, /* under rc: a load would hit the copy behind an own store */
     .declared = {.uncovered = {{.table = "L1",
                                 .states = "I",
                                 .events = "INVALIDATE",
