@@ -8,12 +8,14 @@ scale is DeNovo's 2 x 2 x 2 boxes: 8 blocks, 800 pair steps, 3,200 bytes of forc
 
 Differences: the original's numbers have 8 bytes, which the machine has not. A record of forces has 4 pairs of
 words (32 bytes, as there): the sum in f32, and the number of additions, which is exact; so a step has two
-loads and two stores for one of the original. Positions and charges have the original's 32 and 8 bytes, of
+loads and two stores for one of the original. With ``sums=registers`` a thread adds a neighbour's box in
+registers, as a compiler might, and then to its record. Positions and charges have the original's 32 and 8 bytes, of
 which one word of two is loaded. Boxes have a table of their neighbours without their coordinates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,54 +40,112 @@ NUMBERS = 4  # of a particle's position (v, x, y, z) and of its forces
 SPREAD = 0.5  # the potential's parameter, 2 alpha squared
 
 
-@lang.kernel
-def pair_forces(
-    neighbours: ReadOnlyI32,
-    positions: ReadOnlyF32,
-    charges: ReadOnlyF32,
+# A pair step adds to a number of the thread's record; the end of a box.
+@lang.device
+def add_in_memory(
     forces: lang.Buffer[lang.f32],
-    particles: lang.i32,
+    sums: lang.Buffer[lang.f32],
+    force: lang.i32,
+    number: lang.i32,
+    value: lang.f32,
 ) -> None:
-    """Forces of all particles of the neighbours on those of the block's box."""
-    own = lang.shared(lang.f32, BLOCK * NUMBERS)
-    other = lang.shared(lang.f32, BLOCK * NUMBERS)
-    charge = lang.shared(lang.f32, BLOCK)
-    t = lang.thread_id()
-    box = lang.block_id()
-    active = t < particles
-    particle = box * particles + t
-    force = 2 * NUMBERS * particle
-    if active:
-        for word in (0, 1, 2, 3):
-            own[NUMBERS * t + word] = positions[2 * (NUMBERS * particle + word)]
-    lang.barrier()
-    for k in range(neighbours[NEIGHBOURS * box]):
-        first = box * particles
-        if k > 0:
-            first = neighbours[NEIGHBOURS * box + k] * particles
+    """With loads and stores of the record, as the source does."""
+    forces[force + 2 * number] = forces[force + 2 * number] + value
+    forces[force + 2 * number + 1] = forces[force + 2 * number + 1] + 1.0
+
+
+@lang.device
+def add_in_registers(
+    forces: lang.Buffer[lang.f32],
+    sums: lang.Buffer[lang.f32],
+    force: lang.i32,
+    number: lang.i32,
+    value: lang.f32,
+) -> None:
+    """To the box's sums."""
+    sums[2 * number] += value
+    sums[2 * number + 1] += 1.0
+
+
+@lang.device
+def keep_record(
+    forces: lang.Buffer[lang.f32],
+    sums: lang.Buffer[lang.f32],
+    force: lang.i32,
+) -> None:
+    """The record has every sum."""
+
+
+@lang.device
+def add_sums(
+    forces: lang.Buffer[lang.f32],
+    sums: lang.Buffer[lang.f32],
+    force: lang.i32,
+) -> None:
+    """Add the box's sums to the record."""
+    for word in (0, 1, 2, 3, 4, 5, 6, 7):
+        forces[force + word] = forces[force + word] + sums[word]
+        sums[word] = 0.0
+
+
+def forces_kernel(add: Callable[..., None], end_box: Callable[..., None]) -> lang.Kernel:
+    """The kernel with one place of the sums."""
+
+    @lang.kernel
+    def pair_forces(
+        neighbours: ReadOnlyI32,
+        positions: ReadOnlyF32,
+        charges: ReadOnlyF32,
+        forces: lang.Buffer[lang.f32],
+        particles: lang.i32,
+    ) -> None:
+        """Forces of all particles of the neighbours on those of the block's box."""
+        own = lang.shared(lang.f32, BLOCK * NUMBERS)
+        other = lang.shared(lang.f32, BLOCK * NUMBERS)
+        charge = lang.shared(lang.f32, BLOCK)
+        sums = lang.local(lang.f32, 2 * NUMBERS)
+        t = lang.thread_id()
+        box = lang.block_id()
+        active = t < particles
+        particle = box * particles + t
+        force = 2 * NUMBERS * particle
         if active:
             for word in (0, 1, 2, 3):
-                other[NUMBERS * t + word] = positions[2 * (NUMBERS * (first + t) + word)]
-            charge[t] = charges[2 * (first + t)]
+                own[NUMBERS * t + word] = positions[2 * (NUMBERS * particle + word)]
         lang.barrier()
-        if active:
-            for j in range(particles):
-                a = NUMBERS * t
-                b = NUMBERS * j
-                dot = own[a + 1] * other[b + 1]
-                dot = dot + own[a + 2] * other[b + 2]
-                dot = dot + own[a + 3] * other[b + 3]
-                potential = lang.exp(-SPREAD * (own[a] + other[b] - dot))
-                strength = 2.0 * potential
-                potential = charge[j] * potential
-                forces[force] = forces[force] + potential
-                forces[force + 1] = forces[force + 1] + 1.0
-                for axis in (1, 2, 3):
-                    distance = own[a + axis] - other[b + axis]
-                    added = charge[j] * (strength * distance)
-                    forces[force + 2 * axis] = forces[force + 2 * axis] + added
-                    forces[force + 2 * axis + 1] = forces[force + 2 * axis + 1] + 1.0
-        lang.barrier()
+        for k in range(neighbours[NEIGHBOURS * box]):
+            first = box * particles
+            if k > 0:
+                first = neighbours[NEIGHBOURS * box + k] * particles
+            if active:
+                for word in (0, 1, 2, 3):
+                    other[NUMBERS * t + word] = positions[2 * (NUMBERS * (first + t) + word)]
+                charge[t] = charges[2 * (first + t)]
+            lang.barrier()
+            if active:
+                for j in range(particles):
+                    a = NUMBERS * t
+                    b = NUMBERS * j
+                    dot = own[a + 1] * other[b + 1]
+                    dot = dot + own[a + 2] * other[b + 2]
+                    dot = dot + own[a + 3] * other[b + 3]
+                    potential = lang.exp(-SPREAD * (own[a] + other[b] - dot))
+                    strength = 2.0 * potential
+                    potential = charge[j] * potential
+                    add(forces, sums, force, 0, potential)
+                    for axis in (1, 2, 3):
+                        distance = own[a + axis] - other[b + axis]
+                        add(forces, sums, force, axis, charge[j] * (strength * distance))
+                end_box(forces, sums, force)
+            lang.barrier()
+
+    return pair_forces
+
+
+KERNELS = {
+    "memory": forces_kernel(add_in_memory, keep_record),
+    "registers": forces_kernel(add_in_registers, add_sums),
+}
 
 
 def neighbour_table(side: int) -> NDArray[np.int32]:
@@ -126,6 +186,7 @@ class Boxes:
     table: NDArray[np.int32]
     positions: NDArray[np.float32]
     charges: NDArray[np.float32]
+    sums: str
 
     @classmethod
     def prepare(cls, setting: Setting) -> Boxes:
@@ -134,14 +195,15 @@ class Boxes:
         shape = len(table), setting.integer("particles")
         rng = setting.rng()
         positions = rng.uniform(0.1, 1, (*shape, NUMBERS)).astype(np.float32)
-        return cls(table, positions, rng.uniform(0.1, 1, shape).astype(np.float32))
+        charges = rng.uniform(0.1, 1, shape).astype(np.float32)
+        return cls(table, positions, charges, setting.choice("sums"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch, a block a box."""
         boxes, particles, _ = self.positions.shape
         forces = gpu.zeros(2 * self.positions.size, np.float32)
         gpu.launch(
-            pair_forces,
+            KERNELS[self.sums],
             grid=boxes,
             block=BLOCK,
             args=(
@@ -195,6 +257,13 @@ REGISTRY.add(
                 maximum=BLOCK,
                 defaults={"tiny": 9, "small": 40, "paper": 100},
                 text="particles per box",
+            ),
+            Parameter(
+                name="sums",
+                kind="choice",
+                choices=("memory", "registers"),
+                defaults="memory",
+                text="where a thread adds the forces of a neighbour's box: in its record, or in registers",
             ),
         ),
     )

@@ -22,7 +22,10 @@ KERNELS = {
     for key, kernel in (value.items() if isinstance(value, dict) else [("", value)])
     if isinstance(kernel, Kernel)
 }
-MANY = {"images.filter_columns": 28}  # two inputs and two outputs of four channels
+MANY = {
+    "images.filter_columns": 28,  # two inputs and two outputs of four channels
+    "particles.KERNELSregisters": 28,  # eight sums
+}
 
 
 @pytest.mark.parametrize("lanes", [32, 64])

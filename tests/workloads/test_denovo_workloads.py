@@ -250,3 +250,14 @@ def test_compiled_back_off_loops_leave_no_code(scope: str) -> None:
     assert cycles(f"spmbo_{scope}", pauses="kept") != cycles(f"spm_{scope}")
     name = {"g": "tb_lg", "l": "tbex_lg"}[scope]
     assert cycles(name) < cycles(name, pauses="kept")
+
+
+def test_sums_in_registers_reach_the_records_once_a_box() -> None:
+    memory, registers = (
+        gpucoh.run("lava", "no-l1", scale="tiny", params={"sums": sums})
+        for sums in ("memory", "registers")
+    )
+    assert memory.correct
+    assert registers.correct
+    # 8 neighbours of 9 particles: 8 words a step, or a box
+    assert memory.stats.core.store_instructions == 9 * registers.stats.core.store_instructions
