@@ -6,14 +6,12 @@ level, so the levels are joined in one launch here (inferred); ``one_launch=off`
 launches per level.
 
 The same as in the original: blocks of 512 threads, which fill 48 warps; a vertex a thread; vectors
-frontier (its ``graph_mask``), updating, visited and cost; a record of two words a vertex (first edge,
-degree); a load of the own cost for each new neighbour; the graph of its generator with 65,536
-vertices, each with edges to two to four random vertices, in both directions.
+frontier (its ``graph_mask``), updating and visited of bytes, and cost of words; a record of two words
+a vertex (first edge, degree); a load of the own cost for each new neighbour; the graph of its
+generator with 65,536 vertices, each with edges to two to four random vertices, in both directions.
 
 What differs, and why: in one launch a grid of the resident threads strides over the vertices, with
-two grid barriers per level instead of two launches. Flags are words, not bytes, since the machine has
-no byte accesses: a line holds the flags of 32 vertices, not of 128, and the vectors are four times as
-large. Edges drawn twice are dropped.
+two grid barriers per level instead of two launches. Edges drawn twice are dropped.
 """
 
 from __future__ import annotations
@@ -66,15 +64,15 @@ def bfs_level(
 
 # A vertex's own thread writes `visited` in the second phase and others read it in the first;
 # `updating` is the other way round. Barriers of the grid, or launches, order both, so plain accesses
-# suffice where one thread writes. Several threads may set one word of `updating`, `distance` and
-# `more` concurrently: relaxed.
+# suffice where one thread writes. Several threads may set one element of `updating`, `distance`
+# and `more` concurrently: relaxed.
 @lang.device
 def visit(
     records: ReadOnlyI32,
     columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.i32],
-    updating: lang.Buffer[lang.i32],
-    visited: lang.Buffer[lang.i32],
+    frontier: lang.Buffer[lang.u8],
+    updating: lang.Buffer[lang.u8],
+    visited: lang.Buffer[lang.u8],
     distance: lang.Buffer[lang.i32],
     vertex: lang.i32,
 ) -> None:
@@ -92,9 +90,9 @@ def visit(
 
 @lang.device
 def advance(
-    frontier: lang.Buffer[lang.i32],
-    updating: lang.Buffer[lang.i32],
-    visited: lang.Buffer[lang.i32],
+    frontier: lang.Buffer[lang.u8],
+    updating: lang.Buffer[lang.u8],
+    visited: lang.Buffer[lang.u8],
     more: lang.Buffer[lang.i32],
     flag: lang.i32,
     vertex: lang.i32,
@@ -111,9 +109,9 @@ def advance(
 def visit_level(
     records: ReadOnlyI32,
     columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.i32],
-    updating: lang.Buffer[lang.i32],
-    visited: lang.Buffer[lang.i32],
+    frontier: lang.Buffer[lang.u8],
+    updating: lang.Buffer[lang.u8],
+    visited: lang.Buffer[lang.u8],
     distance: lang.Buffer[lang.i32],
     vertices: lang.i32,
 ) -> None:
@@ -125,9 +123,9 @@ def visit_level(
 
 @lang.kernel
 def advance_level(
-    frontier: lang.Buffer[lang.i32],
-    updating: lang.Buffer[lang.i32],
-    visited: lang.Buffer[lang.i32],
+    frontier: lang.Buffer[lang.u8],
+    updating: lang.Buffer[lang.u8],
+    visited: lang.Buffer[lang.u8],
     more: lang.Buffer[lang.i32],
     vertices: lang.i32,
 ) -> None:
@@ -143,9 +141,9 @@ def advance_level(
 def bfs_masked(
     records: ReadOnlyI32,
     columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.i32],
-    updating: lang.Buffer[lang.i32],
-    visited: lang.Buffer[lang.i32],
+    frontier: lang.Buffer[lang.u8],
+    updating: lang.Buffer[lang.u8],
+    visited: lang.Buffer[lang.u8],
     distance: lang.Buffer[lang.i32],
     more: lang.Buffer[lang.i32],
     arrived: lang.Buffer[lang.i32],
@@ -365,11 +363,11 @@ class MaskedSearch:
         """One launch of a grid that is resident as a whole, or two launches per level."""
         graph = self.search.graph
         records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
-        mask = np.zeros(graph.vertices, np.int32)
+        mask = np.zeros(graph.vertices, np.uint8)
         mask[self.search.source] = 1
         edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
         fixed = gpu.array(records.ravel()), edges
-        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
+        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.uint8)
         visited, distance = gpu.array(mask), gpu.array(self.search.start())
         limit = self.search.depth + 2
         more = gpu.zeros(2, np.int32)

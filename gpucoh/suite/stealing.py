@@ -9,7 +9,7 @@ The same as in the original:
 * A task is a cell of the octree with its particles, in a record of 8 words. A block counts the
   particles of each octant, moves them to the other of two arrays, makes a task of every octant with
   more than ``leaf`` particles, and copies the others back to the first array if they are in the
-  second.
+  second. A particle is 16 bytes; a thread reads or writes one by one access.
 * Each block has a deque of 256 slots (Arora, Blumofe and Plaxton, SPAA 1998), whose header of two
   words (tail, head) lies beside those of other blocks. A dequeue is one pop and then one steal from a
   block drawn at random; the state of a block's generator is a word in memory beside the other
@@ -23,9 +23,6 @@ What differs, and why:
 
 * Threads and blocks are arguments of the original without defaults, and so is ``leaf``: assumed are
   8 blocks of 192 threads per core, which fill 48 warps, and 20 particles.
-* The machine has no 16-byte accesses. Four lanes access the four words of a particle instead of one
-  lane, so 32 particles take four load instructions of 8 particles each. The requests for lines
-  are those of 16-byte accesses, which are performed 8 lanes at a time.
 * Coordinates are whole numbers, so that octants are exact. A cell of the last level is not divided.
 * The original has no fences, and is wrong where writes are not atomic. ``dlb`` has those that the
   deque needs: a fence between the store of the tail and the read of the head in a pop that finds a
@@ -58,7 +55,6 @@ from gpucoh.suite.base import (
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.deques import SLOTS, WORDS, pop, steal
 
-CHUNK = 32  # particles that 32 lanes process together
 LEVELS = 20  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
 CLUSTER = 100  # particles of a cluster
 FIELDS = 4  # words of a particle's record: x, y, z, number
@@ -70,56 +66,9 @@ FOUND, SETTLED = 0, 1  # words of a block's state
 
 
 @lang.device
-def octant_of(word: lang.i32, task: lang.Buffer[lang.i32]) -> lang.i32:
-    """Octant of the particle whose words the lane and its three neighbours hold."""
-    octant = 0
-    if word >= task[lang.lane_id() % FIELDS]:
-        octant = (1 << lang.lane_id() % FIELDS) & 7
-    octant += lang.shuffle(octant, lang.lane_id() ^ 1)
-    octant += lang.shuffle(octant, lang.lane_id() ^ 2)
-    return octant
-
-
-@lang.device
-def word_of(records: lang.Buffer[lang.i32], at: lang.i32, left: lang.i32) -> lang.i32:
-    """The lane's word of a particle's record."""
-    word = 0
-    if left > 0:
-        word = records[at]
-    return word
-
-
-@lang.device
-def count_octant(
-    word: lang.i32,
-    task: lang.Buffer[lang.i32],
-    counts: lang.Buffer[lang.i32],
-    left: lang.i32,
-) -> None:
-    """Count the particle; the first of its four lanes does."""
-    octant = octant_of(word, task)
-    if left > 0 and lang.lane_id() % FIELDS == 0:
-        lang.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
-
-
-@lang.device
-def move(
-    records: lang.Buffer[lang.i32],
-    target: lang.i32,
-    word: lang.i32,
-    task: lang.Buffer[lang.i32],
-    sums: lang.Buffer[lang.i32],
-    left: lang.i32,
-) -> None:
-    """Store the lane's word at the particle's new place; the first of its four lanes draws it."""
-    octant = octant_of(word, task)
-    field = lang.lane_id() % FIELDS
-    place = 0
-    if left > 0 and field == 0:
-        place = lang.atomic_sub(sums, octant, 1, order="relaxed", scope="cta")
-    place = lang.shuffle(place, lang.lane_id() - field)
-    if left > 0:
-        records[target + FIELDS * place + field] = word
+def octant_of(x: lang.i32, y: lang.i32, z: lang.i32, task: lang.Buffer[lang.i32]) -> lang.i32:
+    """Octant of a particle in the task's cell."""
+    return lang.i32(x >= task[0]) + 2 * lang.i32(y >= task[1]) + 4 * lang.i32(z >= task[2])
 
 
 # `records` holds two arrays of records, FIELDS x particles words each.
@@ -182,17 +131,11 @@ def partition_octree(
                 if thread < 8:
                     counts[thread] = 0
                 lang.barrier()
-                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
-                    left = end - chunk - thread % CHUNK // FIELDS
-                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
-                    word0 = word_of(records, at, left)
-                    word1 = word_of(records, at + CHUNK, left - 8)
-                    word2 = word_of(records, at + 2 * CHUNK, left - 16)
-                    word3 = word_of(records, at + 3 * CHUNK, left - 24)
-                    count_octant(word0, task, counts, left)
-                    count_octant(word1, task, counts, left - 8)
-                    count_octant(word2, task, counts, left - 16)
-                    count_octant(word3, task, counts, left - 24)
+                source = particles * task[FLIP]
+                for i in range(begin + thread, end, lang.block_dim()):
+                    x, y, z, _ = lang.load4(records, FIELDS * (source + i))
+                    octant = octant_of(x, y, z, task)
+                    lang.atomic_add(counts, octant, 1, order="relaxed", scope="cta")
                 lang.barrier()
                 if thread == 0:
                     sum = 0
@@ -200,18 +143,12 @@ def partition_octree(
                         sum += counts[octant]
                         sums[octant] = sum
                 lang.barrier()
-                target = FIELDS * (particles - particles * task[FLIP] + begin - 1)
-                for chunk in range(begin + thread // CHUNK * CHUNK, end, lang.block_dim()):
-                    left = end - chunk - thread % CHUNK // FIELDS
-                    at = FIELDS * (particles * task[FLIP] + chunk) + thread % CHUNK
-                    word0 = word_of(records, at, left)
-                    word1 = word_of(records, at + CHUNK, left - 8)
-                    word2 = word_of(records, at + 2 * CHUNK, left - 16)
-                    word3 = word_of(records, at + 3 * CHUNK, left - 24)
-                    move(records, target, word0, task, sums, left)
-                    move(records, target, word1, task, sums, left - 8)
-                    move(records, target, word2, task, sums, left - 16)
-                    move(records, target, word3, task, sums, left - 24)
+                target = particles - source + begin - 1
+                for i in range(begin + thread, end, lang.block_dim()):
+                    x, y, z, number = lang.load4(records, FIELDS * (source + i))
+                    octant = octant_of(x, y, z, task)
+                    place = lang.atomic_sub(sums, octant, 1, order="relaxed", scope="cta")
+                    lang.store4(records, FIELDS * (target + place), x, y, z, number)
                 lang.barrier()
                 tail = 0
                 if thread == 0:
@@ -252,10 +189,9 @@ def partition_octree(
                                 lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
                     else:
                         if task[FLIP] == 0:
-                            for word in range(thread, FIELDS * count, lang.block_dim()):
-                                records[FIELDS * start + word] = records[
-                                    FIELDS * (particles + start) + word
-                                ]
+                            for i in range(start + thread, start + count, lang.block_dim()):
+                                x, y, z, number = lang.load4(records, FIELDS * (particles + i))
+                                lang.store4(records, FIELDS * i, x, y, z, number)
                         lang.barrier()
                         if thread == 0:
                             lang.atomic_add(finished, 0, count, order="relaxed", scope="gpu")

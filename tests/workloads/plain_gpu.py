@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpucoh.lang import Device, Kernel
 
-LINE_WORDS = 32
+LINE_BYTES = 128
 WRAPPED = {np.dtype(np.int32), np.dtype(np.uint32)}
 
 
@@ -33,7 +33,8 @@ class PlainArray:
     def __init__(self, gpu: PlainGPU, data: NDArray[Any]) -> None:
         self.gpu = gpu
         self.data = np.array(data).ravel()
-        assert self.data.dtype in (np.int32, np.uint32, np.float32)
+        assert self.data.dtype in (np.int32, np.uint32, np.float32, np.uint8)
+        self.line = LINE_BYTES // self.data.itemsize  # elements
 
     def numpy(self) -> NDArray[Any]:
         return self.data.copy()
@@ -56,20 +57,20 @@ class PlainArray:
             value = self.data[number]
         else:
             copies = self.gpu.copies[self.gpu.block.core]
-            key = (id(self), number // LINE_WORDS)
+            key = (id(self), number // self.line)
             if key not in copies:
-                start = key[1] * LINE_WORDS
-                copies[key] = self.data[start : start + LINE_WORDS].copy()
-            value = copies[key][number % LINE_WORDS]
+                start = key[1] * self.line
+                copies[key] = self.data[start : start + self.line].copy()
+            value = copies[key][number % self.line]
         return value if self.data.dtype == np.float32 else int(value)
 
     def write(self, index: int, value: Any) -> None:
         number = self.word(index)
         word = narrow(value, self.data.dtype)
         if not self.gpu.coherent:
-            copies, key = self.gpu.copies[self.gpu.block.core], (id(self), number // LINE_WORDS)
+            copies, key = self.gpu.copies[self.gpu.block.core], (id(self), number // self.line)
             if self.gpu.updates and key in copies:
-                copies[key][number % LINE_WORDS] = word
+                copies[key][number % self.line] = word
             else:
                 copies.pop(key, None)
         self.data[number] = word
@@ -79,7 +80,9 @@ def narrow(value: Any, dtype: np.dtype[Any]) -> Any:
     """The value as a word of ``dtype``; integers wrap."""
     if dtype == np.float32:
         return np.float32(value)
-    return np.array([int(value) & 0xFFFFFFFF], np.uint32).view(dtype)[0]
+    return (
+        np.array([int(value) & 0xFFFFFFFF], np.uint32).astype(f"u{dtype.itemsize}").view(dtype)[0]
+    )
 
 
 class View:
@@ -311,6 +314,10 @@ class PlainGPU:
             store=lambda buffer, index, value, order="weak", scope="gpu": buffer.__setitem__(
                 index, value
             ),
+            load4=lambda buffer, index: tuple(buffer[index + k] for k in range(4)),
+            store4=lambda buffer, index, *values: [
+                buffer.__setitem__(index + k, value) for k, value in enumerate(values)
+            ],
             fence=lambda order="sc", scope="gpu": None,
             atomic_add=self.atomic(lambda old, value: old + value),
             atomic_sub=self.atomic(lambda old, value: old - value),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
+from plain_gpu import PlainArray, PlainGPU
 
 import gpucoh
 from gpucoh.suite import workload
@@ -180,7 +180,7 @@ def test_rows_of_17_words_make_blocks_store_to_one_line(monkeypatch: pytest.Monk
     write = PlainArray.write
 
     def recorded(array: PlainArray, index: int, value: Any) -> None:
-        key = id(array), int(index) // LINE_WORDS
+        key = id(array), int(index) // array.line
         writers.setdefault(key, set()).add(array.gpu.block.index[0])
         write(array, index, value)
 

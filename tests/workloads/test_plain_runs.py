@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plain_gpu import LINE_WORDS, PlainArray, PlainGPU
+from plain_gpu import PlainArray, PlainGPU
 
 from gpucoh.suite import workload, workloads
 
@@ -45,7 +45,7 @@ def test_only_tiles_of_whole_lines_keep_blocks_from_storing_to_one_line(
     write = PlainArray.write
 
     def recorded(array: PlainArray, index: int, value: object) -> None:
-        key = id(array), int(index) // LINE_WORDS
+        key = id(array), int(index) // array.line
         writers.setdefault(key, set()).add(id(array.gpu.block))
         write(array, index, value)
 
