@@ -35,20 +35,6 @@ copy_not_updated(mutant_t *m)
     mutant_drop(m, "L1", "SM", "LAST_ACK", 1);
 }
 
-static gpc_event_id_t
-every_atomic_merges(const gpc_step_t *x)
-{
-    gpc_event_id_t event = mutant_base_event(x);
-    bool writes = mutant_state_is(x, "II") || mutant_state_is(x, "SM");
-    return writes && mutant_event_is(x, event, "ATOMIC") ? mutant_event(x, "ATOMIC_MERGED") : event;
-}
-
-static void
-atomic_of_unknown_words(mutant_t *m)
-{
-    mutant_classify(m, "L1", every_atomic_merges);
-}
-
 static void
 copy_survives(mutant_t *m)
 {
@@ -186,7 +172,6 @@ MUTANTS(mesi_wt) {
     {"mesi-wt!unblock-lost", "a writer that has lost its copy does not unblock the line", NULL, unblock_lost},
     {"mesi-wt!merged-words-lost", "the L2 loses the words of merged writes", NULL, merged_words_lost},
     {"mesi-wt!copy-not-updated", "a sharer's copy does not take its acknowledged store", NULL, copy_not_updated},
-    {"mesi-wt!atomic-of-unknown-words", "an atomic merges with a write to other words", NULL, atomic_of_unknown_words},
     {"mesi-wt!copy-survives", "an L1 acknowledges an invalidation and keeps its copy", NULL, copy_survives},
     {"mesi-wt!writer-keeps-copy", "an L1 with an own store outstanding acknowledges an invalidation and keeps its copy", NULL, writer_keeps_copy},
     {"mesi-wt!fill-survives", "an invalidation that overtakes the data does not cancel the read miss", NULL, fill_survives},

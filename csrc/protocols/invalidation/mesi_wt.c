@@ -153,6 +153,27 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- L2: actions ----------------------------------------------------------------------------------------------------------- */
 
+/* The answer has the line's words too, for the L1's merged narrow stores (mesi_wt_l1.c). */
+static int
+answer_writer(gpc_step_t *x, uint8_t type)
+{
+    gpc_msg_t *answer = gpc_new_writer_answer(x, type, 0);
+    gpc_merge_words(answer->data, gpc_line_words(x), gpc_all_words(x->unit));
+    return gpc_answer_writer(x, answer);
+}
+
+GPC_ACTION(act_write_blocked, "write the store's words, send ACK")
+{
+    (void) gpc_act(writer_act_write, x);
+    return answer_writer(x, MWT_ACK);
+}
+
+GPC_ACTION(act_perform_blocked, "perform the atomic, send its old values")
+{
+    (void) gpc_act(writer_act_perform, x);
+    return answer_writer(x, MWT_ATOMIC_DATA);
+}
+
 GPC_ACTION(act_drop_invalidated, "reduce the sharer list to the writer, or empty it if the writer is no sharer")
 {
     bool shares = vi_writer_shares(x);
@@ -228,16 +249,16 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_V] = {
         [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
-        [L2_GETX] = GO(L2_SB, act_write),
-        [L2_ATOMIC] = GO(L2_SB, act_perform),
+        [L2_GETX] = GO(L2_SB, act_write_blocked),
+        [L2_ATOMIC] = GO(L2_SB, act_perform_blocked),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
     },
     [L2_S] = {
         [L2_GETS] = GO(L2_S, act_add_sharer, act_answer),
-        [L2_GETX] = GO(L2_SB, act_write),
+        [L2_GETX] = GO(L2_SB, act_write_blocked),
         [L2_GETX_SHARED] = GO(L2_SW, act_invalidate_others, act_wait),
-        [L2_ATOMIC] = GO(L2_SB, act_perform),
+        [L2_ATOMIC] = GO(L2_SB, act_perform_blocked),
         [L2_ATOMIC_SHARED] = GO(L2_SA, act_invalidate_others, act_wait),
         [L2_EVICT_CLEAN] = GO(L2_SI, act_recall, act_release_way),
         [L2_EVICT_DIRTY] = GO(L2_SI, act_recall, act_write_back, act_release_way),
@@ -254,8 +275,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_SB, act_fill_line, act_write),
-        [L2_FILL_ATOMIC] = GO(L2_SB, act_fill_line, act_perform),
+        [L2_FILL_STORE] = GO(L2_SB, act_fill_line, act_write_blocked),
+        [L2_FILL_ATOMIC] = GO(L2_SB, act_fill_line, act_perform_blocked),
     },
     [L2_SW] = {
         [L2_GETS] = HOLD_LINE,
@@ -264,7 +285,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_INV_ACK] = GO(L2_SW, act_count),
-        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_write),
+        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_write_blocked),
     },
     [L2_SA] = {
         [L2_GETS] = HOLD_LINE,
@@ -273,7 +294,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_INV_ACK] = GO(L2_SA, act_count),
-        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_perform),
+        [L2_LAST_INV_ACK] = GO(L2_SB, act_drop_invalidated, act_perform_blocked),
     },
     [L2_SI] = { /* no way: never a victim */
         [L2_GETS] = HOLD_LINE,
@@ -299,8 +320,8 @@ static const gpc_patch_t exclusive_patches[] = {
     {L2_IS, L2_FILL_ALONE, GO(L2_MT, act_fill_line, act_add_readers, act_answer_alone), NULL},
     {L2_MT, L2_GETS, GO(L2_MT, act_answer_exclusive), "the owner has evicted its copy"},
     {L2_SB, L2_UNBLOCK, GO(L2_MT, act_write_merged), "a sharer's write makes it the owner"},
-    {L2_MT, L2_GETX, GO(L2_SB, act_write), "the owner has evicted its copy"},
-    {L2_MT, L2_ATOMIC, GO(L2_SB, act_perform), NULL},
+    {L2_MT, L2_GETX, GO(L2_SB, act_write_blocked), "the owner has evicted its copy"},
+    {L2_MT, L2_ATOMIC, GO(L2_SB, act_perform_blocked), NULL},
     {L2_S, L2_GETX, IMPOSSIBLE, "a shared line has another sharer"},
     {L2_S, L2_ATOMIC, IMPOSSIBLE, NULL},
     {L2_MT, L2_BEHIND, GO(L2_MT, act_write_behind_owner), "the owner has performed the write"},

@@ -35,26 +35,41 @@
 GPC_FSM(L1, MWT_L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
 
-/* Whether the store or atomic will be performed with the outstanding write. An atomic needs its words: those of the writes before it
- * are known when the answer has arrived, those of a copy are not, because the copy may be invalidated until then. */
+enum { FLAG_NARROW = GPC_MSG_FLAG_OWN }; /* a narrow store, whose lane list is on its way */
+
+static bool
+is_narrow_store(const gpc_step_t *x, const gpc_msg_t *write)
+{
+    return write->lanes == GPC_NONE
+               ? write->flags & FLAG_NARROW
+               : gpc_lane_list_at(x->unit->lane_lists, write->lanes)->operation == GPC_ATOMIC_MERGE;
+}
+
+static bool
+is_store(const gpc_step_t *x, const gpc_msg_t *write)
+{
+    return write->type == GPC_MSG_STORE || is_narrow_store(x, write);
+}
+
+/* Whether the store or atomic will be performed with the outstanding write. An atomic needs its words: those that the writes before it
+ * have stored or read are known when the answer has arrived, those of a copy are not, because the copy may be invalidated until then. */
 static bool
 merges(const gpc_step_t *x)
 {
     int64_t mshr = x->unit->options[MWT_OPTION_MSHR];
-    bool store = x->cause == GPC_MSG_STORE;
     gpc_mask_t known = GPC_NO_WORDS;
 
     if ((x->state != L1_II && x->state != L1_SM) || mshr == MWT_MSHR_STALL) {
         return false;
     }
-    if (mshr == MWT_MSHR_STORES) {
-        return store && gpc_first_pending(x)->type == GPC_MSG_STORE;
+    if (mshr == MWT_MSHR_STORES || is_store(x, x->msg)) {
+        return is_store(x, x->msg) && (mshr == MWT_MSHR_MERGE || is_store(x, gpc_first_pending(x)));
     }
     GPC_FOR_PENDING(x, write)
     {
-        known |= write->mask;
+        known |= is_narrow_store(x, write) ? GPC_NO_WORDS : write->mask;
     }
-    return store || (x->msg->mask & ~known) == GPC_NO_WORDS;
+    return (x->msg->mask & ~known) == GPC_NO_WORDS;
 }
 
 static gpc_event_id_t
@@ -91,36 +106,24 @@ GPC_ACTION(act_acknowledge_downgrade, "send DOWNGRADE_ACK")
     return gpc_send(x, gpc_new_answer(x, x->message, MWT_DOWNGRADE_ACK));
 }
 
+GPC_ACTION(act_send_changes, "send ATOMIC with the lane list of the atomic or narrow store, which becomes pending")
+{
+    x->msg->flags |= is_narrow_store(x, x->msg) ? FLAG_NARROW : 0;
+    return gpc_act(act_send_atomic, x);
+}
+
 GPC_ACTION(act_merge_write, "merge the write with the outstanding one")
 {
     return gpc_keep_pending(x);
 }
 
-/* Writes the words that the outstanding write leaves at the L2 into its answer. */
-static void
-take_answered(const gpc_step_t *x)
-{
-    gpc_msg_t *answer = x->msg;
-
-    if (answer->lanes == GPC_NONE) {
-        const gpc_msg_t *store = gpc_first_pending(x);
-        gpc_merge_words(answer->data, store->data, store->mask);
-        return;
-    }
-    const gpc_lane_list_t *list = gpc_lane_list_at(x->unit->lane_lists, answer->lanes);
-    for (uint32_t n = 0; n < list->count; n++) {
-        answer->data[list->word[n]] =
-            gpc_rmw_apply(list->operation, list->type, list->old[n], list->operand[n], list->replacement[n]);
-    }
-}
-
-/* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer then has the words of all these writes, and
- * in its mask those of the merged ones. */
+/* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer has the line's words for the bytes beside
+ * narrow stores, because messages know words only; now they become those that all these writes leave, and its mask those of the
+ * merged ones. */
 GPC_ACTION(act_perform_merged, "perform the merged writes on the words of the answered one")
 {
     const gpc_msg_t *answered = gpc_first_pending(x);
 
-    take_answered(x);
     x->msg->mask = GPC_NO_WORDS;
     for (gpc_msg_t *write = gpc_next_pending(x, answered); write; write = gpc_next_pending(x, write)) {
         gpc_mask_t written = write->mask;
@@ -205,13 +208,13 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         [L1_LOAD] = GO(L1_IS, act_reserve_way, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
-        [L1_ATOMIC] = GO(L1_II, act_send_atomic),
+        [L1_ATOMIC] = GO(L1_II, act_send_changes),
         [L1_INV] = GO(L1_I, act_acknowledge), /* silently evicted: the L2's sharer list is a superset */
     },
     [L1_S] = {
         [L1_LOAD] = GO(L1_S, act_hit),
         [L1_STORE] = GO(L1_SM, act_write_through),
-        [L1_ATOMIC] = GO(L1_SM, act_send_atomic),
+        [L1_ATOMIC] = GO(L1_SM, act_send_changes),
         [L1_EVICT] = GO(L1_I),
         [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
     },
