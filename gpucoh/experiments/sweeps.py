@@ -58,6 +58,7 @@ def key_of(run: Run) -> str:
         "protocol": run.protocol,
         "consistency": resolve(run.protocol).rule(run.consistency),
         "machine": built.to_core(),
+        "placement": built.placement,
         "budget": budget,
         "scale": run.scale,
         "seed": run.seed,

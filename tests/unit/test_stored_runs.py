@@ -96,6 +96,8 @@ def test_the_key_has_everything_that_decides_a_run():
         {"seed": 1},
         {"machine": "gcn3"},
         {"set": {"l1_kib": 16}},
+        {"set": {"placement": "static"}},
+        {"set": {"start_skew": 1}},
         {"params": {"words": 999}},
     ]
     keys = {stored_key(Run(**base | other)) for other in [{}, *others]}
