@@ -16,8 +16,13 @@ gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
 
 GPC_SHARED_ACTION(act_merge_load, "merge the load into the outstanding read")
 {
+    const gpc_msg_t *first = gpc_first_pending(x);
+    if (!first) {
+        return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL, "%s %u, line 0x%llx: a load merges where none is pending",
+                        x->unit->type->name, x->unit->index, (unsigned long long) x->line);
+    }
     gpc_count(x, load_merges);
-    x->msg->request = gpc_first_pending(x)->request;
+    x->msg->request = first->request;
     return gpc_keep_pending(x);
 }
 

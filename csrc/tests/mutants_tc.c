@@ -140,6 +140,44 @@ timestamp_not_compared(const gpc_step_t *x)
     return mutant_event_is(x, event, "ATOMIC") ? mutant_event(x, "ATOMIC_PRIVATE") : event;
 }
 
+/* Whether the L2 holds a read of a line whose write waits. */
+static bool
+is_held_read(const gpc_step_t *x, gpc_event_id_t event)
+{
+    return mutant_state_is(x, "WS") && mutant_event_is(x, event, "GETS");
+}
+
+/* The writer's own warp reads the old value too. */
+static gpc_event_id_t
+own_reads_are_old(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool passes = is_held_read(x, event) && mutant_line_field(x, "timestamp") >= gpc_now(x);
+    return passes ? mutant_event(x, "GETS_OLD") : event;
+}
+
+static void
+own_read_passes_its_store(mutant_t *m)
+{
+    mutant_classify(m, "L2", own_reads_are_old);
+}
+
+/* Other warps read the old value until the write is performed, whether the lease has ended or not. */
+static gpc_event_id_t
+late_reads_are_old(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    const gpc_msg_t *write = is_held_read(x, event) ? gpc_first_pending(x) : NULL;
+    bool passes = write && (write->source != x->msg->source || write->warp != x->msg->warp);
+    return passes ? mutant_event(x, "GETS_OLD") : event;
+}
+
+static void
+read_passes_after_the_lease(mutant_t *m)
+{
+    mutant_classify(m, "L2", late_reads_are_old);
+}
+
 static void
 private_without_comparison(mutant_t *m)
 {
@@ -301,6 +339,8 @@ MUTANTS(tc) {
     {"tc-strong!evicted-lease-forgotten", "the L2 drops the lease of a line that it evicts", NULL, evicted_lease_forgotten},
     {"tc-strong!private-without-comparison", "a store of any core that had a copy counts as private", NULL, private_without_comparison},
     {"tc-strong!reader-passes-waiting-store", "a read extends the lease that a store waits for", NULL, reader_passes_waiting_store},
+    {"tc-strong!own-read-passes-store", "a warp reads the old value behind its own store that waits for leases", NULL, own_read_passes_its_store},
+    {"tc-strong!read-passes-after-lease", "reads pass a waiting store after the last lease has ended", NULL, read_passes_after_the_lease},
     {"tc-strong!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
     {"tc-strong!store-waits-for-no-lease", "a store to a leased line is performed without waiting", NULL, store_waits_for_no_lease},
     {"tc-strong!expired-copy-read", "a load hits on an expired copy", NULL, expired_copy_read},

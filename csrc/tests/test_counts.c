@@ -35,7 +35,7 @@ static const counts_t expected[] = {
     {"sc-ideal", "L1", NULL, 2, 3, 1, 26, 0, NULL},
     {"sc-ideal", "L2", NULL, 2, 2, 0, 12, 0, NULL},
     {"tc-strong", "L1", NULL, 2, 2, 1, 28, 2, REN "these states"},
-    {"tc-strong", "L2", NULL, 4, 2, 2, 33, 1, REN "these states"},
+    {"tc-strong", "L2", NULL, 4, 2, 2, 34, 1, REN "these states"},
     {"tc-strong", "L2", "stall", 4, 2, 2, 33, 1, NULL},
     {"tc-weak", "L1", NULL, 2, 2, 1, 30, 8, SINGH},
     {"tc-weak", "L1", "simulator", 2, 2, 1, 30, 8, NULL},

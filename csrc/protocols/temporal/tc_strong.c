@@ -7,14 +7,16 @@
  *          readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3): 4 bytes of each GETS.
  * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching store would
  *          complete beside a live stale copy.
- * Options  stall=line, the default: a waiting store stalls later requests to its line. stall=bank: it stalls all requests of its bank.
- *          The paper says that the L2 stalls the store (6.2), and that stalling the in-order L2 controllers affects all cores
- *          (6.2.2, 6.3), but not which requests wait. The authors' public simulator does say it: it retries the store and lets the
- *          requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block the queue is commented
- *          out). Unlike there, reads of the line wait too: they would extend its lease and starve the store.
+ * Options  stall=line, the default: a waiting store stalls later requests to its line but reads, which it lets pass until its wait is over.
+ *          stall=bank: it stalls all requests of its bank. The paper says that the L2 stalls the store (6.2), and that stalling the
+ *          in-order L2 controllers affects all cores (6.2.2, 6.3), but not which requests wait. The authors' public simulator does say
+ *          it: it retries the store and lets the requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line
+ *          that would block the queue is commented out), and answers reads of the line with its old timestamp, which does not
+ *          starve the store. Two conditions are ours: the lease has not ended, and the reader is not the writer's warp, which must
+ *          read its own store (CoWR).
  * Table    of `gpucoh protocols tc-strong[stall=bank]`, L2
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          tc-strong's (21 cells), for the reasons at the patches. tools/derived_tables.py
+ *          tc-strong's (22 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
  *                   I    P    S    E   IS    IM    MI   WS
  *   GETS            *IS  *S   *S   *P  *IS   hold  *IS  hold
@@ -32,6 +34,7 @@
  *   TIME_STORE                                          *E
  *   TIME_ATOMIC                                         *E
  *   FILL_LIVE                                *WS
+ *   GETS_OLD                                            *hold
  */
 #include "protocols/temporal/tc.h"
 
@@ -158,7 +161,8 @@ static const gpc_controller_type_t tcs_l1 = {
     X(L2_ATOMIC_PRIVATE, "atomic by the only possible sharer") \
     X(L2_TIME_STORE, "last lease expired; a store waits")      \
     X(L2_TIME_ATOMIC, "last lease expired; an atomic waits")   \
-    X(L2_FILL_LIVE, "fill from memory, for a store or atomic; unexpired lease")
+    X(L2_FILL_LIVE, "fill from memory, for a store or atomic; unexpired lease")  \
+    X(L2_GETS_OLD, "read request under an unexpired lease, of another warp than the one whose write waits")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
@@ -196,10 +200,23 @@ is_only_sharer(const gpc_step_t *x)
     return x->state == L2_P && tc_message(x->msg)->timestamp == tc_l2_line(x)->timestamp;
 }
 
+/* Whether the old value may still be read: the lease lasts, and the write that waits is not the reader's own. */
+static bool
+reads_old_value(const gpc_step_t *x)
+{
+    if (x->state != L2_WS || gpc_expired(x, tc_l2_line(x)->timestamp)) {
+        return false;
+    }
+    const gpc_msg_t *write = gpc_first_pending(x);
+    return write->source != x->msg->source || write->warp != x->msg->warp;
+}
+
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
+        case TCS_GETS:
+            return reads_old_value(x) ? L2_GETS_OLD : L2_GETS;
         case GPC_MSG_EVICT:
             return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
         case GPC_MSG_FILL:
@@ -317,6 +334,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_WS] = {
         [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
+        [L2_GETS_OLD] = GO(L2_WS, tc_act_answer),
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
@@ -348,12 +366,13 @@ static const gpc_patch_t bank_patches[] = {
     {L2_S, L2_GETX, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
     {L2_S, L2_ATOMIC, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
     {L2_IM, L2_FILL_LIVE, GO(L2_WS, tc_act_fill_line, act_await_leases, act_block_bank), NULL},
+    {L2_WS, L2_GETS_OLD, HOLD_LINE, "reads wait too"},
     {L2_WS, L2_TIME_STORE, GO(L2_E, act_unblock_bank, writer_act_write, act_send_ack), "the wait ends"},
     {L2_WS, L2_TIME_ATOMIC, GO(L2_E, act_unblock_bank, writer_act_perform, act_send_old), NULL},
 };
 /* clang-format on */
 
-#define L2_CAUSES .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCS_GETS, L2_GETS), ON(TCS_GETX, L2_GETX), ON(TCS_ATOMIC, L2_ATOMIC)}, TC_L2_EXPIRY
+#define L2_CAUSES .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCS_GETX, L2_GETX), ON(TCS_ATOMIC, L2_ATOMIC)}, TC_L2_EXPIRY
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), L2_CAUSES};
 static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify),
                                  L2_CAUSES};
@@ -400,24 +419,24 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     GPC_MESSAGES_OF(TCS),
     .message = tc_message_described,
     .networks = TC_NETWORKS,
-    .options =
-        {[OPTION_LIFETIME] = {.name = "lifetime",
-                              .standard = 800,
-                              .smallest = 1,
-                              .largest = 65535,
-                              .text = "lease lifetime in core cycles",
-                              .small = {true, 2},
-                              .fuzz_least = 1,
-                              .fuzz_most = 8000},
-         [OPTION_STALL] = {.name = "stall",
-                           .standard = STALL_LINE,
-                           .smallest = STALL_LINE,
-                           .largest = STALL_BANK,
-                           .choices = "line bank",
-                           .text = "requests that stall behind a waiting store: those to its line, or all of its bank",
-                           .fuzz_least = STALL_LINE,
-                           .fuzz_most = STALL_BANK},
-         [OPTION_BYTES] = PUBLIC_BYTES_OPTION},
+    .options = {[OPTION_LIFETIME] = {.name = "lifetime",
+                                     .standard = 800,
+                                     .smallest = 1,
+                                     .largest = 65535,
+                                     .text = "lease lifetime in core cycles",
+                                     .small = {true, 2},
+                                     .fuzz_least = 1,
+                                     .fuzz_most = 8000},
+                [OPTION_STALL] = {.name = "stall",
+                                  .standard = STALL_LINE,
+                                  .smallest = STALL_LINE,
+                                  .largest = STALL_BANK,
+                                  .choices = "line bank",
+                                  .text = "requests that stall behind a waiting store: to its line (not reads under "
+                                          "its lease), or all of its bank",
+                                  .fuzz_least = STALL_LINE,
+                                  .fuzz_most = STALL_BANK},
+                [OPTION_BYTES] = PUBLIC_BYTES_OPTION},
     .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes),
     .check = check_options,
     .keeps_time = true,
