@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh import Buffer, global_id, i16, i32, kernel, u8
+from gpucoh import Buffer, global_id, i16, i32, kernel, load, store, u8
 from registered import ALL, VARIATIONS
 
 WORDS, BLOCKS, THREADS, STEPS = 96, 4, 64, 24
@@ -28,35 +28,38 @@ class Alias(gpucoh.Array):
         pass
 
 
-@kernel
-def run_scripts(
-    b: Buffer[u8],
-    h: Buffer[i16],
-    w: Buffer[i32],
-    scripts: Buffer[i32],
-    sums: Buffer[i32],
-    steps: i32,
-):
-    at = global_id() * 3 * steps
-    total = 0
-    for _ in range(steps):
-        kind = scripts[at]
-        i = scripts[at + 1]
-        value = scripts[at + 2]
-        at += 3
-        if kind == STORE8:
-            b[i] = value
-        elif kind == LOAD8:
-            total = total * 31 + b[i]
-        elif kind == STORE16:
-            h[i] = value
-        elif kind == LOAD16:
-            total = total * 31 + h[i]
-        elif kind == STORE32:
-            w[i] = value
-        else:
-            total = total * 31 + w[i]
-    sums[global_id()] = total
+def script_kernel(order, scope):
+    @kernel
+    def run_scripts(
+        b: Buffer[u8],
+        h: Buffer[i16],
+        w: Buffer[i32],
+        scripts: Buffer[i32],
+        sums: Buffer[i32],
+        steps: i32,
+    ):
+        at = global_id() * 3 * steps
+        total = 0
+        for _ in range(steps):
+            kind = scripts[at]
+            i = scripts[at + 1]
+            value = scripts[at + 2]
+            at += 3
+            if kind == STORE8:
+                store(b, i, value, order, scope)
+            elif kind == LOAD8:
+                total = total * 31 + load(b, i, order, scope)
+            elif kind == STORE16:
+                store(h, i, value, order, scope)
+            elif kind == LOAD16:
+                total = total * 31 + load(h, i, order, scope)
+            elif kind == STORE32:
+                store(w, i, value, order, scope)
+            else:
+                total = total * 31 + load(w, i, order, scope)
+        sums[global_id()] = total
+
+    return run_scripts
 
 
 @functools.cache
@@ -90,14 +93,14 @@ def scripts(seed):
     return operations.ravel(), before, memory, sums.astype(np.uint32).view(np.int32)
 
 
-def run(protocol, seed, machine="fermi"):
+def run(protocol, seed, machine="fermi", order="weak", scope="gpu"):
     operations, before, after, expected = scripts(seed)
     gpu = gpucoh.GPU(machine=machine, protocol=protocol, check=True)
     b = gpu.array(before)
     views = (b, Alias(b, np.int16), Alias(b, np.int32))
     sums = gpu.zeros(BLOCKS * THREADS, np.int32)
     gpu.launch(
-        run_scripts,
+        script_kernel(order, scope),
         grid=BLOCKS,
         block=THREADS,
         args=(*views, gpu.array(operations), sums, STEPS),
@@ -110,6 +113,14 @@ def run(protocol, seed, machine="fermi"):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_byte_is_lost_and_every_thread_reads_its_own(protocol, seed):
     run(protocol, seed)
+
+
+@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize(
+    ("order", "scope"), [("relaxed", "gpu"), ("relaxed", "cu"), ("weak", "cta")]
+)
+def test_nor_with_other_orders_and_scopes(protocol, order, scope):
+    run(protocol, 5, order=order, scope=scope)
 
 
 @pytest.mark.parametrize("protocol", VARIATIONS)

@@ -44,6 +44,8 @@ gpc_narrow_finish_store(const gpc_cores_t *self, gpc_msg_t *msg)
     const gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, msg->lanes);
     for (uint32_t n = 0; n < list->count; n++) {
         if (list->replacement[n] != UINT32_MAX) {
+            /* other cores may store to other bytes: an L1 must not merge alone, whatever the scope of this byte */
+            msg->scope = msg->scope < GPC_SCOPE_GPU ? GPC_SCOPE_GPU : msg->scope;
             return;
         }
     }
