@@ -156,7 +156,8 @@ class PlainArray:
     def __init__(self, data: np.ndarray, shape: tuple[int, ...] | None = None) -> None:
         self.data, self.extents = data.reshape(-1), shape or data.shape
         self.shape = tuple(Num("i", extent) for extent in self.extents)
-        self.kind = {"i": "i", "u": "u", "f": "f"}[data.dtype.kind]
+        self.narrow = data.itemsize < 4
+        self.kind = "i" if self.narrow else {"i": "i", "u": "u", "f": "f"}[data.dtype.kind]
 
     def flat(self, index: Any) -> int:
         items = index if isinstance(index, tuple) else (index,)
@@ -172,7 +173,10 @@ class PlainArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raw = value.value if isinstance(value, Num) else to(self.kind, value).value
-        if isinstance(value, Num) and value.kind != self.kind:
+        if self.narrow:
+            assert not isinstance(value, Num) or value.kind != "f"
+            raw = np.array(raw & 0xFFFFFFFF, np.uint32).astype(self.data.dtype)
+        elif isinstance(value, Num) and value.kind != self.kind:
             assert self.kind == "f"
             raw = F32(raw)
         self.data[self.flat(index)] = raw
@@ -220,6 +224,10 @@ def make_namespace(current: SimpleNamespace) -> dict[str, Any]:
         t = current.thread
         return Num("i", t.block.index[axis] * t.dim[axis] + t.thread[axis])
 
+    def store_words(buf: PlainArray, index: Num, values: Any) -> None:
+        for k, value in enumerate(values):
+            buf[index + k] = value
+
     def unary(function):
         return lambda x: Num("f", function(to("f", x).value))
 
@@ -231,6 +239,9 @@ def make_namespace(current: SimpleNamespace) -> dict[str, Any]:
         "global_id": global_id, "shared": shared, "local": local, "atomic_add": atomic_add,
         "load": lambda buf, index, order="", scope="": buf[index],
         "store": lambda buf, index, value, order="", scope="": buf.__setitem__(index, value),
+        "load2": lambda buf, index: (buf[index], buf[index + 1]),
+        "store2": lambda buf, index, *values: store_words(buf, index, values),
+        "store4": lambda buf, index, *values: store_words(buf, index, values),
         "min": extreme(True), "max": extreme(False), "abs": abs, "sqrt": unary(np.sqrt), "floor": unary(np.floor),
         "len": lambda array: array.shape[0],
         "popcount": lambda x: Num("i", bits(x).count("1")), "clz": lambda x: Num("i", 32 - len(bits(x))),
@@ -322,6 +333,6 @@ def kernel_from_source(
         n: getattr(intrinsics, n) for n in intrinsics.__all__ if n not in ("any", "all")
     }
     space |= {"kernel": lang.kernel, "device": lang.device, "i32": lang.i32, "u32": lang.u32, "f32": lang.f32,
-              "Buffer": lang.Buffer} | (constants or {})  # fmt: skip
+              "u8": lang.u8, "i16": lang.i16, "Buffer": lang.Buffer} | (constants or {})  # fmt: skip
     exec(compile(text, filename, "exec"), space)
     return space[name]

@@ -77,7 +77,7 @@ class Generator:
             return f"i32({self.floating(d)})" if self.r.randrange(2) else f"i32({self.unsigned(d)})"
         if kind == 12:
             arrays = ["x[({0} & 3)]", "t[4 + ({0} & 3)]", "small[({0} & 3)]", "m[{0} & 3, {1} & 7]",
-                      "i32(v[1, {0} & 1, {1} & 3])"]  # fmt: skip
+                      "i32(v[1, {0} & 1, {1} & 3])", "e[i * 4 + ({0} & 3)]", "h[i * 2 + ({0} & 1)]"]  # fmt: skip
             return self.pick(arrays).format(e(d), e(d))
         if kind == 13:
             return f"clip({e(d)}, i32({self.pick([-5, 0, 3])}), {e(d)})"
@@ -143,7 +143,7 @@ class Generator:
         return lines
 
     def statement(self, depth: int, indent: str) -> list[str]:
-        kind = self.r.randrange(11 if depth > 0 else 6)
+        kind = self.r.randrange(12 if depth > 0 else 7)
         inner = indent + "    "
         if kind < 2:
             return [f"{indent}{self.pick(['a', 'b', 'c', 'u'])} = {self.integer(2)}",
@@ -165,14 +165,24 @@ class Generator:
                     f"{inner}{self.pick(['break', 'continue'])}",
                 ]
             return [f"{indent}atomic_add(z, {self.integer(1)} & 3, {self.integer(1)})"]
-        if kind in (6, 7):
+        if kind == 6:
+            value = self.pick([self.integer, self.unsigned])(1)
+            words = [self.integer(1) for _ in range(4)]
+            return [indent + self.pick([
+                f"e[i * 4 + ({self.integer(1)} & 3)] = {value}",
+                f"h[i * 2 + ({self.integer(1)} & 1)] = {value}",
+                f"store4(q, i * 4, {', '.join(words)})",
+                f"store2(q, i * 4 + ({words[0]} & 2), {words[1]}, {words[2]})",
+                f"a, b = load2(q, i * 4 + ({words[0]} & 2))",
+            ])]  # fmt: skip
+        if kind in (7, 8):
             lines = [f"{indent}if {self.boolean(2)}:", *self.block(depth - 1, inner)]
             if self.r.randrange(3) == 0:
                 lines += [f"{indent}elif {self.boolean(1)}:", *self.block(depth - 1, inner)]
             if self.r.randrange(2):
                 lines += [f"{indent}else:", *self.block(depth - 1, inner)]
             return lines
-        if kind in (8, 9):
+        if kind in (9, 10):
             return self.for_loop(depth, indent, inner)
         return self.while_loop(depth, indent, inner)
 
@@ -210,7 +220,8 @@ class Generator:
         lines = [
             "@kernel",
             "def k(x: Buffer[i32], y: Buffer[f32], z: Buffer[i32], out: Buffer[i32], fout: Buffer[f32],",
-            "      m: Buffer[i32, 2], v: Buffer[f32, 3], n: i32, w: f32):",
+            "      m: Buffer[i32, 2], v: Buffer[f32, 3], e: Buffer[u8], h: Buffer[i16], q: Buffer[i32],",
+            "      n: i32, w: f32):",
             "    i = global_id()",
             "    tid = thread_id()",
             "    a = x[i & 31]",
@@ -241,7 +252,7 @@ class Generator:
         return HELPERS + "\n\n" + "\n".join(lines) + "\n"
 
 
-ARRAYS = 7  # among the arguments, the first ones
+ARRAYS = 10  # among the arguments, the first ones
 
 
 def arguments(seed: int, threads: int) -> list:
@@ -250,7 +261,9 @@ def arguments(seed: int, threads: int) -> list:
         r.integers(-(2**31), 2**31, 32, dtype=np.int64).astype(np.int32) >> r.integers(0, 31, 32).astype(np.int32),
         (r.standard_normal(16) * 10).astype(np.float32),
         np.zeros(4, np.int32), np.zeros(threads * 4, np.int32), np.zeros(threads * 2, np.float32),
-        r.integers(-9, 9, (4, 9), dtype=np.int32), (r.standard_normal((2, 2, 5)) * 10).astype(np.float32), 3, 2.5,
+        r.integers(-9, 9, (4, 9), dtype=np.int32), (r.standard_normal((2, 2, 5)) * 10).astype(np.float32),
+        r.integers(0, 256, threads * 4, np.uint8), r.integers(-(2**15), 2**15, threads * 2, np.int16),
+        r.integers(-9, 9, threads * 4, np.int32), 3, 2.5,
     ]  # fmt: skip
 
 
