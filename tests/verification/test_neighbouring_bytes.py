@@ -11,7 +11,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, global_id, i16, i32, kernel, load, store, u8
-from registered import ALL, VARIATIONS
+from registered import ALL, VARIATIONS, WITH_L1
 
 WORDS, BLOCKS, THREADS, STEPS = 96, 4, 64, 24
 STORE8, LOAD8, STORE16, LOAD16, STORE32, LOAD32 = range(6)
@@ -128,6 +128,6 @@ def test_nor_with_other_options(protocol):
     run(protocol, 3)
 
 
-@pytest.mark.parametrize("protocol", ["mesi", "gpu-vi", "tc-weak", "gpu-hrf", "denovo-hrf"])
+@pytest.mark.parametrize("protocol", WITH_L1)
 def test_nor_when_caches_evict(protocol):
     run(protocol, 4, gpucoh.machine("fermi").replace(l1_kib=1, l1_ways=2))
