@@ -163,7 +163,7 @@ def test_memory_is_released_once():
         {"grid": 1},
         {"grid": (1, 1, -1)},
         {"block": (2**32, 1, 1)},
-        {"placement": 3},
+        {"placement": 4},
         {"kernel": None},
     ],
 )
