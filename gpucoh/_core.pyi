@@ -45,6 +45,7 @@ def explore(
     tight: bool = False,
     allowed: Sequence[tuple[int, ...]] | None = None,
     unwatched: bool = False,
+    fields: dict[str, int] = ...,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``.
 

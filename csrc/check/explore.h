@@ -50,7 +50,10 @@ typedef struct {
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
     uint64_t max_states;
-    uint32_t timestamp_bits; /* of the explorer's machine; 0: no rollover in any exploration */
+    uint32_t
+        timestamp_bits; /* of the explorer's machine; 0: no rollover in any exploration, unless `fields` has them */
+    const gpc_option_value_t *fields; /* of the machine, that differ from the explorer's */
+    uint32_t num_fields;
     /* Outcomes that the memory model allows, rows as in `outcomes`; others are violations. NULL: all are allowed. */
     const uint32_t *allowed;
     uint32_t num_allowed, allowed_width;

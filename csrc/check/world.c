@@ -6,40 +6,7 @@
 
 #include "controller/describe.h"
 
-/* ---- the machine ------------------------------------------------------------------------------------------------- */
-
-/* Caches have room for every line, and evictions are moves; tight caches have room for one line and one MSHR entry. */
-static void
-make_machine(gpc_world_t *self)
-{
-    const gpc_explore_t *what = self->what;
-    uint32_t lines = self->lines, held = what->tight ? 1 : lines;
-    uint32_t banks = what->tight || self->protocol->one_bank ? 1 : lines;
-
-    self->machine = (gpc_machine_t){.cores = what->cores,
-                                    .warps_per_core = GPC_WORLD_MAX_THREADS,
-                                    .lanes_per_warp = 32,
-                                    .blocks_per_core = 1,
-                                    .requests_per_core = 64,
-                                    .l1_bytes = held * GPC_WORLD_LINE_BYTES,
-                                    .l1_ways = held,
-                                    .l1_mshrs = what->tight ? 1 : lines + 1,
-                                    .l1_latency = 1,
-                                    .line_bytes = GPC_WORLD_LINE_BYTES,
-                                    .partitions = banks,
-                                    .interleave_bytes = GPC_WORLD_LINE_BYTES,
-                                    .l2_bytes = held * GPC_WORLD_LINE_BYTES,
-                                    .l2_ways = held,
-                                    .l2_mshrs = what->tight ? 1 : lines + 1,
-                                    .memory_units = 1,
-                                    .l3_bytes = held * GPC_WORLD_LINE_BYTES,
-                                    .l3_ways = held,
-                                    .l3_mshrs = what->tight ? 1 : lines + 1,
-                                    .global_units = 1,
-                                    .host_units = 1,
-                                    .flit_bytes = 32,
-                                    .timestamp_bits = what->timestamp_bits ? what->timestamp_bits : 32};
-}
+/* ---- controllers ------------------------------------------------------------------------------------------------- */
 
 static bool
 program_fences(const gpc_explore_t *what)
@@ -251,8 +218,10 @@ choose_protocol(gpc_world_t *self)
     while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
         self->num_networks++;
     }
-    make_machine(self);
-    int status = what->timestamp_bits ? gpc_protocol_check_time(self->protocol, &self->failure) : GPC_OK;
+    int status = gpc_world_make_machine(self);
+    if (status == GPC_OK && self->timestamp_bits) {
+        status = gpc_protocol_check_time(self->protocol, &self->failure);
+    }
     status = status ? status : gpc_protocol_check_join(self->protocol, &self->failure);
     if (status == GPC_OK) {
         status = gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,

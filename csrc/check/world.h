@@ -80,6 +80,7 @@ typedef struct {
 typedef struct {
     const gpc_explore_t *what; /* borrowed */
     gpc_machine_t machine;
+    uint32_t timestamp_bits; /* 0: no rollover */
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
@@ -146,6 +147,8 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 
 /* ---- internals --------------------------------------------------------------------------------------------------- */
 
+/* world_machine.c: 0 or GPC_ERROR_MACHINE. */
+GPC_MUST_CHECK int gpc_world_make_machine(gpc_world_t *self);
 extern const gpc_ports_t gpc_world_ports;
 /* Tracks accepted stores from now on until they are performed. */
 GPC_MUST_CHECK int gpc_world_watch_stores(gpc_world_t *self);

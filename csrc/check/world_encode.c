@@ -271,8 +271,8 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
         }
     }
     gpc_encode_u64(out, self->state->evictions);
-    if (self->what->timestamp_bits) { /* the distance to the next rollover */
-        gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->what->timestamp_bits) - 1));
+    if (self->timestamp_bits) { /* the distance to the next rollover */
+        gpc_encode_u64(out, self->state->now & ((UINT64_C(1) << self->timestamp_bits) - 1));
     }
     encode_channels(self, symmetry, out);
     encode_unordered(self, &self->state->answers, out);

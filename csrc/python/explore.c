@@ -194,21 +194,21 @@ PyObject *
 gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
-        "protocol",  "rule",       "options", "cores", "variables", "threads",   "warm",
-        "evictions", "max_states", "packed",  "tight", "allowed",   "unwatched", NULL,
+        "protocol",   "rule",   "options", "cores",   "variables", "threads", "warm", "evictions",
+        "max_states", "packed", "tight",   "allowed", "unwatched", "fields",  NULL,
     };
     const gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
-        *allowed_object = Py_None, *result = NULL;
-    gpc_options_argument_t options = {0};
+        *allowed_object = Py_None, *fields_object = NULL, *result = NULL;
+    gpc_options_argument_t options = {0}, fields = {0};
     gpc_explore_thread_t *threads = NULL;
     gpc_explore_t what = {0};
     uint32_t *allowed = NULL;
     int packed = 0, tight = 0, unwatched = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOp:explore", (char **) (uintptr_t) names, &protocol,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOpO:explore", (char **) (uintptr_t) names, &protocol,
                                      &rule, &options_object, &cores, &variables, &threads_object, &warm, &evictions,
-                                     &max_states, &packed, &tight, &allowed_object, &unwatched)) {
+                                     &max_states, &packed, &tight, &allowed_object, &unwatched, &fields_object)) {
         return NULL;
     }
     if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
@@ -220,10 +220,16 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
         gpc_get_options(state, options_object, &options) != 0) {
         return NULL;
     }
+    if (fields_object != NULL && gpc_get_options(state, fields_object, &fields) != 0) {
+        gpc_options_argument_free(&options);
+        return NULL;
+    }
     threads = get_threads(state, threads_object, &what.num_threads);
     if (threads != NULL && get_allowed(state, allowed_object, &what, &allowed) == 0) {
         what.options = options.values;
         what.num_options = options.count;
+        what.fields = fields.values;
+        what.num_fields = fields.count;
         what.threads = threads;
         what.packed = packed != 0;
         what.tight = tight != 0;
@@ -234,5 +240,6 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
     PyMem_Free(allowed);
     free_threads(threads, threads == NULL ? 0 : (Py_ssize_t) what.num_threads);
     gpc_options_argument_free(&options);
+    gpc_options_argument_free(&fields);
     return result;
 }

@@ -13,7 +13,14 @@ from rich.text import Text
 from tqdm import tqdm
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.cli.options import BAD_INPUT, WRONG, JsonOption, print_json, stdout_console
+from gpucoh.cli.options import (
+    BAD_INPUT,
+    WRONG,
+    JsonOption,
+    pairs,
+    print_json,
+    stdout_console,
+)
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
@@ -143,6 +150,15 @@ def register(app: typer.Typer) -> None:
             int,
             typer.Option("--states", help="Largest number of states; the result is then bounded."),
         ] = 2_000_000,
+        changes: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--set",
+                metavar="KEY=VALUE",
+                help="Set a field of the explorer's machine (timestamp_bits=4); not those that the programs and "
+                "their settings determine: cores, lines, sizes of caches.",
+            ),
+        ] = None,
         as_json: JsonOption = False,
     ) -> None:
         """Explore every interleaving of small programs on a small machine, with the tables that the simulator runs.
@@ -174,6 +190,8 @@ def register(app: typer.Typer) -> None:
           gpucoh verify -p tc-weak IRIW+F mine.litmus
 
           gpucoh verify -p rcc-sc all
+
+          gpucoh verify -p tc-weak --set timestamp_bits=4
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         if not names:
@@ -191,6 +209,7 @@ def register(app: typer.Typer) -> None:
                     evictions=evictions,
                     max_states=states,
                     tests=given,
+                    set=pairs("--set", changes),
                     progress=progress,
                 )
             found.append(result)

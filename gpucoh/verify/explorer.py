@@ -21,6 +21,8 @@ from gpucoh.device.protocols import Protocol
 from gpucoh.litmus.models import RACE_FREE
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
+from gpucoh.machines import machine
+from gpucoh.machines.fields import core_name
 from gpucoh.verify.diagrams import draw
 from gpucoh.verify.library import (
     DEPENDENT,
@@ -50,6 +52,7 @@ def explore(
     max_states: int = PROGRAM_STATES,
     allowed: Sequence[tuple[int, ...]] | None = None,
     invariants: bool = True,
+    fields: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Explore every interleaving of one program.
 
@@ -68,6 +71,8 @@ def explore(
         Allowed outcomes; any other one is a violation.
     invariants : bool
         Whether to check the protocol's own invariants after every step.
+    fields : dict, optional
+        Fields of the explorer's machine, by the core's names, that differ from its own.
 
     Returns
     -------
@@ -117,6 +122,7 @@ def explore(
         program.tight,
         allowed,
         not invariants,
+        dict(fields or {}),
     )
     result: dict[str, Any] = json.loads(text)
     return result
@@ -217,6 +223,12 @@ def small_choice(protocol: str) -> Choice:
     return replace(choice, options={**small, **choice.options})
 
 
+def _fields(changes: Mapping[str, Any]) -> dict[str, int]:
+    """Changes of machine fields, by the core's names, as numbers."""
+    core = machine().replace(**changes).to_core()
+    return {core_name(name): core[core_name(name)] for name in changes}
+
+
 def _violation(choice: Choice, program: Program, found: dict[str, Any], values: str) -> Violation:
     what = found["what"] + (values if found["kind"] == "outcome" else "")
     return Violation(
@@ -252,6 +264,8 @@ class _Verifier:
         The given litmus tests and their results.
     max_states : int
         Largest number of states in all programs; beyond it the result is bounded.
+    fields : dict
+        Fields of the explorer's machine that differ from its own.
     """
 
     def __init__(
@@ -260,9 +274,10 @@ class _Verifier:
         result: Verification,
         tests: Sequence[tuple[Exploration, Explored]],
         max_states: int,
+        fields: Mapping[str, int],
     ) -> None:
         self.choice, self.result, self.tests = choice, result, tests
-        self.max_states = max_states
+        self.max_states, self.fields = max_states, fields
 
     def run(self, program: Program, evictions: int, program_states: int, invariants: bool) -> None:
         """Explore one program and note its results."""
@@ -280,6 +295,7 @@ class _Verifier:
             max_states=min(program_states, left),
             allowed=allowed,
             invariants=invariants,
+            fields=self.fields,
         )
         result.explored += 1
         result.states += found["states"]
@@ -359,6 +375,7 @@ def verify(
     program_states: int = PROGRAM_STATES,
     invariants: bool = True,
     tests: Sequence[Test] | None = None,
+    set: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Verification:
@@ -381,6 +398,9 @@ def verify(
         Whether to check the protocol's own invariants after every step.
     tests : sequence of Test, optional
         Litmus tests to explore, in place of the shapes and programs of the bound.
+    set : dict, optional
+        Fields of the explorer's machine, as in :func:`gpucoh.run`: ``{"timestamp_bits": 4}``. The programs and their
+        settings determine numbers of cores and lines, and the sizes of caches.
     progress : callable, optional
         Called with the number of explored programs and of all programs.
     stop : threading.Event, optional
@@ -408,7 +428,7 @@ def verify(
         bodies = [_under(item.program, rule) for item, _ in given]
         programs = _in_settings([bodies], choice.protocol.has_l1)
     result.programs = len(programs)
-    verifier = _Verifier(choice, result, given, max_states)
+    verifier = _Verifier(choice, result, given, max_states, _fields(set or {}))
     for program in programs:
         if result.states >= max_states:
             verifier.no_states_left(program)

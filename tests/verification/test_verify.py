@@ -299,3 +299,37 @@ def test_stores_to_parts_of_a_word_keep_the_others(protocol):
         found = explore(small_choice(protocol), program, allowed=allowed_outcomes(program, "SC"))
         assert found["complete"], text
         assert not found["violations"], text
+
+
+# ---- machine fields
+
+
+def test_a_field_of_the_machine_is_set_and_timestamps_begin_again():
+    program, choice = parse("st x 1; st x 2 | ld x; ld x"), small_choice("tc-strong")
+    plain = explore(choice, program)["states"]
+    assert explore(choice, program, fields={"l1_latency": 7})["states"] == plain
+    found = explore(choice, program, fields={"timestamp_bits": 4})
+    assert found["complete"]
+    assert found["states"] > 4 * plain
+    assert (
+        run_cli(
+            "-p", "tc-strong", "--lines", "1", "--set", "timestamp_bits=4", "--states", "9"
+        ).returncode
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("cores=3", "cores: the explorer determines it"),
+        ("l1_kib=1", "l1_bytes: the explorer determines it"),
+        ("timestamp_bits=3", "timestamp_bits = 3 is out of range: 4 to 48 bits"),
+        ("speed=3", "unknown field 'speed'"),
+    ],
+)
+def test_a_field_that_cannot_be_set_is_one_line(field, message):
+    done = run_cli("-p", "tc-strong", "--set", field)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
