@@ -75,15 +75,20 @@ gpc_logical_launched(gpc_logical_t *self)
 }
 
 void
-gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t now)
 {
     gpc_logical_core_t *clock = &self->cores[core];
     gpc_logical_warp_t *state = warp_at(self, core, warp);
     bool joins = access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
-
     /* the release part of a barrier is one fence, told when its warps leave */
-    if (joins || access->kind == GPC_ACCESS_EXIT ||
-        (access->kind != GPC_ACCESS_BARRIER && access->order >= GPC_ORDER_RELEASE)) {
+    bool releases = joins || access->kind == GPC_ACCESS_EXIT ||
+                    (access->kind != GPC_ACCESS_BARRIER && access->order >= GPC_ORDER_RELEASE);
+
+    if (releases || state->acquires || !self->watched->two_views) {
+        state->least = state->seen;
+        state->since = now;
+    }
+    if (releases) {
         clock->writes = later(clock->writes, clock->reads);
     }
     if (joins) {
@@ -94,6 +99,20 @@ gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc
     }
     state->acquires = access->kind < GPC_ACCESS_FENCE &&
                       (access->order == GPC_ORDER_ACQUIRE || access->order == GPC_ORDER_ACQ_REL || joins);
+}
+
+void
+gpc_logical_began(gpc_logical_t *self, uint32_t core, uint32_t warp)
+{
+    *warp_at(self, core, warp) = (gpc_logical_warp_t){0};
+}
+
+/* The warp has read or written a version. */
+static void
+note_seen(const gpc_logical_t *self, const gpc_msg_t *request, uint64_t version)
+{
+    gpc_logical_warp_t *state = warp_at(self, request->source, request->warp);
+    state->seen = later(state->seen, version);
 }
 
 static int
@@ -115,6 +134,7 @@ gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t 
     gpc_logical_core_t *clock = &self->cores[l1->index];
     uint64_t version = self->versions[request->request];
 
+    note_seen(self, request, version);
     clock->writes = later(clock->writes, version);
     if (self->watched->two_views && request->type == GPC_MSG_STORE) {
         return GPC_OK;
@@ -126,6 +146,7 @@ gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t 
 int
 gpc_logical_loaded(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint64_t version)
 {
+    note_seen(self, load, version);
     self->cores[l1->index].reads = later(self->cores[l1->index].reads, version);
     if (!self->watched->two_views) {
         self->cores[l1->index].writes = self->cores[l1->index].reads;
@@ -160,9 +181,11 @@ gpc_logical_bank(gpc_logical_t *self, gpc_controller_t *bank, gpc_address_t line
 }
 
 int
-gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg_t *write, uint64_t version)
+gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t issued,
+                      uint64_t version)
 {
     gpc_logical_line_t *known = line_at(self, unit, write->line);
+    const gpc_logical_warp_t *writer = warp_at(self, write->source, write->warp);
 
     if (!known) {
         return GPC_ERROR_MEMORY;
@@ -176,6 +199,11 @@ gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg
         return gpc_violated(unit, write->line, "versions of a line do not decrease",
                             "core %u writes at time %" PRIu64 ", after a write at %" PRIu64, write->source, version,
                             known->version);
+    }
+    if (issued >= writer->since && version < writer->least) {
+        return gpc_violated(unit, write->line, "a write behind a release follows what its warp has seen",
+                            "core %u warp %u writes at time %" PRIu64 ", and has seen version %" PRIu64, write->source,
+                            write->warp, version, writer->least);
     }
     known->version = version;
     self->versions[write->request] = version;

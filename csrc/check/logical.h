@@ -18,7 +18,11 @@ typedef struct {
 
 typedef struct {
     uint64_t floor; /* no later access of the warp may be earlier */
-    bool acquires;  /* its last access was an acquire */
+    uint64_t seen;  /* the latest version that the warp has read or written */
+    uint64_t
+        least; /* of the versions of writes that the warp has issued since `since`: what it had seen at its last release or acquire */
+    gpc_cycle_t since;
+    bool acquires; /* its last access was an acquire */
 } gpc_logical_warp_t;
 
 typedef struct {
@@ -38,12 +42,16 @@ void gpc_logical_forget(gpc_logical_t *self);
 /* A launch begins: it is ordered after everything before it. */
 void gpc_logical_launched(gpc_logical_t *self);
 /* order.c has permitted the warp's access, fence or exit. */
-void gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
+void gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access,
+                         gpc_cycle_t now);
+/* A block begins on the warp: it has seen nothing. */
+void gpc_logical_began(gpc_logical_t *self, uint32_t core, uint32_t warp);
 /* A step of the line's bank: it remembers every lease. */
 GPC_MUST_CHECK int gpc_logical_bank(gpc_logical_t *self, gpc_controller_t *bank, gpc_address_t line);
-/* A write is performed at the version: later than every lease, no earlier than the line's last one. */
+/* A write of a request that issued in that cycle is performed at the version: later than every lease, no earlier than the line's last
+ * one, nor than what its warp had seen before a release or acquire. */
 GPC_MUST_CHECK int gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
-                                         uint64_t version);
+                                         gpc_cycle_t issued, uint64_t version);
 /* The core's store or atomic completes: its clock has reached the version. */
 GPC_MUST_CHECK int gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *request);
 /* A load has read a value that was written at the version: its core's clock has reached it. */

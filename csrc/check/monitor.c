@@ -227,6 +227,9 @@ block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t wa
 {
     for (uint32_t i = 0; i < warps; i++) {
         *gpc_monitor_warp(self, core, first_warp + i) = (gpc_monitored_warp_t){.life = ++self->lives};
+        if (gpc_monitor_is_logical(self)) {
+            gpc_logical_began(&self->logical, core, first_warp + i);
+        }
     }
 }
 
@@ -240,7 +243,7 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
     if (gpc_monitor_is_logical(self)) {
-        gpc_logical_ordered(&self->logical, core, warp, access);
+        gpc_logical_ordered(&self->logical, core, warp, access, gpc_monitor_now(l1));
     }
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
         return GPC_OK; /* elsewhere a write is visible when it is performed */

@@ -232,7 +232,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     self->counts.writes++;
     int status = note_performed(self, unit, write);
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
-        status = gpc_logical_performed(&self->logical, unit, write, until);
+        status = gpc_logical_performed(&self->logical, unit, write, request->issued, until);
     }
     if (status == GPC_OK) {
         status = check_others(self, unit, write, write->source, until);

@@ -209,3 +209,48 @@ def test_races_are_not_looked_for_without_a_model(protocol):
 def test_check_must_be_known(check):
     with pytest.raises(gpucoh.ConfigError, match=r"check = .* is not True, False"):
         gpucoh.GPU(check=check)
+
+
+# ---- a write behind a release or an acquire
+
+
+def chain(mutant, read, write):
+    """A block writes over a line with a lease; another one reads the word, and writes a line without."""
+    gpucoh = mutant
+
+    @gpucoh.kernel
+    def hand_on(data: gpucoh.Buffer[gpucoh.i32], flag: gpucoh.Buffer[gpucoh.i32]):
+        if gpucoh.thread_id() == 0:
+            if gpucoh.block_id() == 0:
+                gpucoh.store(data, 0, 1 + gpucoh.load(data, 0, order="relaxed"), order="relaxed")
+            else:
+                while gpucoh.load(data, 0, order=read) == 0:
+                    pass
+                gpucoh.store(flag, 0, 1, order=write)
+
+    return hand_on
+
+
+@pytest.mark.parametrize(
+    ("bug", "read", "write"),
+    [
+        ("acquire-forgets-reads", "acquire", "relaxed"),
+        ("release-forgets-reads", "relaxed", "release"),
+        ("", "acquire", "relaxed"),
+        ("", "relaxed", "release"),
+    ],
+)
+def test_a_write_behind_a_release_or_acquire_is_no_older_than_what_its_warp_has_seen(
+    mutant_gpucoh, bug, read, write
+):
+    gpu = mutant_gpucoh.GPU(protocol=f"rcc-wo!{bug}".rstrip("!"), check="protocol")
+    arrays = [gpu.zeros(32, np.int32) for _ in range(2)]
+    kernel = chain(mutant_gpucoh, read, write)
+    if not bug:
+        gpu.launch(kernel, grid=2, block=32, args=arrays)
+        assert gpu.stats().check.writes == 2
+        return
+    with pytest.raises(
+        mutant_gpucoh.ProtocolError, match="a write behind a release follows what its warp has seen"
+    ):
+        gpu.launch(kernel, grid=2, block=32, args=arrays)
