@@ -15,18 +15,18 @@ gpc_logical_init(gpc_logical_t *self, const gpc_watched_t *watched, const gpc_ma
     *self = (gpc_logical_t){.watched = watched,
                             .num_cores = machine->cores,
                             .warps_per_core = machine->warps_per_core,
-                            .cores = calloc(machine->cores, sizeof(*self->cores)),
+                            .clocks = calloc(warps, sizeof(*self->clocks)),
                             .warps = calloc(warps, sizeof(*self->warps)),
                             .versions = calloc(messages, sizeof(*self->versions))};
     gpc_pages_init(&self->lines, PAGE_LINES * sizeof(gpc_logical_line_t));
-    return self->cores && self->warps && self->versions ? 0 : GPC_ERROR_MEMORY;
+    return self->clocks && self->warps && self->versions ? 0 : GPC_ERROR_MEMORY;
 }
 
 void
 gpc_logical_free(gpc_logical_t *self)
 {
     gpc_pages_free(&self->lines);
-    free(self->cores);
+    free(self->clocks);
     free(self->warps);
     free(self->versions);
     *self = (gpc_logical_t){0};
@@ -36,8 +36,10 @@ void
 gpc_logical_forget(gpc_logical_t *self)
 {
     gpc_pages_free(&self->lines);
-    memset(self->cores, 0, self->num_cores * sizeof(*self->cores));
-    memset(self->warps, 0, (size_t) self->num_cores * self->warps_per_core * sizeof(*self->warps));
+    size_t warps = (size_t) self->num_cores * self->warps_per_core;
+    memset(self->clocks, 0, warps * sizeof(*self->clocks));
+    memset(self->warps, 0, warps * sizeof(*self->warps));
+    self->begin = 0;
 }
 
 static uint64_t
@@ -60,24 +62,30 @@ warp_at(const gpc_logical_t *self, uint32_t core, uint32_t warp)
     return &self->warps[(size_t) core * self->warps_per_core + warp];
 }
 
-/* ---- cores ------------------------------------------------------------------------------------------------------- */
+static gpc_logical_clock_t *
+clock_at(const gpc_logical_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->clocks[(size_t) core * self->warps_per_core + (self->watched->warp_clock ? warp : 0)];
+}
+
+/* ---- clocks ------------------------------------------------------------------------------------------------------- */
 
 void
 gpc_logical_launched(gpc_logical_t *self)
 {
-    uint64_t latest = 0;
-    for (uint32_t core = 0; core < self->num_cores; core++) {
-        latest = later(latest, later(self->cores[core].reads, self->cores[core].writes));
+    size_t warps = (size_t) self->num_cores * self->warps_per_core;
+    for (size_t i = 0; i < warps; i++) {
+        self->begin = later(self->begin, later(self->clocks[i].reads, self->clocks[i].writes));
     }
-    for (uint32_t core = 0; core < self->num_cores; core++) {
-        self->cores[core] = (gpc_logical_core_t){latest, latest};
+    for (size_t i = 0; i < warps; i++) {
+        self->clocks[i] = (gpc_logical_clock_t){self->begin, self->begin};
     }
 }
 
 void
 gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t now)
 {
-    gpc_logical_core_t *clock = &self->cores[core];
+    gpc_logical_clock_t *clock = clock_at(self, core, warp);
     gpc_logical_warp_t *state = warp_at(self, core, warp);
     bool joins = access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
     /* the release part of a barrier is one fence, told when its warps leave */
@@ -105,6 +113,22 @@ void
 gpc_logical_began(gpc_logical_t *self, uint32_t core, uint32_t warp)
 {
     *warp_at(self, core, warp) = (gpc_logical_warp_t){0};
+    if (self->watched->warp_clock) {
+        *clock_at(self, core, warp) = (gpc_logical_clock_t){self->begin, self->begin};
+    }
+}
+
+void
+gpc_logical_met(gpc_logical_t *self, uint32_t core, uint64_t warps)
+{
+    gpc_logical_clock_t latest = {0};
+    for (uint64_t left = self->watched->warp_clock ? warps : 0; left; left &= left - 1) {
+        const gpc_logical_clock_t *one = clock_at(self, core, (uint32_t) __builtin_ctzll(left));
+        latest = (gpc_logical_clock_t){later(latest.reads, one->reads), later(latest.writes, one->writes)};
+    }
+    for (uint64_t left = self->watched->warp_clock ? warps : 0; left; left &= left - 1) {
+        *clock_at(self, core, (uint32_t) __builtin_ctzll(left)) = latest;
+    }
 }
 
 /* The warp has read or written a version. */
@@ -119,7 +143,7 @@ static int
 check_clock(const gpc_watched_t *watched, gpc_controller_t *l1, const gpc_msg_t *request, uint64_t version,
             const char *what)
 {
-    uint64_t now = watched->clock(l1);
+    uint64_t now = watched->warp_clock ? watched->warp_clock(l1, request->warp) : watched->clock(l1);
     if (now >= version) {
         return GPC_OK;
     }
@@ -131,7 +155,7 @@ check_clock(const gpc_watched_t *watched, gpc_controller_t *l1, const gpc_msg_t 
 int
 gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *request)
 {
-    gpc_logical_core_t *clock = &self->cores[l1->index];
+    gpc_logical_clock_t *clock = clock_at(self, l1->index, request->warp);
     uint64_t version = self->versions[request->request];
 
     note_seen(self, request, version);
@@ -146,10 +170,11 @@ gpc_logical_answered(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t 
 int
 gpc_logical_loaded(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uint64_t version)
 {
+    gpc_logical_clock_t *clock = clock_at(self, l1->index, load->warp);
     note_seen(self, load, version);
-    self->cores[l1->index].reads = later(self->cores[l1->index].reads, version);
+    clock->reads = later(clock->reads, version);
     if (!self->watched->two_views) {
-        self->cores[l1->index].writes = self->cores[l1->index].reads;
+        clock->writes = clock->reads;
     }
     return check_clock(self->watched, l1, load, version, "reads");
 }
@@ -157,7 +182,7 @@ gpc_logical_loaded(gpc_logical_t *self, gpc_controller_t *l1, const gpc_msg_t *l
 uint64_t
 gpc_logical_time_of(const gpc_logical_t *self, const gpc_msg_t *load, bool hit)
 {
-    return hit ? self->cores[load->source].reads : warp_at(self, load->source, load->warp)->floor;
+    return hit ? clock_at(self, load->source, load->warp)->reads : warp_at(self, load->source, load->warp)->floor;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */

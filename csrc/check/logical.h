@@ -12,9 +12,8 @@ typedef struct {
 } gpc_logical_line_t;
 
 typedef struct {
-    uint64_t reads,
-        writes; /* the versions that the core has read, or written; equal unless the protocol has two views */
-} gpc_logical_core_t;
+    uint64_t reads, writes; /* the versions read, or written; equal unless the protocol has two views */
+} gpc_logical_clock_t;
 
 typedef struct {
     uint64_t floor; /* no later access of the warp may be earlier */
@@ -29,9 +28,10 @@ typedef struct {
     const gpc_watched_t *watched; /* borrowed */
     uint32_t num_cores, warps_per_core;
     gpc_pages_t lines;
-    gpc_logical_core_t *cores; /* owned */
-    gpc_logical_warp_t *warps; /* owned */
-    uint64_t *versions;        /* owned; by the core's request: of its write, until it is answered */
+    gpc_logical_clock_t *clocks; /* owned; by warp, if every warp has a clock; else a core's is its first warp's */
+    uint64_t begin;              /* the latest time of all clocks when the launch began */
+    gpc_logical_warp_t *warps;   /* owned */
+    uint64_t *versions;          /* owned; by the core's request: of its write, until it is answered */
 } gpc_logical_t;
 
 GPC_MUST_CHECK int gpc_logical_init(gpc_logical_t *self, const gpc_watched_t *watched, const gpc_machine_t *machine,
@@ -44,8 +44,10 @@ void gpc_logical_launched(gpc_logical_t *self);
 /* order.c has permitted the warp's access, fence or exit. */
 void gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access,
                          gpc_cycle_t now);
-/* A block begins on the warp: it has seen nothing. */
+/* A block begins on the warp: it has seen nothing of this launch. */
 void gpc_logical_began(gpc_logical_t *self, uint32_t core, uint32_t warp);
+/* The warps have met at a barrier: what one has seen, all have. */
+void gpc_logical_met(gpc_logical_t *self, uint32_t core, uint64_t warps);
 /* A step of the line's bank: it remembers every lease. */
 GPC_MUST_CHECK int gpc_logical_bank(gpc_logical_t *self, gpc_controller_t *bank, gpc_address_t line);
 /* A write of a request that issued in that cycle is performed at the version: later than every lease, no earlier than the line's last

@@ -270,6 +270,9 @@ met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
     for (uint64_t left = warps; left; left &= left - 1) {
         gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible = visible;
     }
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_met(&self->logical, core, warps);
+    }
 }
 
 /* ---- the stream -------------------------------------------------------------------------------------------------- */

@@ -353,8 +353,13 @@ static int
 check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load)
 {
     gpc_index_t way = gpc_tags_find(&l1->arrays[0], load->line);
+    bool ended = gpc_monitor_expired(self, l1, way);
+
     self->counts.lease_hits++;
-    if (!gpc_monitor_expired(self, l1, way)) {
+    if (self->watched.warp_clock && way != GPC_NONE) {
+        ended = self->watched.lease(l1, way) < self->watched.warp_clock(l1, load->warp);
+    }
+    if (!ended) {
         return GPC_OK;
     }
     return gpc_violated(l1, load->line, "no hit on an expired copy",

@@ -285,6 +285,8 @@ typedef struct {
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
     /* LOGICAL: the core's clock, at which it reads copies; NULL: the declared one. */
     uint64_t (*clock)(const gpc_controller_t *l1);
+    /* LOGICAL, where every warp has a clock: the warp's; `clock` is then the earliest of the core. */
+    uint64_t (*warp_clock)(const gpc_controller_t *l1, uint16_t warp);
     bool two_views; /* LOGICAL: a core's reads and writes have clocks of their own, which fences join */
 } gpc_watched_t;
 

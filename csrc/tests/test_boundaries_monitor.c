@@ -1,6 +1,7 @@
 /* test_boundaries_monitor.c: do monitors check words with states of their own, steps of tables over the unit and over entries, and
  * stores that are accepted before they are performed? */
 #include "base/arena.h"
+#include "check/logical.h"
 #include "check/monitor.h"
 #include "tests/harness.h"
 
@@ -412,6 +413,43 @@ steps_of_units_and_entries_are_watched(void)
     end(&bench);
 }
 
+/* ---- logical clocks of warps ------------------------------------------------------------------------------------ */
+
+static uint64_t warps_clocks[2];
+
+static uint64_t
+clock_of_warp(const gpc_controller_t *l1, uint16_t warp)
+{
+    (void) l1;
+    return warps_clocks[warp];
+}
+
+static void
+a_warp_with_a_clock_of_its_own_is_compared_with_that(void)
+{
+    bench_t bench;
+    begin(&bench, GPC_PROMISE_LOGICAL);
+    const gpc_watched_t watched = {.promise = GPC_PROMISE_LOGICAL, .warp_clock = clock_of_warp};
+    const gpc_machine_t machine = {.cores = 1, .warps_per_core = 2};
+    const gpc_msg_t one = {.type = GPC_MSG_LOAD, .warp = 0}, other = {.type = GPC_MSG_LOAD, .warp = 1};
+    gpc_logical_t logical;
+
+    CHECK(gpc_logical_init(&logical, &watched, &machine, 1) == 0);
+    warps_clocks[0] = 7;
+    CHECK(gpc_logical_loaded(&logical, bench.l1s[0], &one, 7) == GPC_OK);
+    CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &one, true), 7);
+    CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &other, true), 0);
+    CHECK(gpc_logical_loaded(&logical, bench.l1s[0], &other, 5) < 0); /* its clock is 0 */
+    gpc_logical_met(&logical, 0, 3);
+    CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &other, true), 7);
+    gpc_logical_began(&logical, 0, 1);
+    CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &other, true), 0);
+    gpc_logical_launched(&logical);
+    CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &other, true), 7);
+    gpc_logical_free(&logical);
+    end(&bench);
+}
+
 int
 main(void)
 {
@@ -427,5 +465,6 @@ main(void)
     RUN(a_warp_reads_its_own_accepted_store_or_a_younger_one);
     RUN(an_entry_left_at_rest_is_reported);
     RUN(steps_of_units_and_entries_are_watched);
+    RUN(a_warp_with_a_clock_of_its_own_is_compared_with_that);
     return harness_end();
 }
