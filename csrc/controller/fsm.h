@@ -100,6 +100,9 @@ typedef struct {
 } gpc_event_info_t;
 
 enum { GPC_MAX_CAUSES = 64 };
+/* Of a patched table's `causes` and `expiry.states`: none, whatever its base declares. */
+enum { GPC_NO_CAUSE = 0xFF };
+#define GPC_NO_STATES (UINT32_C(1) << 31)
 #define ON(cause, event) [cause] = (event) + 1
 /* Up to six messages and events that have the same names: ON_SAME(SI, L1, DATA, RENEWED) is ON(SI_DATA, L1_DATA), ON(SI_RENEWED, L1_RENEWED). */
 #define ON_1_(m, e, a) ON(m##_##a, e##_##a)

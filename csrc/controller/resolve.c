@@ -39,7 +39,7 @@ gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause)
     while (table->base && table->causes[cause] == 0) {
         table = table->base;
     }
-    return table->causes[cause];
+    return table->causes[cause] == GPC_NO_CAUSE ? 0 : table->causes[cause];
 }
 
 /* The table itself, or a whole copy in the arena; NULL: no memory. */

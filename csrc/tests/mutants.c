@@ -353,8 +353,8 @@ mutant_classify(mutant_t *self, const char *table, gpc_event_id_t (*classify)(co
     gpc_patch_t *patches;
     gpc_table_t *of = table_of(self, table, &patches);
     of->classify = classify; /* of every cause */
-    memset(of->causes, 0, sizeof(of->causes));
-    of->expiry.states = 0;
+    memset(of->causes, GPC_NO_CAUSE, sizeof(of->causes));
+    of->expiry.states = GPC_NO_STATES;
 }
 
 /* ---- classifiers and actions of mutants ------------------------------------------------------------------------------------------ */
