@@ -300,7 +300,8 @@ def figures() -> str:
     for name, protocol in protocols().items():
         entered: dict[str, set[int]] = {}
         rows = []
-        product = "!" not in name and not name.startswith("skel-")  # skeletons are for tests of the framework
+        # neither planted bugs nor skeletons, which are for tests of the framework
+        product = "!" not in name and not name.startswith("skel-")
         for rule in sorted(protocol.models) if product else ():
             found = verify(name, consistency=rule, max_states=500_000)
             assert not found.violations, name
