@@ -88,7 +88,13 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
 static int
 check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_address_t line)
 {
-    gpc_cycle_t lease = self->watched.lease(l1, way), leased = self->watched.leased(gpc_monitor_home(self, line), line);
+    const gpc_controller_t *bank = gpc_monitor_home(self, line);
+    gpc_cycle_t lease = self->watched.lease(l1, way), leased = self->watched.leased(bank, line);
+    gpc_index_t home;
+    uint8_t state = gpc_state_at(bank, line, 0, &home);
+    if (l1->type->owned && home != GPC_NONE && !gpc_is_among(self->watched.bank_words, state)) {
+        return GPC_OK; /* an owner, which has kept a copy, has sent the words and their lease, and the bank does not have them yet */
+    }
     self->counts.leases++;
     if (lease <= leased) {
         return GPC_OK;

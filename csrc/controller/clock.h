@@ -12,12 +12,9 @@
 
 #include "controller/lease.h"
 
-#define GPC_TICK_OPTION(standard_, least, most)                                                                        \
-    {                                                                                                                  \
-        .name = "tick", .standard = (standard_), .smallest = 0, .largest = 1000000000,                                 \
-        .text = "core cycles after which a core's clock advances by 1, so that spins end; 0: never",                   \
-        .small = {true, 0}, .fuzz_least = (least), .fuzz_most = (most),                                                \
-    }
+#define GPC_TICK_OPTION(standard, least, most)                                                                         \
+    GPC_NUMBER("tick", standard, 0, 1000000000,                                                                        \
+               "core cycles after which a core's clock advances by 1, so that spins end; 0: never", 0, least, most)
 
 extern const gpc_table_t gpc_clock_table;
 uint64_t *gpc_clock_of(const gpc_controller_t *unit);

@@ -314,6 +314,13 @@ typedef struct {
     const char *analysis;
 } gpc_option_info_t;
 
+/* An option that is a number, with the explorer's value and the random tester's range. */
+#define GPC_NUMBER(name_, standard_, smallest_, largest_, text_, small_, least, most)                                  \
+    {                                                                                                                  \
+        .name = (name_), .standard = (standard_), .smallest = (smallest_), .largest = (largest_), .text = (text_),     \
+        .small = {true, (small_)}, .fuzz_least = (least), .fuzz_most = (most)                                          \
+    }
+
 /* With that value of the option, messages have other sizes on the wire than those listed. */
 typedef struct {
     uint8_t option; /* index */

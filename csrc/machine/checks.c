@@ -6,25 +6,6 @@
 
 /* ---- construction ------------------------------------------------------------------------------------------------ */
 
-/* A load that a controller counts as a miss is counted as a hit when it is taken again (act_miss). */
-static int
-check_hits(void *machine, const gpc_observation_t *ended)
-{
-    gpc_gpu_t *gpu = machine;
-    (void) ended;
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        const gpc_controller_t *unit = &gpu->controllers[node];
-        if (unit->statistics->load_hits > INT64_MAX) {
-            return gpc_fail(
-                &gpu->failure, GPC_ERROR_INVARIANT,
-                "an invariant does not hold, a miss is a load's: %s %u counts more misses than loads; requests "
-                "for stores and atomics must not have class REQ",
-                unit->type->name, unit->index);
-        }
-    }
-    return 0;
-}
-
 /* A protocol whose copies self-invalidate sends no invalidations, and recalls nothing but what an L1 owns. */
 static int
 check_calls(void *machine, const gpc_observation_t *ended)
@@ -68,8 +49,6 @@ make_monitor(gpc_gpu_t *gpu)
     int status = gpc_monitor_create(&about, &gpu->checks.monitor);
     gpu->checks.calls = (gpc_subscriber_t){.observe = check_calls, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.calls, GPC_KIND(ENDED));
-    gpu->checks.hits = (gpc_subscriber_t){.observe = check_hits, .self = gpu};
-    gpc_subscribe(&gpu->stream, &gpu->checks.hits, GPC_KIND(ENDED));
     return status;
 }
 

@@ -79,8 +79,7 @@ typedef struct {
     gpc_monitor_t *monitor; /* owned */
     gpc_race_t *race;       /* owned */
     bool memory_unknown;    /* the monitor does not know memory's content, after an abort or a restore */
-    gpc_subscriber_t calls,
-        hits; /* checks that leases need no invalidations, that only loads are counted as their misses */
+    gpc_subscriber_t calls; /* checks that leases need no invalidations */
 } gpc_gpu_checks_t;
 
 typedef struct {

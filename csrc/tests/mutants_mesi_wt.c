@@ -20,7 +20,7 @@ not_blocked(mutant_t *m)
 static void
 unblock_lost(mutant_t *m)
 {
-    mutant_drop(m, "L1", "II", "LAST_ACK", 2);
+    mutant_drop(m, "L1", "II", "ACK", 2);
 }
 
 static void
@@ -32,7 +32,7 @@ merged_words_lost(mutant_t *m)
 static void
 copy_not_updated(mutant_t *m)
 {
-    mutant_drop(m, "L1", "SM", "LAST_ACK", 1);
+    mutant_drop(m, "L1", "SM", "ACK", 1);
 }
 
 static void
@@ -136,7 +136,7 @@ writes_lost_in_recall(mutant_t *m)
 static void
 ideal_copy_not_updated(mutant_t *m)
 {
-    mutant_drop(m, "L1", "SM", "LAST_ACK", 0);
+    mutant_drop(m, "L1", "SM", "ACK", 0);
 }
 
 static void

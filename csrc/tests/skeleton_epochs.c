@@ -201,7 +201,7 @@ const gpc_protocol_t gpc_protocol_skel_epochs = {
     .paper = "none: a skeleton for tests",
     .family = "skeletons",
     .text = "copies live until an epoch ends; releases wait for epochs",
-    .model = {[GPC_RULE_RC] = "RC-MCA"},
+    .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&epochs_l1, &baseline_l2, &emu},
     GPC_MESSAGES_OF(EP),

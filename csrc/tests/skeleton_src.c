@@ -91,7 +91,7 @@ const gpc_protocol_t gpc_protocol_skel_src = {
     .paper = "none: a skeleton for tests",
     .family = "skeletons",
     .text = "write-through L1s; acquires drop every copy",
-    .model = {[GPC_RULE_RC] = "RC-MCA"},
+    .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&src_l1, &baseline_l2},
     GPC_MESSAGES_OF(MSG),

@@ -309,7 +309,7 @@ const gpc_protocol_t gpc_protocol_skel_three_levels = {
     .paper = "none: a skeleton for tests",
     .family = "skeletons",
     .text = "write-through L1s, L2 and memory side; stores complete at memory",
-    .model = {[GPC_RULE_RC] = "RC-MCA"},
+    .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&three_l1, &three_l2, &three_l3},
     GPC_MESSAGES_OF(TL),

@@ -248,7 +248,7 @@ GPC_ACTION(act_fill_line, "memory's line; wts = rts = mts")
 GPC_ACTION(act_extend, "rts = max(rts, max(wts, pts of the reader) + lease)")
 {
     td_l2_line_t *line = td_l2_line(x);
-    gpc_count(x, load_hits);
+    gpc_count_hit(x);
     gpc_extend_lease_from(x, &line->rts, gpc_later_of(line->wts, td_message(x->msg)->pts),
                           (uint64_t) x->unit->options[OPTION_LEASE]);
     return GPC_OK;
@@ -342,14 +342,8 @@ const gpc_protocol_t gpc_protocol_tardis = {
     GPC_MESSAGES_OF(TD),
     .message = td_message_described,
     .networks = {{.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true}},
-    .options = {[OPTION_LEASE] = {.name = "lease",
-                                  .standard = 10,
-                                  .smallest = 1,
-                                  .largest = 65535,
-                                  .text = "logical time for which a line is leased",
-                                  .small = {true, 2},
-                                  .fuzz_least = 1,
-                                  .fuzz_most = 100},
+    .options = {[OPTION_LEASE] =
+                    GPC_NUMBER("lease", 10, 1, 65535, "logical time for which a line is leased", 2, 1, 100),
                 [OPTION_TICK] = GPC_TICK_OPTION(100, 4, 400)},
     .keeps_time = true,
     .declared = {.variations = "lease=1 lease=1000 tick=20",

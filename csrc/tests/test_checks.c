@@ -197,30 +197,6 @@ an_invalidation_under_leases_is_reported(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* A store's request of class REQ, whose miss would be counted as a load's. */
-static void
-more_misses_than_loads_are_reported(void)
-{
-    static const gpc_instruction_t store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = "gpu-drf",
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = 1000000,
-                         .check = GPC_CHECK_PROTOCOL};
-    bench_t it = {0};
-    gpc_message_info_t messages[16];
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
-    gpc_protocol_t *protocol = (gpc_protocol_t *) (uintptr_t) it.gpu->protocol; /* the GPU's own */
-    memcpy(messages, protocol->messages, protocol->num_messages * sizeof(*messages));
-    for (uint32_t i = 0; i < protocol->num_messages; i++) {
-        messages[i].traffic_class = GPC_CLASS_REQ;
-    }
-    protocol->messages = messages;
-    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store, 4096, 4, 64), GPC_ERROR_INVARIANT);
-    CHECK(strstr(gpc_gpu_error_text(it.gpu), "more misses than loads") != NULL);
-    gpc_gpu_free(it.gpu);
-}
-
 int
 main(void)
 {
@@ -235,6 +211,5 @@ main(void)
     RUN(a_join_with_less_makes_nothing_new);
     RUN(every_protocol_with_a_model_is_held_to_something);
     RUN(an_invalidation_under_leases_is_reported);
-    RUN(more_misses_than_loads_are_reported);
     return harness_end();
 }

@@ -115,7 +115,7 @@ def straight_cycles_a_hop(name: str, protocol: str, stride_words: int, warm: boo
     gpu = gpucoh.GPU(machine=name, protocol=protocol)
     links, times = gpu.array(ring(stride_words)), gpu.zeros(2, np.uint32)
     for _ in range(2 if warm else 1):
-        gpu.launch(chase_from, grid=1, block=1, args=(links, 0, times))
+        gpu.launch(chase_from, grid=1, block=1, args=(links, 0, times), placement="static")
     return float(times.numpy()[0]) / HOPS
 
 
@@ -162,7 +162,7 @@ def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
         links[first : first + HOPS * across : across] += first
         array, times = gpu.array(links), gpu.zeros(2, np.uint32)
         for _ in range(2 if warm else 1):
-            gpu.launch(chase_from, grid=1, block=1, args=(array, first, times))
+            gpu.launch(chase_from, grid=1, block=1, args=(array, first, times), placement="static")
         hops.append(float(times.numpy()[0]) / HOPS)
     assert (min(hops), max(hops)) == pytest.approx((least, most), abs=1.5)
     assert ("29 to 61" if warm else "197 to 261") in machine.source(field)

@@ -9,8 +9,8 @@
  *   STORE          II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
  *   ATOMIC         II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
  *   EVICT              I   keep                keep  *I   *I   *keep  *keep         *keep
- *   LAST_DATA              S      I      I     *M                                   *S
- *   LAST_ACK                             I     *M
+ *   DATA                   S      I      I     *M                                   *S
+ *   ACK                                  I     *M
  *   INV            I   I   IS_I   IS_I   II    II    *I   *I   *MM_I  *MM_I         *IS_I
  *   STORE_MERGED                         II    SM
  *   ATOMIC_MERGED                        II    SM
@@ -24,7 +24,12 @@
 /* ---- states and events --------------------------------------------------------------------------------------------------- */
 
 #define L1_EVENTS(X)                                                                                   \
-    BASELINE_L1_EVENTS(X)                                                                              \
+    X(L1_LOAD, "coalesced load of a warp")                                                             \
+    X(L1_STORE, "coalesced store of a warp, with its word mask")                                       \
+    X(L1_ATOMIC, "atomic read-modify-writes with their lane list")                                     \
+    X(L1_EVICT, "way chosen for replacement")                                                          \
+    X(L1_DATA, "answer to the outstanding read, or old values for the outstanding atomics")            \
+    X(L1_ACK, "the outstanding store may be performed")                                                \
     X(L1_INV, "invalidation by another core's write, or recall by the L2")                             \
     X(L1_STORE_MERGED, "store that will be performed with the outstanding write")                      \
     X(L1_ATOMIC_MERGED, "atomic that will be performed with the outstanding write")                    \
@@ -33,7 +38,6 @@
     X(L1_BEHIND_ACK, "own write is in the L2")
 
 GPC_FSM(L1, MWT_L1_STATES, L1_EVENTS)
-BASELINE_L1_EVENTS(BASELINE_SAME)
 
 enum { FLAG_NARROW = GPC_MSG_FLAG_OWN }; /* a narrow store, whose lane list is on its way */
 
@@ -80,17 +84,8 @@ l1_classify(const gpc_step_t *x)
             return merges(x) ? L1_STORE_MERGED : L1_STORE;
         case GPC_MSG_ATOMIC:
             return merges(x) ? L1_ATOMIC_MERGED : L1_ATOMIC;
-        case MWT_INV:
-        case MWT_RECALL:
-            return L1_INV;
-        case MWT_DATA_E:
-            return L1_DATA_E;
-        case MWT_DOWNGRADE:
-            return L1_DOWNGRADE;
-        case MWT_BEHIND_ACK:
-            return L1_BEHIND_ACK;
         default:
-            return baseline_l1_classify(x);
+            return GPC_NO_EVENT;
     }
 }
 
@@ -224,14 +219,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_INV] = GO(L1_IS_I, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */
-        [L1_LAST_DATA] = GO(L1_S, act_fill, act_complete),
+        [L1_DATA] = GO(L1_S, act_fill, act_complete),
     },
     [L1_IS_I] = { /* no way: never a victim */
         [L1_LOAD] = HOLD_LINE, /* no merging: the outstanding read may predate the invalidation */
         [L1_STORE] = HOLD_LINE,
         [L1_ATOMIC] = HOLD_LINE,
         [L1_INV] = GO(L1_IS_I, act_acknowledge),
-        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_DATA] = GO(L1_I, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
         [L1_LOAD] = HOLD_LINE,
@@ -240,8 +235,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = HOLD_LINE,
         [L1_ATOMIC_MERGED] = GO(L1_II, act_merge_write),
         [L1_INV] = GO(L1_II, act_acknowledge),
-        [L1_LAST_ACK] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
-        [L1_LAST_DATA] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
+        [L1_ACK] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
+        [L1_DATA] = GO(L1_I, act_perform_merged, act_complete_writes, act_unblock),
     },
     [L1_SM] = {
         [L1_LOAD] = HOLD_LINE,
@@ -251,8 +246,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC_MERGED] = GO(L1_SM, act_merge_write),
         [L1_EVICT] = NOT_A_VICTIM,
         [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
-        [L1_LAST_ACK] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
-        [L1_LAST_DATA] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
+        [L1_ACK] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
+        [L1_DATA] = GO(L1_S, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
     },
 };
 
@@ -264,9 +259,9 @@ static const gpc_patch_t exclusive_patches[] = {
     {L1_IS_I, L1_DATA_E, GO(L1_I, act_complete), NULL},
     {L1_E, L1_LOAD, GO(L1_E, act_hit), NULL},
     {L1_M, L1_LOAD, GO(L1_M, act_hit), NULL},
-    {L1_SM, L1_LAST_ACK, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
+    {L1_SM, L1_ACK, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock),
      "a sharer's write leads to M"},
-    {L1_SM, L1_LAST_DATA, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock), NULL},
+    {L1_SM, L1_DATA, GO(L1_M, act_perform_merged, act_update_copy, act_complete_writes, act_unblock), NULL},
     {L1_E, L1_STORE, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned),
      "the owner's write completes here and is sent behind"},
     {L1_E, L1_ATOMIC, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
@@ -296,7 +291,7 @@ static const gpc_patch_t exclusive_patches[] = {
     {L1_IS, L1_DOWNGRADE, GO(L1_IS_S, act_acknowledge_downgrade),
      "it may have overtaken DATA_E: the line will be shared"},
     {L1_IS_S, L1_DATA_E, GO(L1_S, act_fill, act_complete), NULL},
-    {L1_IS_S, L1_LAST_DATA, GO(L1_S, act_fill, act_complete), "as in IS"},
+    {L1_IS_S, L1_DATA, GO(L1_S, act_fill, act_complete), "as in IS"},
     {L1_IS_S, L1_LOAD, GO(L1_IS_S, act_merge_load), NULL},
     {L1_IS_S, L1_STORE, HOLD_LINE, NULL},
     {L1_IS_S, L1_ATOMIC, HOLD_LINE, NULL},
@@ -305,9 +300,12 @@ static const gpc_patch_t exclusive_patches[] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+                               .causes = {ON_SAME(GPC_MSG, L1, LOAD, EVICT), ON(MWT_ATOMIC_DATA, L1_DATA),
+                                          ON(MWT_RECALL, L1_INV), ON_SAME(MWT, L1, DATA, ACK, INV)}};
 static const gpc_table_t exclusive = {
-    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "mesi-wt", l1, exclusive_patches, l1_classify)};
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "mesi-wt", l1, exclusive_patches, l1_classify),
+    .causes = {ON_SAME(MWT, L1, DATA_E, DOWNGRADE, BEHIND_ACK)}};
 
 const gpc_controller_type_t mwt_l1 = {
     .name = "L1",
