@@ -136,7 +136,7 @@ writes_lost_in_recall(mutant_t *m)
 static void
 ideal_copy_not_updated(mutant_t *m)
 {
-    mutant_drop(m, "L1", "SM", "ACK", 0);
+    mutant_drop(m, "L1", "SM", "LAST_ACK", 0);
 }
 
 static void
