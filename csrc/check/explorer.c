@@ -232,11 +232,23 @@ note_outcomes(explorer_t *self, uint32_t state)
 
 /* ---- the search -------------------------------------------------------------------------------------------------- */
 
+/* Whether nothing is left to do: programs have ended, and with them the last launch. */
+static bool
+is_at_rest(const gpc_world_t *world)
+{
+    for (uint32_t node = 0; node < world->nodes.count; node++) {
+        if (*world->controllers[node].launch_pending) {
+            return false;
+        }
+    }
+    return gpc_world_programs_done(world) && gpc_world_quiet(world);
+}
+
 /* Checks a state: at rest, the outcome and invariants; otherwise, that some move is possible. */
 static int
 judge(explorer_t *self, uint32_t state, bool anything_happens)
 {
-    if (gpc_world_programs_done(&self->world) && gpc_world_quiet(&self->world)) {
+    if (is_at_rest(&self->world)) {
         self->states.seen[state].rests = true;
         for (uint32_t node = 0; node < self->world.nodes.count; node++) {
             if (gpc_controller_verify(&self->world.controllers[node], true)) {

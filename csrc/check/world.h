@@ -161,6 +161,9 @@ void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *sy
 GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
+/* Sends KERNEL_END of the last launch where its programs have ended, at once: what comes between is explored where programs have
+ * several launches. */
+GPC_MUST_CHECK int gpc_world_end_last(gpc_world_t *self);
 /* Whether the next launch may begin when nothing is in flight. */
 bool gpc_world_may_begin(const gpc_world_t *self);
 GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);

@@ -41,20 +41,32 @@ gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Whether all threads, or those of a core, are at the end of the launch. */
 static bool
-are_at_kernel(const gpc_world_t *self, uint32_t core)
+has_program_ended(const gpc_world_t *self, uint32_t t)
+{
+    return self->state->threads[t].next_op == self->what->threads[t].num_ops && !self->state->threads[t].outstanding;
+}
+
+/* Whether all threads, or those of a core, are at the end of a launch; with `last`, of the last one. */
+static bool
+are_at_end(const gpc_world_t *self, uint32_t core, bool last)
 {
     bool any = false;
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         if (core == GPC_NONE || self->what->threads[t].core == core) {
-            if (self->state->threads[t].waits != GPC_WORLD_AT_KERNEL) {
+            if (last ? !has_program_ended(self, t) : self->state->threads[t].waits != GPC_WORLD_AT_KERNEL) {
                 return false;
             }
             any = true;
         }
     }
     return any;
+}
+
+static bool
+has_launch_ended(const gpc_world_t *self, uint32_t node, bool last)
+{
+    return are_at_end(self, GPC_NONE, last) || (node < self->machine.cores && are_at_end(self, node, last));
 }
 
 static bool
@@ -73,8 +85,7 @@ gpc_world_may_end(const gpc_world_t *self, uint32_t node)
     if (self->state->ended >> node & 1) {
         return *unit->launch_pending != 0;
     }
-    return minds_ends(unit) &&
-           (are_at_kernel(self, GPC_NONE) || (node < self->machine.cores && are_at_kernel(self, node)));
+    return minds_ends(unit) && has_launch_ended(self, node, false);
 }
 
 int
@@ -85,10 +96,24 @@ gpc_world_end(gpc_world_t *self, uint32_t node)
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
+int
+gpc_world_end_last(gpc_world_t *self)
+{
+    int status = GPC_OK;
+
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
+        if (self->controllers[node].type->ends && !(self->state->ended >> node & 1) &&
+            has_launch_ended(self, node, true)) {
+            status = gpc_world_end(self, node);
+        }
+    }
+    return status;
+}
+
 bool
 gpc_world_may_begin(const gpc_world_t *self)
 {
-    if (self->state->timers.count || !are_at_kernel(self, GPC_NONE)) {
+    if (self->state->timers.count || !are_at_end(self, GPC_NONE, false)) {
         return false;
     }
     for (uint32_t node = 0; node < self->nodes.count; node++) {

@@ -417,6 +417,9 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
 {
     int status = carry_out(self, move);
     if (status == GPC_OK) {
+        status = gpc_world_end_last(self);
+    }
+    if (status == GPC_OK) {
         gpc_world_scrub(self);
     }
     return status;

@@ -40,7 +40,7 @@ enum { SB_LAZY, SB_EAGER };
 enum { SB_OLDEST, SB_FLUSH };
 enum { SB_LINE, SB_WORD };
 
-/* The explorer's buffer is small and eager: an entry may be sent at any time, so that lazy behaviour is included. */
+/* The explorer's buffer is small and eager: an entry may be sent at any time, as with sb_drain=lazy at some times only. */
 #define SB_OPTIONS                                                                                              \
     [SB_OPTION_ENTRIES] = {.name = "sb_entries",                                                                       \
                            .standard = 256,                                                                            \
