@@ -17,7 +17,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import seeds
 from gpucoh.papers import load, scorecard
 from gpucoh.papers.pages import TABLES
-from gpucoh.papers.runs import Bench
+from gpucoh.papers.runs import bench_of
 from gpucoh.papers.study import reason_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,14 +39,13 @@ def main() -> None:
     paper = load(given.paper)
     store = given.store or ROOT / "build" / f"fidelity-{given.paper}-{given.scale}.parquet"
     store.parent.mkdir(exist_ok=True)
-    bench = Bench(
-        machine=paper.machine,
+    bench = bench_of(
+        paper,
         scale=given.scale,
         seeds=seeds(given.seeds or ("1" if given.scale == "paper" else "5"), 0),
         jobs=given.jobs,
         progress=True,
         store=store,
-        parameters=paper.parameters,
     )
 
     def measured(part: str) -> str | None:

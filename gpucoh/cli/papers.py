@@ -135,20 +135,12 @@ def _bench(
     progress: bool,
 ) -> Any:
     with LATE_IMPORT:
-        from gpucoh.papers.runs import Bench
+        from gpucoh.papers.runs import bench_of
 
     if scale not in SCALES:
         raise ConfigError(unknown("scale", scale, SCALES))
     number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
-    return Bench(
-        machine=paper.machine,
-        scale=scale,
-        seeds=seeds,
-        jobs=number,
-        progress=progress,
-        store=store,
-        parameters=paper.parameters,
-    )
+    return bench_of(paper, scale=scale, seeds=seeds, jobs=number, progress=progress, store=store)
 
 
 def _print_verdicts(console: Console, verdicts: list[Any]) -> None:

@@ -53,7 +53,7 @@ class Group:
     measure : str
         One of :data:`AMOUNTS`.
     baselines : dict
-        Workload -> the protocol to which its bars are relative.
+        Workload -> the protocol to which its bars are relative; empty for bars that are relative to none.
     kind : str
         The kind of mean, one of :data:`MEANS`.
     times : bool
@@ -77,6 +77,8 @@ class Group:
         """
         bars = [
             ratio(self.measure, runs[name, protocol], runs[name, baseline])
+            if baseline
+            else AMOUNTS[self.measure](runs[name, protocol])
             for name, baseline in self.baselines.items()
         ]
         heights = [bar for bar in bars if bar is not None]
@@ -219,4 +221,5 @@ def protocols_of(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
         return (claim.subject,)
     if claim.mean == "single" or claim.mean in _PICKS:
         return (claim.subject, claim.baseline)
-    return (claim.subject, claim.baseline, group_of(paper, claim).baselines[workload])
+    drawn_over = group_of(paper, claim).baselines[workload]
+    return (claim.subject, claim.baseline, *filter(None, [drawn_over]))

@@ -31,6 +31,8 @@ class Claim:
         The controller of a count of storage, ``L1`` or ``L2``; else empty.
     per : str
         What has the state of a count of storage, ``line`` or ``word``; empty for timestamps.
+    machine : dict
+        Fields of the machine that differ from the paper's.
     workloads : tuple of str
         Workload ids.
     group : str
@@ -56,6 +58,7 @@ class Claim:
     baseline: str
     controller: str
     per: str
+    machine: Mapping[str, object]
     workloads: tuple[str, ...]
     group: str
     mean: str
@@ -79,7 +82,7 @@ class Bars:
     workloads : tuple of str
         The workloads of the groups, or empty.
     baseline : str
-        The protocol to which each bar is relative.
+        The protocol to which each bar is relative; empty for bars that are relative to none.
     means : dict
         ``speedup``, ``time`` or ``other`` -> the mean's kind. ``time``: the figure averages times, and a speedup is
         the inverse ratio.
@@ -116,7 +119,8 @@ class Paper:
     """A paper's claims, its groups of workloads, how its bars are drawn, and its counts of states.
 
     ``amounts`` names the amount of a run that a measure is, where the paper means another one than its name says:
-    flit crossings instead of flits as traffic.
+    flit crossings instead of flits as traffic. ``seeded`` names parameters that take the run's seed, in the workloads
+    that have them.
     """
 
     id: str
@@ -126,6 +130,7 @@ class Paper:
     claims: tuple[Claim, ...]
     bars: tuple[Bars, ...] = ()
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    seeded: tuple[str, ...] = ()
     amounts: Mapping[str, str] = field(default_factory=dict)
     state_counts: tuple[StateCount, ...] = ()
 
@@ -173,6 +178,7 @@ def read(text: str) -> Paper:
         claims=tuple(_claim(item, groups) for item in data["claim"]),
         bars=tuple(_bars(item, groups) for item in data["bars"]),
         parameters=data.get("parameters", {}),
+        seeded=tuple(data.get("seeded", ())),
         amounts=data.get("amounts", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
     )
@@ -199,6 +205,7 @@ def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Cl
         baseline=item["baseline"],
         controller=item.get("controller", ""),
         per=item.get("per", ""),
+        machine=item.get("machine", {}),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",
         mean=item["mean"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpucoh.papers.claims import Claim
@@ -23,8 +23,11 @@ class Count:
         Maps the claim, the workloads whose runs are correct, and the runs to the number, or None.
     text : str
         Description of the number.
+    also_on : tuple of dict
+        Fields of other machines that need the runs too; ``runs.on(fields)`` has them.
     """
 
     protocols: tuple[str, ...]
     measure: Measure
     text: str
+    also_on: tuple[Mapping[str, object], ...] = ()

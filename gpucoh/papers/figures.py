@@ -20,7 +20,7 @@ from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, 
 from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
-from gpucoh.papers.runs import Bench, Runs, missing_protocol, present
+from gpucoh.papers.runs import Bench, Runs, bench_of, by_machine, missing_protocol, present
 from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
 
@@ -149,24 +149,24 @@ def paper_figure(
         return PaperFigure(
             spec, drawing.table(spec.title, rows), pd.DataFrame(), pd.DataFrame(rows)
         )
-    bench = Bench(
-        machine=described.machine,
-        scale=scale,
-        jobs=jobs,
-        progress=progress,
-        store=None if store is None else Path(store),
-        parameters=described.parameters,
-    )
+    kept = None if store is None else Path(store)
+    bench = bench_of(described, scale=scale, jobs=jobs, progress=progress, store=kept)
     panels = _panels(described, specs, bench)[spec.id]
     means = pd.DataFrame(_by_group(panels, _mean_rows))
     return PaperFigure(spec, spec.draw(panels), means, _table(panels))
 
 
 def _panels(paper: Paper, specs: Sequence[Spec], bench: Bench) -> dict[str, list[Panel]]:
-    """The panels of figures by the figures' ids; all runs run together."""
+    """The panels of figures by the figures' ids; all runs on one machine run together."""
     drawn = [spec for spec in specs if isinstance(spec, FigureSpec)]
-    bench.get(pair for spec in drawn for group in spec.groups for pair in _runs(paper, spec, group))
-    return {spec.id: [_panel(paper, spec, group, bench) for group in spec.groups] for spec in drawn}
+    for fields, alike in by_machine(drawn):
+        bench.on(fields).get(
+            pair for spec in alike for group in spec.groups for pair in _runs(paper, spec, group)
+        )
+    return {
+        spec.id: [_panel(paper, spec, group, bench.on(spec.machine)) for group in spec.groups]
+        for spec in drawn
+    }
 
 
 def _protocols(spec: FigureSpec) -> list[str]:

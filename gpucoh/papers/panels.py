@@ -68,6 +68,8 @@ class FigureSpec:
         What the figure shows.
     mean : str
         The kind of mean of bars without a baseline.
+    machine : dict
+        Fields of the machine that differ from the paper's.
     """
 
     id: str
@@ -78,6 +80,7 @@ class FigureSpec:
     draw: Draw
     measures: tuple[str, ...] = MEASURES
     mean: str = "arithmetic"
+    machine: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

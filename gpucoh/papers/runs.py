@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
@@ -14,6 +14,7 @@ from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run
+from gpucoh.papers.claims import Paper
 from gpucoh.results.runs import RunResult
 from gpucoh.suite import workloads as all_workloads
 
@@ -32,6 +33,10 @@ class Runs(Protocol):
 
     def __getitem__(self, pair: tuple[str, str], /) -> RunResult:
         """One run."""
+        ...
+
+    def on(self, fields: Mapping[str, object]) -> Runs:
+        """Those on the machine with other fields."""
         ...
 
 
@@ -89,6 +94,8 @@ class Bench:
         A file that keeps the runs as they finish, and from which finished ones are read.
     parameters : dict
         Workload -> parameters that differ from the scale's.
+    seeded : tuple of str
+        Parameters that take the run's seed, in the workloads that have them.
     options : dict
         Protocol id -> options that are added to it whenever it runs.
     fields : dict
@@ -104,6 +111,7 @@ class Bench:
     progress: bool = False
     store: Path | None = None
     parameters: Parameters = field(default_factory=dict)
+    seeded: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
     done: dict[Key, RunResult] = field(default_factory=dict)
@@ -125,6 +133,10 @@ class Bench:
             seeds=self.seeds if seeds is None else seeds,
         )
 
+    def on(self, fields: Mapping[str, object]) -> Bench:
+        """The bench on the machine with these fields changed too."""
+        return self.variant(fields={**self.fields, **fields}) if fields else self
+
     def protocol(self, name: str) -> str:
         """The protocol that runs where a claim names this one."""
         return with_options(name, self.options)
@@ -132,6 +144,11 @@ class Bench:
     def _key(self, workload: str, protocol: str, seed: int) -> Key:
         parameters = _as_key(self.parameters.get(workload, {}))
         return workload, self.protocol(protocol), seed, parameters, _as_key(self.fields)
+
+    def _parameters(self, workload: str, seed: int) -> dict[str, object]:
+        had = {parameter.name for parameter in all_workloads()[workload].parameters}
+        drawn = {name: seed for name in self.seeded if name in had}
+        return {**drawn, **self.parameters.get(workload, {})}
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
@@ -145,7 +162,7 @@ class Bench:
                 machine=self.machine,
                 scale=self.scale,
                 seed=seed,
-                params=self.parameters.get(workload),
+                params=self._parameters(workload, seed),
                 set={"start_skew": START_SKEW, **self.fields},
             )
             for seed, (workload, protocol) in itertools.product(self.seeds, pairs)
@@ -185,3 +202,50 @@ class _OfSeed:
 
     def __getitem__(self, pair: tuple[str, str], /) -> RunResult:
         return self.bench.run(*pair, self.seed)
+
+    def on(self, fields: Mapping[str, object]) -> Runs:
+        return _OfSeed(self.bench.on(fields), self.seed)
+
+
+class _OnMachine(Protocol):
+    @property
+    def machine(self) -> Mapping[str, object]:
+        """Fields of the machine that differ."""
+        ...
+
+
+Item = TypeVar("Item", bound=_OnMachine)
+
+
+def by_machine(items: Iterable[Item]) -> list[tuple[Mapping[str, object], list[Item]]]:
+    """Claims or figures by the fields of the machine that they change."""
+    found: list[tuple[Mapping[str, object], list[Item]]] = []
+    for item in items:
+        alike = next((listed for fields, listed in found if fields == item.machine), None)
+        if alike is None:
+            found.append((item.machine, [item]))
+        else:
+            alike.append(item)
+    return found
+
+
+def bench_of(
+    paper: Paper,
+    *,
+    scale: str,
+    seeds: tuple[int, ...] = (0,),
+    jobs: int = 1,
+    progress: bool = False,
+    store: Path | None = None,
+) -> Bench:
+    """The bench of a paper's machine and inputs."""
+    return Bench(
+        machine=paper.machine,
+        scale=scale,
+        seeds=seeds,
+        jobs=jobs,
+        progress=progress,
+        store=store,
+        parameters=paper.parameters,
+        seeded=paper.seeded,
+    )

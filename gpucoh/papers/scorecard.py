@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.counts import Count
 from gpucoh.papers.descriptions import DESCRIBED
-from gpucoh.papers.runs import Bench, missing_protocol, present
+from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
 
 VERDICTS = ("size", "direction", "no", "not_measured")
@@ -69,6 +69,12 @@ def _needed(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
     return count.protocols if count else protocols_of(paper, claim, workload)
 
 
+def _also(paper: Paper, claim: Claim) -> tuple[Mapping[str, object], ...]:
+    """The other machines, by their fields, on which a claim needs its runs too."""
+    count = COUNTS[paper.id].get(claim.id)
+    return count.also_on if count else ()
+
+
 def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
     """Why a claim cannot be measured, or an empty text if it can."""
     if claim.exact == "parameter":
@@ -97,7 +103,8 @@ def _used(paper: Paper, claim: Claim, bench: Bench) -> tuple[list[str], list[str
     used = []
     for name in present(claim.workloads):
         runs = [
-            bench.run(name, protocol, seed)
+            one.run(name, protocol, seed)
+            for one in (bench, *map(bench.on, _also(paper, claim)))
             for seed in bench.seeds
             for protocol in _needed(paper, claim, name)
         ]
@@ -150,11 +157,16 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
         By default every claim of the paper.
     """
     chosen = paper.claims if claims is None else claims
-    bench.get(wanted_runs(paper, bench, chosen))
+    for fields, claims_on_it in by_machine(chosen):
+        bench.on(fields).get(wanted_runs(paper, bench, claims_on_it))
+    for claim in chosen:
+        for fields in _also(paper, claim):
+            bench.on(fields).get(wanted_runs(paper, bench, [claim]))
     return [_verdict(paper, claim, bench) for claim in chosen]
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
+    bench = bench.on(claim.machine)
     count = COUNTS[paper.id].get(claim.id)
     why = _unmeasured(paper, claim, bench)
     used, values, notes = list(claim.workloads), [], [why] if why else []

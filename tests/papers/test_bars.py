@@ -146,6 +146,16 @@ def test_bars_are_found_by_figure_else_relative_to_the_claims_baseline():
     assert measured(paper(BY_FIGURE, figure="2")) == pytest.approx(1 / ((0.5 + 4) / 2))
 
 
+def test_bars_relative_to_none_are_the_amounts_themselves():
+    plain = BY_FIGURE.replace('baseline = "base"', 'baseline = ""')
+    # flits of x: 20 and 180, geometric mean 60; of y: 50
+    given = paper(plain, measure="traffic")
+    assert measured(given) == pytest.approx(60 / 50)
+    assert protocols_of(given, given.claims[0], "a") == ("x", "y")
+    group = shown_group(given, "traffic", "1", ("a", "b"))
+    assert group.mean("x", RUNS) == pytest.approx(60)
+
+
 def test_bars_with_means_of_different_kinds_are_not_mixed():
     mixed = BY_GROUP.replace('speedup = "harmonic"', 'speedup = "geometric"', 1)
     with pytest.raises(ValueError, match="different means"):

@@ -10,8 +10,9 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.papers import TableSpec, load, papers, reproduce
-from gpucoh.papers.catalogue import FIGURES
-from gpucoh.papers.figures import chosen
+from gpucoh.papers.catalogue import COUNTS, FIGURES
+from gpucoh.papers.counts import Count
+from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.runs import START_SKEW, Bench, with_options
 from gpucoh.papers.scorecard import scorecard
 
@@ -163,6 +164,44 @@ def test_parameters_change_the_runs_and_are_part_of_their_key():
         one.get([("stn", "no-l1")])
     assert small.run("stn", "no-l1", 0).cycles < bench.run("stn", "no-l1", 0).cycles
     assert len(bench.done) == 2
+
+
+def test_a_claim_and_a_figure_may_be_about_another_machine():
+    bench, fields = Bench("fermi", "tiny", jobs=2), {"cores": 4}
+    (claim,) = subset("tc-12").claims
+    paper = replace(TC, claims=(claim, replace(claim, id="tc-12-4", machine=fields)))
+    every, few = scorecard(paper, bench)
+    ours, base = (bench.on(fields).run("dlb", name, 0) for name in (claim.subject, claim.baseline))
+    assert few.measured == pytest.approx(base.cycles / ours.cycles)
+    assert few.measured != every.measured
+    assert (ours.configuration["cores"], ours.machine) == (4, "fermi")
+    (spec,) = chosen("tc", "1a")
+    panels = _panels(subset("tc-02"), [spec, replace(spec, id="4", machine=fields)], bench)
+    means = [panels[name][0].means["speedup"]["ideal"] for name in ("1a", "4")]
+    assert len(set(means)) == 2
+
+
+def test_a_count_may_need_runs_on_another_machine_too(monkeypatch):
+    def slower(claim, workloads, runs):
+        few, every = (one["dlb", claim.subject] for one in (runs.on({"cores": 4}), runs))
+        return few.cycles / every.cycles
+
+    count = Count(protocols=("no-l1",), measure=slower, text="", also_on=({"cores": 4},))
+    monkeypatch.setitem(COUNTS["tc"], "tc-12", count)
+    paper, bench = subset("tc-12"), Bench("fermi", "tiny")
+    paper = replace(paper, claims=(replace(paper.claims[0], subject="no-l1"),))
+    (verdict,) = scorecard(paper, bench)
+    cycles = [one.run("dlb", "no-l1", 0).cycles for one in (bench.on({"cores": 4}), bench)]
+    assert verdict.measured == cycles[0] / cycles[1]
+
+
+def test_a_parameter_may_take_the_runs_seed():
+    bench = Bench("fermi", "tiny", seeds=(1, 2), seeded=("n", "steps"), jobs=2)
+    bench.get([("stn", "no-l1"), ("fam_l", "no-l1")])
+    assert [bench.run("stn", "no-l1", seed).params["steps"] for seed in (1, 2)] == [1, 2]
+    given = bench.variant(parameters={"stn": {"steps": 3}})
+    given.get([("stn", "no-l1")])
+    assert given.run("stn", "no-l1", 1).params["steps"] == 3
 
 
 def test_the_state_counts_are_the_papers(verdicts):
