@@ -1,10 +1,14 @@
-"""Names for types of parameters: read-only buffers, and texts of device functions, such as a scope."""
+"""Buffers of workloads: types of parameters, order in memory, doubles, and words on which threads race."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gpucoh import lang
+from gpucoh.suite.base import GpuLike, Parameter
 
 ReadOnlyF32: TypeAlias = lang.Buffer[lang.f32, Literal["readonly"]]
 ReadOnlyI32: TypeAlias = lang.Buffer[lang.i32, Literal["readonly"]]
@@ -13,3 +17,77 @@ if TYPE_CHECKING:
     Text: TypeAlias = str
 else:
     Text = None
+
+PLACEMENT_SEED = Parameter(
+    name="placement_seed",
+    kind="int",
+    minimum=0,
+    maximum=2**31 - 1,
+    defaults=0,
+    text="seed of the order of the buffers in memory; 0: as the workload lists them",
+)
+
+
+def place(gpu: GpuLike, seed: int, *contents: Any) -> list[Any]:
+    """Arrays with ``contents``, in their order, allocated in the order that ``seed`` draws.
+
+    A pair of size and dtype stands for zeros. Protocols that tell buffers apart by address bits depend on the order.
+    """
+    order = np.arange(len(contents))
+    if seed:
+        order = np.random.default_rng(seed).permutation(order)
+    made: dict[int, Any] = {}
+    for i in order:
+        content = contents[i]
+        made[int(i)] = gpu.zeros(*content) if isinstance(content, tuple) else gpu.array(content)
+    return [made[i] for i in range(len(contents))]
+
+
+# A double has an f32 value in its first word and 0 in the second, so that strides and lines are those of f64. Kernels
+# move it by ``load2`` and ``store2``.
+def doubles(values: ArrayLike) -> NDArray[np.float32]:
+    """The words of an array of doubles."""
+    flat = np.asarray(values, np.float32).ravel()
+    return np.stack([flat, np.zeros_like(flat)], axis=1).ravel()
+
+
+def values_of(words: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The values of an array of doubles."""
+    return words[::2]
+
+
+RACES = Parameter(
+    name="races",
+    kind="choice",
+    choices=("relaxed", "weak"),
+    defaults="relaxed",
+    text="accesses on which threads race: relaxed, or weak as in the original, an error under check",
+)
+
+
+@lang.device
+def load_relaxed(buffer: lang.Buffer[lang.i32], index: lang.i32) -> lang.i32:
+    """A word on which threads race."""
+    return lang.load(buffer, index, order="relaxed", scope="gpu")
+
+
+@lang.device
+def store_relaxed(buffer: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
+    """To a word on which threads race."""
+    lang.store(buffer, index, value, order="relaxed", scope="gpu")
+
+
+@lang.device
+def load_weak(buffer: lang.Buffer[lang.i32], index: lang.i32) -> lang.i32:
+    """A word on which threads race, as if they did not."""
+    return buffer[index]
+
+
+@lang.device
+def store_weak(buffer: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
+    """To a word on which threads race, as if they did not."""
+    buffer[index] = value
+
+
+# Load and store for each choice of RACES.
+RACING = {"relaxed": (load_relaxed, store_relaxed), "weak": (load_weak, store_weak)}

@@ -17,7 +17,7 @@ from gpucoh.suite.base import (
     blocks_for,
     compare,
 )
-from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
 
 BLOCK = 256
@@ -40,17 +40,19 @@ class Copy:
     """``vec-cpy`` on one input."""
 
     data: NDArray[np.int32]
+    placement_seed: int
 
     @classmethod
     def prepare(cls, setting: Setting) -> Copy:
         """Random words."""
         words = setting.integer("words")
-        return cls(setting.rng().integers(-(2**31), 2**31, words, dtype=np.int32))
+        data = setting.rng().integers(-(2**31), 2**31, words, dtype=np.int32)
+        return cls(data, setting.integer("placement_seed"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch."""
-        source = gpu.array(self.data)
-        target = gpu.zeros(self.data.size, np.int32)
+        zeros = self.data.size, np.int32
+        source, target = place(gpu, self.placement_seed, self.data, zeros)
         gpu.launch(
             copy_words,
             grid=blocks_for(self.data.size, BLOCK),
@@ -78,6 +80,7 @@ REGISTRY.add(
                 defaults={"tiny": 1 << 14, "small": 1 << 19, "paper": 1 << 22},
                 text="number of words",
             ),
+            PLACEMENT_SEED,
         ),
     )
 )

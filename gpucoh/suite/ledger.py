@@ -1,12 +1,14 @@
-"""``fg-share``: all blocks update one ledger under one lock.
+"""``fg-share``: all blocks update one ledger in place under one lock.
 
-The ledger has an index line and several pages of balances, one word per lane in each. In a turn a
-block reads the index and all pages with plain loads, records their sum (the audit), and writes one
-line: on some turns the index, which gives the page for entries, on others the page that the index
-gives. The store drops that line from an incoherent first-level cache, but the copies of the other
-lines stay, are stale by its next turn, and show in audit and ledger. Between two turns a block
-pauses, so that another block writes in between. No loop depends on plain data, so a run ends
-whatever the loads return.
+STC's authors wrote it: all workgroups contend by compare-and-swap for a critical section, in which each
+reads and modifies a shared structure in place, so that what is read is also written. The rest is
+inferred: blocks of 64 threads, a ledger of a few lines of one word per thread, and no pause between the
+turns of a block.
+
+A turn adds its amount to all words of the ledger. That is all it accesses without ``audits``, and a store
+drops the line from an incoherent first-level cache. With ``audits``, a turn reads the whole ledger again at
+its end and records the sum: the copies that this leaves are stale by the block's next turn, and show in
+audit and ledger. No loop depends on plain data, so a run ends whatever the loads return.
 """
 
 from __future__ import annotations
@@ -26,181 +28,141 @@ from gpucoh.suite.base import (
     Setting,
     combine,
     compare,
+    scaled,
 )
-from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.buffers import PLACEMENT_SEED, place
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lock_acquire, lock_release
 
-LANES = 32  # words of a ledger line: 128 bytes
+BLOCK = 64  # threads, and words of a line of the ledger
+AMOUNTS = 1000
 
 
 # The ticket is an atomic, so the order of the turns is exact even where plain loads are stale.
 @lang.kernel
 def keep_ledger(
     lock: lang.Buffer[lang.i32],
-    clock: lang.Buffer[lang.i32],
     ledger: lang.Buffer[lang.i32],
-    amounts: ReadOnlyI32,
-    audits: lang.Buffer[lang.i32],
+    clock: lang.Buffer[lang.i32],
     tickets: lang.Buffer[lang.i32],
+    sums: lang.Buffer[lang.i32],
     turns: lang.i32,
-    pages: lang.i32,
+    lines: lang.i32,
+    audits: lang.i32,
     pause: lang.i32,
 ) -> None:
     """``turns`` turns of every block; see the module."""
-    lane = lang.thread_id()
-    block = lang.block_id()
+    thread = lang.thread_id()
     for turn in range(turns):
-        entry = block * turns + turn
-        amount = amounts[entry]
-        if lane == 0:
+        entry = lang.block_id() * turns + turn
+        amount = 1 + entry % AMOUNTS
+        if thread == 0:
             lock_acquire(lock, 0)
-            tickets[entry] = lang.atomic_add(clock, 0, 1, order="relaxed", scope="gpu")
+            if audits != 0:
+                tickets[entry] = lang.atomic_add(clock, 0, 1, order="relaxed", scope="gpu")
         lang.barrier()
-        index = ledger[lane]
-        total = index
-        for page in range(1, pages + 1):
-            total += ledger[page * LANES + lane]
-        audits[entry * LANES + lane] = total
-        if (block + turn) % 2 == 0:
-            ledger[lane] = index + 1
-        else:
-            word = (1 + index % pages) * LANES + lane
-            ledger[word] = ledger[word] + amount
+        for line in range(lines):
+            ledger[line * BLOCK + thread] = ledger[line * BLOCK + thread] + amount
+        if audits != 0:
+            total = 0
+            for line in range(lines):
+                total += ledger[line * BLOCK + thread]
+            sums[entry * BLOCK + thread] = total
         lang.barrier()
-        if lane == 0:
+        if thread == 0:
             lock_release(lock, 0)
-        lang.sleep(pause)
-
-
-def replay(
-    start: NDArray[np.int32], amounts: NDArray[np.int32], order: NDArray[np.int64], turns: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Apply the turns to the ledger in order.
-
-    Parameters
-    ----------
-    start
-        int32, shape ``(1 + pages, LANES)``: index line and pages before the first turn.
-    amounts
-        int32, shape ``(entries,)``.
-    order
-        int64, shape ``(entries,)``: the entries in the order of their turns.
-    turns
-        Turns per block; entry ``e`` is turn ``e % turns`` of block ``e // turns``.
-
-    Returns
-    -------
-    The final ledger and the audits, int32, shapes as ``start`` and ``(entries, LANES)``.
-    """
-    ledger = start.copy()
-    audits = np.zeros((amounts.size, LANES), np.int32)
-    pages = ledger.shape[0] - 1
-    lanes = np.arange(LANES)
-    for entry in order:
-        block, turn = divmod(int(entry), turns)
-        audits[entry] = ledger.sum(axis=0, dtype=np.int64).astype(np.int32)
-        if (block + turn) % 2 == 0:
-            ledger[0] += np.int32(1)
-        else:
-            ledger[1 + ledger[0] % pages, lanes] += amounts[entry]
-    return ledger, audits
+        if pause > 0:
+            lang.sleep(pause)
 
 
 @dataclass(frozen=True)
 class Ledger:
     """``fg-share`` on one input."""
 
-    seed: int
+    start: NDArray[np.int32]
     blocks_per_core: int
     turns: int
-    pages: int
+    audits: bool
     pause: int
+    placement_seed: int
 
     @classmethod
     def prepare(cls, setting: Setting) -> Ledger:
-        """Sizes only: the amounts depend on the number of cores and are drawn in :meth:`run`."""
+        """A random ledger."""
+        lines = setting.integer("lines")
         return cls(
-            setting.seed,
+            setting.rng().integers(0, 100_000, (lines, BLOCK), dtype=np.int32),
             setting.integer("blocks_per_core"),
             setting.integer("turns"),
-            setting.integer("pages"),
+            setting.flag("audits"),
             setting.integer("pause"),
+            setting.integer("placement_seed"),
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the reference then replays the turns in the order of their tickets."""
+        """One launch."""
         blocks = gpu.machine.cores * self.blocks_per_core
-        rng = np.random.default_rng(self.seed)
-        amounts = rng.integers(1, 1000, blocks * self.turns, dtype=np.int32)
-        start = np.zeros((1 + self.pages, LANES), np.int32)
-        start[1:] = rng.integers(0, 100_000, (self.pages, LANES), dtype=np.int32)
-        ledger = gpu.array(start.ravel())
-        audits = gpu.zeros(amounts.size * LANES, np.int32)
-        tickets = gpu.zeros(amounts.size, np.int32)
+        entries = blocks * self.turns
+        recorded = entries if self.audits else 1
+        lock, ledger, clock, tickets, sums = place(
+            gpu,
+            self.placement_seed,
+            (1, np.int32),
+            self.start.ravel(),
+            (1, np.int32),
+            (recorded, np.int32),
+            (recorded * BLOCK, np.int32),
+        )
         gpu.launch(
             keep_ledger,
             grid=blocks,
-            block=LANES,
+            block=BLOCK,
             args=(
-                gpu.zeros(1, np.int32),
-                gpu.zeros(1, np.int32),
+                lock,
                 ledger,
-                gpu.array(amounts),
-                audits,
+                clock,
                 tickets,
+                sums,
                 self.turns,
-                self.pages,
+                len(self.start),
+                int(self.audits),
                 self.pause,
             ),
+            placement="static",
         )
-        return self.check(
-            start,
-            amounts,
-            tickets.numpy(),
-            ledger.numpy().reshape(start.shape),
-            audits.numpy().reshape(-1, LANES),
+        found = self.check_ledger(ledger.numpy().reshape(self.start.shape), entries)
+        if not self.audits:
+            return found
+        return combine(self.check_audits(tickets.numpy(), sums.numpy().reshape(-1, BLOCK)), found)
+
+    def check_ledger(self, ledger: NDArray[Any], entries: int) -> Outcome:
+        """Check that every word has every amount."""
+        amounts = 1 + np.arange(entries, dtype=np.int64) % AMOUNTS
+        expected = (self.start + amounts.sum()).astype(np.int32)
+        return compare(
+            "ledger", ledger, expected, details={"turns": entries, "lines": len(self.start)}
         )
 
-    def check(
-        self,
-        start: NDArray[np.int32],
-        amounts: NDArray[np.int32],
-        tickets: NDArray[Any],
-        ledger: NDArray[Any],
-        audits: NDArray[Any],
-    ) -> Outcome:
-        """Check that tickets are 0, 1, 2 .. once each, and ledger and audits follow from that order."""
-        details = {"turns": int(amounts.size), "lines": 1 + self.pages}
+    def check_audits(self, tickets: NDArray[Any], sums: NDArray[Any]) -> Outcome:
+        """Check that tickets are 0, 1, 2 .. once each, and the audits follow from that order."""
         order = np.argsort(tickets, kind="stable")
-        counted = compare(
-            "ticket", tickets[order], np.arange(tickets.size, dtype=np.int32), details=details
-        )
+        counted = compare("ticket", tickets[order], np.arange(tickets.size, dtype=np.int32))
         if not counted.correct:
             return counted
-        expected_ledger, expected_audits = replay(start, amounts, order, self.turns)
-        return combine(
-            self._check_audits(audits, expected_audits, order, tickets),
-            compare("ledger", ledger, expected_ledger, details=details),
-        )
-
-    def _check_audits(
-        self,
-        audits: NDArray[Any],
-        expected: NDArray[np.int32],
-        order: NDArray[np.int64],
-        tickets: NDArray[Any],
-    ) -> Outcome:
-        wrong = audits != expected
+        lines = len(self.start)
+        so_far = lines * np.cumsum(1 + order % AMOUNTS)
+        expected = np.empty(sums.shape, np.int64)
+        expected[order] = self.start.sum(axis=0, dtype=np.int64) + so_far[:, None]
+        wrong = sums != expected.astype(np.int32)
         if not wrong.any():
             return Outcome(correct=True)
         entry = int(next(e for e in order if wrong[e].any()))
-        lane = int(np.argmax(wrong[entry]))
+        thread = int(np.argmax(wrong[entry]))
         block, turn = divmod(entry, self.turns)
         where = (
             f"audit of ledger turn {int(tickets[entry])} (block {block}, its turn {turn}), "
-            f"lane {lane}, "
-            f"is {audits[entry, lane]}, expected {expected[entry, lane]}: it read a stale line "
+            f"thread {thread}, "
+            f"is {sums[entry, thread]}, expected {expected[entry, thread]}: it read a stale line "
             f"({int(wrong.any(axis=1).sum())} of {wrong.shape[0]} turns are wrong)"
         )
         return Outcome(correct=False, mismatches=int(wrong.sum()), where=where)
@@ -210,44 +172,37 @@ REGISTRY.add(
     workload(
         Ledger,
         id="fg-share",
-        title="all blocks contend for a shared ledger: a turn reads all its lines, writes one",
+        title="all blocks contend for a shared ledger: a turn reads and writes all its lines",
         group="I",
         papers=("S",),
         needs_coherence=True,
-        check="ledger and every audit exact, replayed in the order of the turns",
+        check="ledger and every audit exact, in the order of the turns",
         parameters=(
+            scaled("blocks_per_core", 1, 8, 1, 2, 3, "blocks per core, of 64 threads"),
+            scaled("turns", 1, 100000, 3, 12, 100, "turns per block"),
             Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 2, "paper": 3},
-                text="blocks per core, of 32 threads",
-            ),
-            Parameter(
-                name="turns",
-                kind="int",
-                minimum=1,
-                maximum=100000,
-                defaults={"tiny": 3, "small": 12, "paper": 100},
-                text="turns per block",
-            ),
-            Parameter(
-                name="pages",
+                name="lines",
                 kind="int",
                 minimum=1,
                 maximum=1024,
-                defaults=4,
-                text="pages of the ledger besides its index, one line each",
+                defaults=5,
+                text="lines of the ledger, 64 words each",
+            ),
+            Parameter(
+                name="audits",
+                kind="bool",
+                defaults=True,
+                text="record order and sum of each turn; off: a turn accesses only lock and ledger, as the original",
             ),
             Parameter(
                 name="pause",
                 kind="int",
                 minimum=0,
                 maximum=1_000_000,
-                defaults=2000,
+                defaults=0,
                 text="core cycles between two turns of a block",
             ),
+            PLACEMENT_SEED,
         ),
     )
 )

@@ -1,18 +1,22 @@
-"""``sgemm``: matrix multiply in f32.
+"""Matrix multiply: ``sgemm`` (DeNovo) and ``dgemm`` (STC).
 
 Original: sgemm of Parboil (CUDA). As there: 16 x 8 threads a block, which computes 128 x 16 words of the
 product, 16 in registers a thread; a tile of 8 x 16 words of the second matrix is in the scratchpad; the first
 and the product are stored by columns, so that a warp loads 32 neighbouring words of the first straight from
 memory, once per tile of columns; the product is loaded, scaled by ``beta`` and stored. Paper scale is
-Parboil's medium input, 1024 x 992 times 992 x 1056 (alpha 1, beta 0): 528 blocks. DeNovo uses it; STC's dgemm
-and QuickRelease's matrixmul are other kernels, for which the aliases stand in.
+Parboil's medium input, 1024 x 992 times 992 x 1056 (alpha 1, beta 0): 528 blocks.
+
+``dgemm`` is inferred, since STC tells neither source nor size: the same kernel on doubles, which have their values
+in f32.
 
 Differences: sizes need not be multiples of the tile, so that loads and stores are guarded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +26,12 @@ from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
     Outcome,
-    Parameter,
     Setting,
     blocks_for,
     compare,
+    scaled,
 )
-from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, place, values_of
 from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 16, 8  # a block's threads, and its tile of the second matrix
@@ -36,42 +40,78 @@ SUMS = tuple(range(WIDE))
 STEPS = tuple(range(HIGH))
 
 
-@lang.kernel
-def multiply_tiles(
-    a: ReadOnlyF32,
-    b: ReadOnlyF32,
-    c: lang.Buffer[lang.f32],
-    rows: lang.i32,
-    inner: lang.i32,
-    columns: lang.i32,
-    alpha: lang.f32,
-    beta: lang.f32,
-) -> None:
-    """``c = alpha * a @ b + beta * c``; ``a`` and ``c`` by columns, ``b`` by rows."""
-    tile = lang.shared(lang.f32, (HIGH, WIDE))
-    sums = lang.local(lang.f32, WIDE)
-    x = lang.thread_id(0)
-    y = lang.thread_id(1)
-    row = lang.block_id(0) * ROWS + y * WIDE + x
-    left = lang.block_id(1) * WIDE
-    for first in range(0, inner, HIGH):
-        loaded = lang.f32(0.0)
-        if first + y < inner and left + x < columns:
-            loaded = b[(first + y) * columns + left + x]
-        tile[y, x] = loaded
-        lang.barrier()
-        for step in STEPS:
-            value = lang.f32(0.0)
-            if row < rows and first + step < inner:
-                value = a[(first + step) * rows + row]
+@lang.device
+def load_single(buffer: lang.Buffer[lang.f32], index: lang.i32) -> lang.f32:
+    """An element of 4 bytes."""
+    return buffer[index]
+
+
+@lang.device
+def store_single(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
+    """To an element of 4 bytes."""
+    buffer[index] = value
+
+
+@lang.device
+def load_double(buffer: lang.Buffer[lang.f32], index: lang.i32) -> lang.f32:
+    """The value of a double."""
+    value, _ = lang.load2(buffer, 2 * index)
+    return value
+
+
+@lang.device
+def store_double(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
+    """To a double."""
+    lang.store2(buffer, 2 * index, value, 0.0)
+
+
+def product_kernel(load: Callable[..., Any], store: Callable[..., None]) -> lang.Kernel:
+    """The kernel on elements of one size."""
+
+    @lang.kernel
+    def multiply_tiles(
+        a: ReadOnlyF32,
+        b: ReadOnlyF32,
+        c: lang.Buffer[lang.f32],
+        rows: lang.i32,
+        inner: lang.i32,
+        columns: lang.i32,
+        alpha: lang.f32,
+        beta: lang.f32,
+    ) -> None:
+        """``c = alpha * a @ b + beta * c``; ``a`` and ``c`` by columns, ``b`` by rows."""
+        tile = lang.shared(lang.f32, (HIGH, WIDE))
+        sums = lang.local(lang.f32, WIDE)
+        x = lang.thread_id(0)
+        y = lang.thread_id(1)
+        row = lang.block_id(0) * ROWS + y * WIDE + x
+        left = lang.block_id(1) * WIDE
+        for first in range(0, inner, HIGH):
+            loaded = lang.f32(0.0)
+            if first + y < inner and left + x < columns:
+                loaded = load(b, (first + y) * columns + left + x)
+            tile[y, x] = loaded
+            lang.barrier()
+            for step in STEPS:
+                value = lang.f32(0.0)
+                if row < rows and first + step < inner:
+                    value = load(a, (first + step) * rows + row)
+                for k in SUMS:
+                    sums[k] = sums[k] + value * tile[step, k]
+            lang.barrier()
+        if row < rows:
             for k in SUMS:
-                sums[k] = sums[k] + value * tile[step, k]
-        lang.barrier()
-    if row < rows:
-        for k in SUMS:
-            if left + k < columns:
-                at = (left + k) * rows + row
-                c[at] = c[at] * beta + alpha * sums[k]
+                if left + k < columns:
+                    at = (left + k) * rows + row
+                    store(c, at, load(c, at) * beta + alpha * sums[k])
+
+    return multiply_tiles
+
+
+KERNELS = {
+    "sgemm": product_kernel(load_single, store_single),
+    "dgemm": product_kernel(load_double, store_double),
+}
 
 
 def reference_product(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -84,10 +124,12 @@ def reference_product(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """``sgemm`` on one input."""
+    """``sgemm`` or ``dgemm`` on one input."""
 
+    name: str
     a: NDArray[np.float32]
     b: NDArray[np.float32]
+    placement_seed: int
 
     @classmethod
     def prepare(cls, setting: Setting) -> MatrixProduct:
@@ -95,63 +137,67 @@ class MatrixProduct:
         rng = setting.rng()
         rows, inner, columns = (setting.integer(name) for name in ("rows", "inner", "columns"))
         return cls(
+            setting.workload,
             rng.uniform(-1, 1, (rows, inner)).astype(np.float32),
             rng.uniform(-1, 1, (inner, columns)).astype(np.float32),
+            setting.integer("placement_seed"),
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch."""
         rows, inner = self.a.shape
         columns = self.b.shape[1]
-        product = gpu.zeros(rows * columns, np.float32)
+        size = rows * columns
+        a, b = self.a.T.ravel(), self.b.ravel()
+        if self.name == "dgemm":
+            a, b, size = doubles(a), doubles(b), 2 * size
+        zeros = size, np.float32
+        product, first, second = place(gpu, self.placement_seed, zeros, a, b)
         gpu.launch(
-            multiply_tiles,
+            KERNELS[self.name],
             grid=(blocks_for(rows, ROWS), blocks_for(columns, WIDE)),
             block=(WIDE, HIGH),
-            args=(
-                gpu.array(self.a.T.ravel()),
-                gpu.array(self.b.ravel()),
-                product,
-                rows,
-                inner,
-                columns,
-                1.0,
-                0.0,
-            ),
+            args=(first, second, product, rows, inner, columns, 1.0, 0.0),
+            placement="static" if self.name == "dgemm" else None,
         )
+        words = product.numpy()
         return compare(
             "product",
-            product.numpy().reshape(columns, rows).T,
+            (values_of(words) if self.name == "dgemm" else words).reshape(columns, rows).T,
             reference_product(self.a, self.b),
             details={"rows": rows, "inner": inner, "columns": columns},
         )
 
 
-def _size(name: str, tiny: int, small: int, paper: int, text: str) -> Parameter:
-    return Parameter(
-        name=name,
-        kind="int",
-        minimum=1,
-        maximum=16384,
-        defaults={"tiny": tiny, "small": small, "paper": paper},
-        text=text,
-    )
-
+PARAMETERS = (
+    scaled("rows", 1, 16384, 40, 128, 1024, "rows of the first matrix"),
+    scaled("inner", 1, 16384, 20, 128, 992, "columns of the first matrix, rows of the second"),
+    scaled("columns", 1, 16384, 40, 128, 1056, "columns of the second matrix"),
+    PLACEMENT_SEED,
+)
 
 REGISTRY.add(
     workload(
         MatrixProduct,
         id="sgemm",
-        aliases=("dgemm", "matrixmul"),
         title="matrix multiply, f32, 128 x 16 words a block, one operand straight from memory",
         group="N",
-        papers=("D", "S", "Q"),
+        papers=("D",),
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, sum by sum",
-        parameters=(
-            _size("rows", 40, 128, 1024, "rows of the first matrix"),
-            _size("inner", 20, 128, 992, "columns of the first matrix, rows of the second"),
-            _size("columns", 40, 128, 1056, "columns of the second matrix"),
-        ),
+        parameters=PARAMETERS,
+    )
+)
+
+REGISTRY.add(
+    workload(
+        MatrixProduct,
+        id="dgemm",
+        title="matrix multiply on elements of 8 bytes, 128 x 16 a block, one operand straight from memory",
+        group="N",
+        papers=("S",),
+        needs_coherence=False,
+        check="bitwise equal to NumPy's f32, sum by sum",
+        parameters=PARAMETERS,
     )
 )

@@ -24,7 +24,7 @@ from gpucoh.suite.base import (
     combine,
     compare,
 )
-from gpucoh.suite.buffers import ReadOnlyF32
+from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, place
 from gpucoh.suite.declaration import workload
 
 BLOCK = 256
@@ -53,22 +53,24 @@ class Records:
     """``nn`` on one input."""
 
     places: NDArray[np.float32]
+    placement_seed: int
 
     @classmethod
     def prepare(cls, setting: Setting) -> Records:
         """Random places, 0 to 63 degrees of latitude and 0 to 358 of longitude."""
         places = setting.rng().random((setting.integer("records"), 2)) * (63, 358)
-        return cls(places.astype(np.float32))
+        return cls(places.astype(np.float32), setting.integer("placement_seed"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch."""
         count = len(self.places)
-        found = gpu.zeros(count, np.float32)
+        zeros = count, np.float32
+        found, records = place(gpu, self.placement_seed, zeros, self.places.ravel())
         gpu.launch(
             distances,
             grid=blocks_for(count, BLOCK),
             block=BLOCK,
-            args=(gpu.array(self.places.ravel()), found, count, *PLACE),
+            args=(records, found, count, *PLACE),
         )
         result = found.numpy()
         offsets = np.asarray(PLACE, np.float32) - self.places
@@ -98,6 +100,7 @@ REGISTRY.add(
                 defaults={"tiny": 2000, "small": 40000, "paper": 171056},
                 text="number of records, 8 bytes each",
             ),
+            PLACEMENT_SEED,
         ),
     )
 )

@@ -98,6 +98,12 @@ class View:
         self.array.write(index, value)
 
 
+def store_wide(buffer: View, index: int, *values: Any) -> None:
+    """A store of neighbouring words."""
+    for k, value in enumerate(values):
+        buffer[index + k] = value
+
+
 class Scratch:
     """A scratchpad or local array."""
 
@@ -314,10 +320,9 @@ class PlainGPU:
             store=lambda buffer, index, value, order="weak", scope="gpu": buffer.__setitem__(
                 index, value
             ),
+            load2=lambda buffer, index: tuple(buffer[index + k] for k in range(2)),
             load4=lambda buffer, index: tuple(buffer[index + k] for k in range(4)),
-            store4=lambda buffer, index, *values: [
-                buffer.__setitem__(index + k, value) for k, value in enumerate(values)
-            ],
+            **dict.fromkeys(("store2", "store4"), store_wide),
             fence=lambda order="sc", scope="gpu": None,
             atomic_add=self.atomic(lambda old, value: old + value),
             atomic_sub=self.atomic(lambda old, value: old - value),
@@ -335,6 +340,8 @@ class PlainGPU:
             exp=np.exp,
             log=np.log,
             floor=np.floor,
+            sin=np.sin,
+            cos=np.cos,
         )
 
 

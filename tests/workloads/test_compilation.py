@@ -25,6 +25,7 @@ KERNELS = {
 MANY = {
     "images.filter_columns": 28,  # two inputs and two outputs of four channels
     "particles.KERNELSregisters": 28,  # eight sums
+    "transforms.transform": 44,  # eight complex numbers
 }
 
 

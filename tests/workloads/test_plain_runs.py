@@ -23,7 +23,9 @@ def test_kernels_are_right_on_coherent_memory(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) -> None:
-    outcome = workload("fg-share").prepare("tiny", seed).run(PlainGPU(cores=16, coherent=False))
+    # Without a pause a block of PlainGPU takes the lock again before any other looks.
+    instance = workload("fg-share").prepare("tiny", seed, {"pause": 1})
+    outcome = instance.run(PlainGPU(cores=16, coherent=False))
     assert not outcome.correct
     assert "block" in outcome.where
     assert "stale" in outcome.where
@@ -84,10 +86,13 @@ def test_reduction_sums_any_number_of_words(words: int) -> None:
     assert outcome.correct, outcome.where
 
 
+@pytest.mark.parametrize("name", ["sgemm", "dgemm"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (16, 48, 16)])
-def test_sgemm_is_right_on_matrices_that_fill_no_tile(shape: tuple[int, int, int]) -> None:
+def test_products_are_right_on_matrices_that_fill_no_tile(
+    name: str, shape: tuple[int, int, int]
+) -> None:
     params = dict(zip(("rows", "inner", "columns"), shape, strict=True))
-    outcome = workload("sgemm").prepare("tiny", 0, params).run(PlainGPU())
+    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
@@ -121,3 +126,48 @@ def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> 
     params |= dict([launches.split("=")])
     outcome = workload("bfs-mask").prepare("tiny", 0, params).run(PlainGPU(cores=3))
     assert outcome.correct, outcome.where
+
+
+def test_fg_share_is_right_without_audits() -> None:
+    instance = workload("fg-share").prepare("tiny", 0, {"audits": False})
+    assert instance.run(PlainGPU(cores=2)).correct
+
+
+@pytest.mark.parametrize("exchange", [False, True])
+def test_cache_reuse_adds_in_every_launch(exchange: bool) -> None:
+    gpu = PlainGPU()
+    params = {"words": 100, "exchange": exchange, "launches": 5}
+    outcome = workload("cache-reuse").prepare("tiny", 0, params).run(gpu)
+    assert outcome.correct
+    assert gpu.launches == 5
+
+
+@pytest.mark.parametrize("params", [{"vertices": 2, "arcs": 0}, {"vertices": 17, "arcs": 40}])
+def test_fw_is_right_on_graphs_that_fill_no_tile(params: dict[str, int]) -> None:
+    outcome = workload("fw").prepare("tiny", 0, params).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("name", ["bc", "fw", "mis"])
+def test_races_on_stale_copies_change_no_result(name: str) -> None:
+    instance = workload(name).prepare("tiny", 0, {"races": "weak"})
+    for updates in (False, True):
+        outcome = instance.run(PlainGPU(coherent=False, updates=updates))
+        assert outcome.correct, outcome.where
+
+
+def test_mis_reads_a_graph_from_a_file(tmp_path: object) -> None:
+    path = f"{tmp_path}/star.txt"
+    with open(path, "w") as file:
+        file.writelines(f"0 {i}\n" for i in range(1, 9))
+    outcome = workload("mis").prepare("tiny", 0, {"graph": path}).run(PlainGPU())
+    assert outcome.correct
+    assert outcome.details["vertices"] == 9
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, known in workloads().items() if "placement_seed" in str(known.parameters)],
+)
+def test_the_order_of_buffers_changes_no_result(name: str) -> None:
+    assert workload(name).prepare("tiny", 0, {"placement_seed": 3}).run(PlainGPU()).correct

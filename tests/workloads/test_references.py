@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.ndimage
+import scipy.sparse
 from plain_gpu import PlainGPU
 
 from gpucoh.suite import inputs, workload
 from gpucoh.suite.alignment import reference_alignment
+from gpucoh.suite.buffers import doubles, values_of
+from gpucoh.suite.centrality import reference_dependencies
 from gpucoh.suite.clustering import reference_kmeans
 from gpucoh.suite.diffusion import reference_step
 from gpucoh.suite.factorisation import reconstruct, update_internal
 from gpucoh.suite.graphs import reference_distances
 from gpucoh.suite.images import filter_coefficients, reference_filter
-from gpucoh.suite.ledger import LANES, Ledger, replay
+from gpucoh.suite.independent_sets import reference_set
+from gpucoh.suite.ledger import BLOCK, Ledger
 from gpucoh.suite.matrices import reference_product
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 from gpucoh.suite.volumes import reference_laplace, reference_wave
@@ -66,51 +70,37 @@ def test_heat_spreads_evenly_from_a_hot_cell() -> None:
     assert after[3, 3] == AMBIENT
 
 
-def test_ledger_replay_of_three_turns() -> None:
-    start = np.zeros((3, LANES), np.int32)
-    start[1:] = 10
-    # Block 0 has entries 0 and 1, block 1 entries 2 and 3; block + turn even writes the index.
-    ledger, audits = replay(start, np.array([7, 5, 3, 2], np.int32), np.array([0, 1, 2, 3]), 2)
-    assert audits[:, 0].tolist() == [20, 21, 26, 29]
-    assert ledger[:, 0].tolist() == [2, 10, 10 + 5 + 3]
-
-
 class TestLedgerCheck:
     def parts(self) -> tuple[Ledger, dict[str, np.ndarray]]:
-        instance = Ledger(seed=0, blocks_per_core=1, turns=2, pages=2, pause=0)
-        start = np.zeros((3, LANES), np.int32)
-        amounts = np.array([7, 5, 3, 2], np.int32)
-        tickets = np.array([0, 2, 1, 3], np.int32)
-        ledger, audits = replay(start, amounts, np.array([0, 2, 1, 3]), 2)
-        return instance, {
-            "start": start,
-            "amounts": amounts,
-            "tickets": tickets,
-            "ledger": ledger,
-            "audits": audits,
-        }
+        start = np.full((2, BLOCK), 10, np.int32)
+        instance = Ledger(start, blocks_per_core=1, turns=2, audits=True, pause=0, placement_seed=0)
+        # Block 0 has entries 0 and 1, block 1 entries 2 and 3, of amounts 1 to 4.
+        sums = np.repeat(np.array([[22], [32], [28], [40]], np.int32), BLOCK, axis=1)
+        return instance, {"tickets": np.array([0, 2, 1, 3], np.int32), "sums": sums}
 
-    def test_the_replayed_ledger_is_right(self) -> None:
+    def test_the_audits_of_the_turns_are_right(self) -> None:
         instance, parts = self.parts()
-        assert instance.check(**parts).correct
+        assert instance.check_audits(**parts).correct
+        assert instance.check_ledger(instance.start + 10, 4).correct
 
     def test_a_stale_audit_is_named_by_its_turn(self) -> None:
         instance, parts = self.parts()
-        parts["audits"][1, 4] -= 1
-        outcome = instance.check(**parts)
+        parts["sums"][1, 4] -= 1
+        outcome = instance.check_audits(**parts)
         assert not outcome.correct
         assert outcome.mismatches == 1
-        assert "turn 2 (block 0, its turn 1), lane 4" in outcome.where
+        assert "turn 2 (block 0, its turn 1), thread 4" in outcome.where
 
     def test_a_lost_update_is_found(self) -> None:
-        instance, parts = self.parts()
-        parts["ledger"][2, 0] -= 3
-        assert instance.check(**parts).where.startswith("ledger[2, 0]")
+        instance, _ = self.parts()
+        ledger = instance.start + 10
+        ledger[1, 0] -= 3
+        assert instance.check_ledger(ledger, 4).where.startswith("ledger[1, 0]")
 
     def test_two_turns_at_once_are_found(self) -> None:
         instance, parts = self.parts()
         parts["tickets"][3] = 2
-        assert instance.check(**parts).where.startswith("ticket[3]")
+        assert instance.check_audits(**parts).where.startswith("ticket[3]")
 
 
 @pytest.mark.parametrize(
@@ -226,3 +216,27 @@ def test_a_wave_at_rest_on_a_point_spreads_evenly_along_the_axes() -> None:
 def test_sizes_that_fill_no_tile_are_right(name: str, params: dict[str, object]) -> None:
     outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3))
     assert outcome.correct, outcome.where
+
+
+def test_doubles_keep_their_values_in_every_second_word() -> None:
+    words = doubles([[1.5, -2.0]])
+    assert words.tolist() == [1.5, 0, -2, 0]
+    assert values_of(words).tolist() == [1.5, -2]
+
+
+def test_dependencies_on_two_paths_that_meet() -> None:
+    # 0 -> 1 -> 3 -> 4 and 0 -> 2 -> 3; vertex 5 is not reached. An arc back to the source counts nothing.
+    ends = ([0, 0, 1, 2, 3, 4, 5], [1, 2, 3, 3, 4, 0, 0])
+    matrix = scipy.sparse.csr_matrix((np.ones(7), ends), (6, 6))
+    dependencies, paths, levels = reference_dependencies(matrix, 0)
+    assert dependencies.tolist() == [0, 1, 1, 1, 0, 0]
+    assert (paths, levels) == (2, 4)
+
+
+def test_a_set_on_a_path_takes_every_local_minimum() -> None:
+    path = inputs.graph_from_edges(
+        np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]), 6, directed=False, name="path"
+    )
+    members, rounds = reference_set(path, np.array([5, 4, 3, 2, 1, 0], np.float32) / 8)
+    assert members.tolist() == [True, False, True, False, True, True]
+    assert rounds == 3

@@ -1,0 +1,233 @@
+"""``mis``: a maximal independent set of a graph, by random priorities.
+
+Original: mis of Pannotia (OpenCL). As there: 128 threads a block, a vertex a thread, rows of compressed
+adjacency; after one launch that clears the vectors, three launches a round. The first finds the least
+priority among a live vertex's live neighbours; the second takes vertices with less than that into the set and
+marks their neighbours in a vector of its own; the third copies the marks. Every live vertex stores the word
+that the host reads after each round; several threads may store one mark: these accesses race.
+
+Paper scale is the graph ecology1 of its inputs, the grid of 1,000 x 1,000 with four neighbours a vertex
+(STC states none). Priorities are a random order here, because two equal numbers side by side never end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite import inputs
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    blocks_for,
+    compare,
+    scaled,
+)
+from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyF32, ReadOnlyI32, place
+from gpucoh.suite.declaration import workload
+
+BLOCK = 128
+LIVE, DONE, MEMBER = -1, -2, 2
+LARGEST = 99999999.0  # above all priorities
+
+
+@lang.kernel
+def clear_sets(
+    members: lang.Buffer[lang.i32],
+    state: lang.Buffer[lang.i32],
+    marks: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+) -> None:
+    """All vertices are live."""
+    vertex = lang.global_id()
+    if vertex < vertices:
+        state[vertex] = LIVE
+        marks[vertex] = LIVE
+        members[vertex] = 0
+
+
+def least_kernel(load: Any, store: Any) -> lang.Kernel:
+    """The first kernel of a round with one kind of accesses that race."""
+
+    @lang.kernel
+    def find_least(
+        offsets: ReadOnlyI32,
+        columns: ReadOnlyI32,
+        priorities: ReadOnlyF32,
+        state: lang.Buffer[lang.i32],
+        least: lang.Buffer[lang.f32],
+        more: lang.Buffer[lang.i32],
+        vertices: lang.i32,
+    ) -> None:
+        """Least priority of a live vertex's live neighbours; ``more`` is set if a vertex is live."""
+        vertex = lang.global_id()
+        if vertex < vertices and state[vertex] == LIVE:
+            store(more, 0, 1)
+            found = lang.f32(LARGEST)
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbour = columns[edge]
+                if state[neighbour] == LIVE and priorities[neighbour] < found:
+                    found = priorities[neighbour]
+            least[vertex] = found
+
+    return find_least
+
+
+def choose_kernel(load: Any, store: Any) -> lang.Kernel:
+    """The second kernel of a round with one kind of accesses that race."""
+
+    @lang.kernel
+    def choose(
+        offsets: ReadOnlyI32,
+        columns: ReadOnlyI32,
+        priorities: ReadOnlyF32,
+        members: lang.Buffer[lang.i32],
+        state: lang.Buffer[lang.i32],
+        marks: lang.Buffer[lang.i32],
+        least: lang.Buffer[lang.f32],
+        vertices: lang.i32,
+    ) -> None:
+        """Take a vertex below all its neighbours into the set, and mark these."""
+        vertex = lang.global_id()
+        if vertex < vertices and priorities[vertex] < least[vertex] and state[vertex] == LIVE:
+            members[vertex] = MEMBER
+            state[vertex] = DONE
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                if state[columns[edge]] == LIVE:
+                    store(marks, columns[edge], DONE)
+
+    return choose
+
+
+@lang.kernel
+def copy_marks(
+    state: lang.Buffer[lang.i32],
+    marks: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+) -> None:
+    """Marked vertices are done."""
+    vertex = lang.global_id()
+    if vertex < vertices and marks[vertex] == DONE:
+        state[vertex] = marks[vertex]
+
+
+LEAST = {races: least_kernel(*accesses) for races, accesses in RACING.items()}
+CHOOSE = {races: choose_kernel(*accesses) for races, accesses in RACING.items()}
+
+
+def reference_set(
+    graph: inputs.Graph, priorities: NDArray[np.float32]
+) -> tuple[NDArray[np.bool_], int]:
+    """Members of the set, in rounds of all vertices at once, and the number of rounds."""
+    live = np.ones(graph.vertices, bool)
+    members = np.zeros(graph.vertices, bool)
+    rows = np.repeat(np.arange(graph.vertices), graph.degrees())
+    rounds = 0
+    while live.any():
+        least = np.full(graph.vertices, LARGEST)
+        among = live[graph.columns]
+        np.minimum.at(least, rows[among], priorities[graph.columns[among]])
+        taken = live & (priorities < least)
+        members |= taken
+        live &= ~taken
+        live[graph.columns[taken[rows]]] = False
+        rounds += 1
+    return members, rounds
+
+
+@dataclass(frozen=True)
+class IndependentSet:
+    """``mis`` on one input."""
+
+    graph: inputs.Graph
+    priorities: NDArray[np.float32]
+    races: str
+    placement_seed: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> IndependentSet:
+        """The graph of the file, or a grid; priorities are a random order."""
+        path = setting.file_instead("graph", "rows", "columns")
+        if path is not None:
+            graph = inputs.read_graph(path, directed=False)
+        else:
+            graph = inputs.grid_graph(setting.integer("rows"), setting.integer("columns"))
+        priorities = setting.rng().permutation(graph.vertices) / np.float32(graph.vertices)
+        return cls(
+            graph,
+            priorities.astype(np.float32),
+            setting.choice("races"),
+            setting.integer("placement_seed"),
+        )
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Rounds of three launches until the word that the host clears stays clear."""
+        count = self.graph.vertices
+        columns = self.graph.columns if self.graph.edges else np.zeros(1, np.int32)
+        zeros = count, np.int32
+        expected, rounds = reference_set(self.graph, self.priorities)
+        offsets, columns, priorities, members, state, marks, least, more = place(
+            gpu,
+            self.placement_seed,
+            self.graph.offsets,
+            columns,
+            self.priorities,
+            zeros,
+            zeros,
+            zeros,
+            (count, np.float32),
+            (1, np.int32),
+        )
+        graph = offsets, columns, priorities
+
+        def launch(kernel: lang.Kernel, *args: Any) -> None:
+            gpu.launch(
+                kernel,
+                grid=blocks_for(count, BLOCK),
+                block=BLOCK,
+                args=(*args, count),
+                placement="static",
+            )
+
+        launch(clear_sets, members, state, marks)
+        for _ in range(rounds + 1):  # the last one finds nothing; a wrong run is stopped there
+            more[:] = 0
+            launch(LEAST[self.races], *graph, state, least, more)
+            launch(CHOOSE[self.races], *graph, members, state, marks, least)
+            launch(copy_marks, state, marks)
+            if int(more.numpy()[0]) == 0:
+                break
+        details = {"graph": self.graph.name, "vertices": count, "rounds": rounds}
+        return compare("member", members.numpy(), np.where(expected, MEMBER, 0), details=details)
+
+
+REGISTRY.add(
+    workload(
+        IndependentSet,
+        id="mis",
+        title="maximal independent set by random priorities, three launches and a host word a round",
+        group="N",
+        papers=("S",),
+        needs_coherence=False,
+        check="the set equals NumPy's, round by round",
+        parameters=(
+            Parameter(
+                name="graph",
+                kind="file",
+                defaults=None,
+                text="Matrix Market file or edge list; default: a grid",
+            ),
+            scaled("rows", 1, 4096, 16, 128, 1000, "rows of the grid"),
+            scaled("columns", 1, 4096, 16, 128, 1000, "columns of the grid"),
+            RACES,
+            PLACEMENT_SEED,
+        ),
+    )
+)

@@ -1,0 +1,119 @@
+"""``cache-reuse``: launches that read one array again and update another.
+
+STC's authors wrote it: ten launches, of which each reads the same read-only array and updates a second
+one. The rest is inferred: an element a thread, the second array updated in place by the same thread, and
+sizes such that a core's share of both arrays fits a first-level cache of 64 KiB, and both fit STC's L2 of
+512 KiB. In one launch no line is loaded twice by a core, so all hits are reuse across launches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpucoh import lang
+from gpucoh.suite.base import (
+    REGISTRY,
+    GpuLike,
+    Outcome,
+    Parameter,
+    Setting,
+    blocks_for,
+    combine,
+    compare,
+    scaled,
+)
+from gpucoh.suite.buffers import PLACEMENT_SEED, place
+from gpucoh.suite.declaration import workload
+
+BLOCK = 256
+
+
+@lang.kernel
+def add_words(
+    source: lang.Buffer[lang.i32],
+    target: lang.Buffer[lang.i32],
+    words: lang.i32,
+) -> None:
+    """``target[i] += source[i]``."""
+    i = lang.global_id()
+    if i < words:
+        target[i] = target[i] + source[i]
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """``cache-reuse`` on one input."""
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    launches: int
+    exchange: bool
+    placement_seed: int
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Reuse:
+        """Random words."""
+        size = 2, setting.integer("words")
+        source, target = setting.rng().integers(-(2**31), 2**31, size, np.int32)
+        return cls(
+            source,
+            target,
+            setting.integer("launches"),
+            setting.flag("exchange"),
+            setting.integer("placement_seed"),
+        )
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """The launches; the reference adds with wrap-around."""
+        words = self.source.size
+        arrays = place(gpu, self.placement_seed, self.source, self.target)
+        expected = [self.source.copy(), self.target.copy()]
+        for launch in range(self.launches):
+            source, target = (1, 0) if self.exchange and launch % 2 else (0, 1)
+            gpu.launch(
+                add_words,
+                grid=blocks_for(words, BLOCK),
+                block=BLOCK,
+                args=(arrays[source], arrays[target], words),
+                placement="static",
+            )
+            expected[target] += expected[source]
+        details = {"words": words, "launches": self.launches}
+        return combine(
+            compare("source", arrays[0].numpy(), expected[0], details=details),
+            compare("target", arrays[1].numpy(), expected[1]),
+        )
+
+
+REGISTRY.add(
+    workload(
+        Reuse,
+        id="cache-reuse",
+        title="launches that read one array again and update a second in place",
+        group="K",
+        papers=("S",),
+        needs_coherence=False,
+        check="both arrays equal NumPy's, with wrap-around",
+        parameters=(
+            scaled("words", 1, 1 << 24, 1 << 12, 1 << 16, 1 << 16, "words of each array"),
+            Parameter(
+                name="launches",
+                kind="int",
+                minimum=1,
+                maximum=10000,
+                defaults=10,
+                text="number of launches",
+            ),
+            Parameter(
+                name="exchange",
+                kind="bool",
+                defaults=False,
+                text="exchange source and target in every launch, so that no array is only read",
+            ),
+            PLACEMENT_SEED,
+        ),
+    )
+)
