@@ -321,6 +321,13 @@ typedef struct {
         .small = {true, (small_)}, .fuzz_least = (least), .fuzz_most = (most)                                          \
     }
 
+/* An option that is one of the listed words, 0 to `last`; the random tester draws any. Last the text, and further fields. */
+#define GPC_CHOICE(name_, standard_, last_, choices_, ...)                                                             \
+    {                                                                                                                  \
+        .name = (name_), .standard = (standard_), .largest = (last_), .choices = (choices_), .fuzz_most = (last_),     \
+        .text = __VA_ARGS__                                                                                            \
+    }
+
 /* With that value of the option, messages have other sizes on the wire than those listed. */
 typedef struct {
     uint8_t option; /* index */

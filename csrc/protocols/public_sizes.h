@@ -9,18 +9,14 @@
 #include "controller/toolkit.h"
 
 enum { PUBLIC_BYTES_OFF, PUBLIC_BYTES_ON };
-#define PUBLIC_BYTES_OPTION                                                                        \
-    {                                                                                              \
-        .name = "bytes", .standard = PUBLIC_BYTES_OFF, .smallest = PUBLIC_BYTES_OFF,               \
-        .largest = PUBLIC_BYTES_ON, .choices = "paper public",                                     \
-        .text = "message sizes: those listed, or those of the RCC paper's public simulator",       \
-        .fuzz_least = PUBLIC_BYTES_OFF, .fuzz_most = PUBLIC_BYTES_ON                               \
-    }
+#define PUBLIC_BYTES_OPTION                                                                         \
+    GPC_CHOICE("bytes", PUBLIC_BYTES_OFF, PUBLIC_BYTES_ON, "paper public",                          \
+            "message sizes: those listed, or those of the RCC paper's public simulator")
 
 /* .other_sizes of a protocol with the option at that index, and the function of its family. */
-#define PUBLIC_SIZES(index, function)                                                              \
-    {                                                                                              \
-        .option = (index), .value = PUBLIC_BYTES_ON, .bytes = (function)                           \
+#define PUBLIC_SIZES(index, function)                                                               \
+    {                                                                                               \
+        .option = (index), .value = PUBLIC_BYTES_ON, .bytes = (function)                            \
     }
 
 static inline uint32_t

@@ -41,32 +41,12 @@ enum { SB_OLDEST, SB_FLUSH };
 enum { SB_LINE, SB_WORD };
 
 /* The explorer's buffer is small and eager: an entry may be sent at any time, as with sb_drain=lazy at some times only. */
-#define SB_OPTIONS                                                                                              \
-    [SB_OPTION_ENTRIES] = {.name = "sb_entries",                                                                       \
-                           .standard = 256,                                                                            \
-                           .smallest = 1,                                                                              \
-                           .largest = 65536,                                                                           \
-                           .text = "entries of a store buffer",                                                        \
-                           .small = {true, 2},                                                                         \
-                           .fuzz_least = 1,                                                                            \
-                           .fuzz_most = 4},                                                                            \
-    [SB_OPTION_DRAIN] = {.name = "sb_drain",                                                                           \
-                         .standard = SB_LAZY,                                                                          \
-                         .smallest = SB_LAZY,                                                                          \
-                         .largest = SB_EAGER,                                                                          \
-                         .choices = "lazy eager",                                                                      \
-                         .text = "when an entry is sent: at a release, a full buffer or the end of the kernel, or at once", \
-                         .small = {true, SB_EAGER},                                                                    \
-                         .fuzz_least = SB_LAZY,                                                                        \
-                         .fuzz_most = SB_EAGER},                                                                       \
-    [SB_OPTION_FULL] = {.name = "sb_full",                                                                             \
-                        .standard = SB_OLDEST,                                                                         \
-                        .smallest = SB_OLDEST,                                                                         \
-                        .largest = SB_FLUSH,                                                                           \
-                        .choices = "oldest flush",                                                                     \
-                        .text = "what a full buffer sends: its oldest entry, or all",                                  \
-                        .fuzz_least = SB_OLDEST,                                                                       \
-                        .fuzz_most = SB_FLUSH},                                                                        \
+#define SB_OPTIONS                                                                                                     \
+    [SB_OPTION_ENTRIES] = GPC_NUMBER("sb_entries", 256, 1, 65536, "entries of a store buffer", 2, 1, 4),               \
+    [SB_OPTION_DRAIN] = GPC_CHOICE("sb_drain", SB_LAZY, SB_EAGER, "lazy eager",                                        \
+            "when an entry is sent: at a release, a full buffer or the end of the kernel, or at once", .small = {true, SB_EAGER}), \
+    [SB_OPTION_FULL] = GPC_CHOICE("sb_full", SB_OLDEST, SB_FLUSH, "oldest flush",                                      \
+            "what a full buffer sends: its oldest entry, or all"),                                                     \
     [SB_OPTION_ENTRY] = {.name = "sb_entry",                                                                           \
                          .standard = SB_LINE,                                                                          \
                          .smallest = SB_LINE,                                                                          \

@@ -16,13 +16,13 @@
 
 /* clang-format off */
 /*     name         class network bytes word line   */
-#define RCC_MESSAGES(X, P)                                                                                              \
+#define RCC_MESSAGES(X, P)                                                                                             \
     X(P, GETS,        REQ, 0, 16, 0, false, "read request: the core's time, and the lease of the copy that it still has (0: none)") \
-    X(P, WRITE,       ST,  0, 16, 4, false, "write-through store: the core's time, word mask and words")                \
+    X(P, WRITE,       ST,  0, 16, 4, false, "write-through store: the core's time, word mask and words")               \
     X(P, ATOMIC,      ATO, 0, 16, 0, false, "atomic read-modify-writes with operands, performed at the L2; the core's time") \
-    X(P, DATA,        LD,  1, 16, 0, true,  "line to read, with its lease and version")                                 \
-    X(P, RENEW,       LD,  1, 12, 0, false, "new lease for the unchanged copy")                                         \
-    X(P, ACK,         ST,  1, 12, 0, false, "the store's version")                                                      \
+    X(P, DATA,        LD,  1, 16, 0, true,  "line to read, with its lease and version")                                \
+    X(P, RENEW,       LD,  1, 12, 0, false, "new lease for the unchanged copy")                                        \
+    X(P, ACK,         ST,  1, 12, 0, false, "the store's version")                                                     \
     X(P, ATOMIC_DATA, ATO, 1, 20, 0, false, "old values of atomics, with their version; no line is cached")
 /* clang-format on */
 GPC_MESSAGES(RCC, RCC_MESSAGES)
@@ -32,9 +32,9 @@ GPC_MESSAGES(RCC, RCC_MESSAGES)
         {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
     }
 
-#define RCC_MESSAGE(FIELD)                                                     \
-    FIELD(LOGICAL, uint64_t, now) /* the sender's; of a pending load: at its issue */ \
-    FIELD(LOGICAL, uint64_t, exp)                                              \
+#define RCC_MESSAGE(FIELD)                                                                                             \
+    FIELD(LOGICAL, uint64_t, now) /* the sender's; of a pending load: at its issue */                                  \
+    FIELD(LOGICAL, uint64_t, exp)                                                                                      \
     FIELD(LOGICAL, uint64_t, ver)
 GPC_METADATA(rcc, message, RCC_MESSAGE)
 
@@ -58,42 +58,16 @@ enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255, RCC_WEAK_POLLS = 64 };
 enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
 enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests */
 
-#define RCC_SWITCH(option, name_, text_)                                                                                \
-    [option] = {.name = (name_), .standard = 1, .smallest = 0, .largest = 1, .choices = "off on", .text = (text_), .fuzz_most = 1}
 #define RCC_OPTIONS                                                                                                    \
     {                                                                                                                  \
-        RCC_SWITCH(RCC_OPTION_RENEW, "renew", "answer the GETS for an unchanged copy with a lease, without data"),     \
-        [RCC_OPTION_PREDICT] = {.name = "predict",                                                                     \
-                                .standard = 1,                                                                         \
-                                .smallest = 0,                                                                         \
-                                .largest = 1,                                                                          \
-                                .choices = "off on",                                                                   \
-                                .text = "predict each line's lease: 2048, after a write 8, doubled by a renewal",      \
-                                .small = {true, 0},                                                                    \
-                                .fuzz_most = 1},                                                                       \
-        [RCC_OPTION_LEASE] = {.name = "lease",                                                                         \
-                              .standard = 10,                                                                          \
-                              .smallest = 1,                                                                           \
-                              .largest = 65535,                                                                        \
-                              .text = "lease in logical time with predict=off (section III.B: 10)",                    \
-                              .small = {true, 2},                                                                      \
-                              .fuzz_least = 1,                                                                         \
-                              .fuzz_most = 4096},                                                                      \
-        [RCC_OPTION_PREDICT_UP] = {.name = "predict_up",                                                               \
-                                   .standard = RCC_PREDICT_UP_RENEW,                                                   \
-                                   .smallest = RCC_PREDICT_UP_RENEW,                                                   \
-                                   .largest = RCC_PREDICT_UP_ANY,                                                      \
-                                   .choices = "renew any",                                                             \
-                                   .text = "what doubles a line's lease: renewals, or every read request that hits",   \
-                                   .fuzz_most = RCC_PREDICT_UP_ANY},                                                   \
-        [RCC_OPTION_TICK] = GPC_TICK_OPTION(10000, RCC_SHORTEST_TICK, 8),                                 \
-        [RCC_OPTION_ROLLOVER_STALL] = {.name = "rollover_stall",                                                       \
-                                       .standard = 0,                                                                  \
-                                       .smallest = 0,                                                                  \
-                                       .largest = 1000000,                                                             \
-                                       .text = "core cycles that the L2 takes no request for in a rollover",           \
-                                       .small = {true, 0},                                                            \
-                                       .fuzz_most = 400},                                                            \
+        [RCC_OPTION_RENEW] = GPC_CHOICE("renew", 1, 1, "off on", "answer the GETS for an unchanged copy with a lease, without data"), \
+        [RCC_OPTION_PREDICT] = GPC_CHOICE("predict", 1, 1, "off on",                                                   \
+            "predict each line's lease: 2048, after a write 8, doubled by a renewal", .small = {true, 0}),             \
+        [RCC_OPTION_LEASE] = GPC_NUMBER("lease", 10, 1, 65535, "lease in logical time with predict=off (section III.B: 10)", 2, 1, 4096), \
+        [RCC_OPTION_PREDICT_UP] = GPC_CHOICE("predict_up", RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY, "renew any",      \
+            "what doubles a line's lease: renewals, or every read request that hits"),                                 \
+        [RCC_OPTION_TICK] = GPC_TICK_OPTION(10000, RCC_SHORTEST_TICK, 8),                                              \
+        [RCC_OPTION_ROLLOVER_STALL] = GPC_NUMBER("rollover_stall", 0, 0, 1000000, "core cycles that the L2 takes no request for in a rollover", 0, 0, 400), \
         [RCC_OPTION_POLLS] = {.name = "polls",                                                                         \
                               .standard = 16,                                                                          \
                               .smallest = RCC_POLLS_OFF,                                                               \
@@ -103,7 +77,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
                               .small = {true, RCC_POLLS_OFF},                                                          \
                               .fuzz_least = 0,                                                                         \
                               .fuzz_most = 32},                                                                        \
-        [RCC_OPTION_BYTES] = PUBLIC_BYTES_OPTION,                                                                         \
+        [RCC_OPTION_BYTES] = PUBLIC_BYTES_OPTION,                                                                      \
     }
 
 /* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
@@ -114,13 +88,13 @@ int rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------ */
 
 /* RCC-SC has one clock. */
-#define RCC_CORE(FIELD)                                                                        \
-    FIELD(LOGICAL, uint64_t, now) /* of its reads; under sc of all its accesses */             \
+#define RCC_CORE(FIELD)                                                                                                \
+    FIELD(LOGICAL, uint64_t, now) /* of its reads; under sc of all its accesses */                                     \
     FIELD(LOGICAL, uint64_t, writes) /* of its writes; under sc unused */
 GPC_METADATA(rcc_l1, unit, RCC_CORE)
-#define RCC_COPY(FIELD)                                                                               \
-    FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */ \
-    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */ \
+#define RCC_COPY(FIELD)                                                                                                \
+    FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */                  \
+    FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */        \
     FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, in the same way */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
@@ -134,14 +108,14 @@ extern const gpc_watched_t rcc_sc_watched, rcc_wo_watched;
 
 /* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
 
-#define RCC_L2_LINE(FIELD)                                                      \
-    GPC_WRITER_LINE(FIELD)                                                  \
-    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */           \
-    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                 \
+#define RCC_L2_LINE(FIELD)                                                                                             \
+    GPC_WRITER_LINE(FIELD)                                                                                             \
+    FIELD(LOGICAL, uint64_t, exp)   /* end of the latest lease */                                                      \
+    FIELD(LOGICAL, uint64_t, ver)   /* of the last write */                                                            \
     FIELD(PLAIN, uint16_t, lease)   /* predicted; 4 bits in hardware */
-#define RCC_L2_MSHR(FIELD)                                                      \
-    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */ \
-    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */ \
+#define RCC_L2_MSHR(FIELD)                                                                                             \
+    FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */                                            \
+    FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */                                           \
     FIELD(PLAIN, uint8_t, haswrite)
 #define RCC_L2_BANK(FIELD) GPC_EPOCH_UNIT(FIELD) FIELD(LOGICAL, uint64_t, mnow) /* latest version, or lease + 1, of all lines evicted */
 GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
@@ -159,10 +133,10 @@ GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
 
 #define RCC_PROTOCOL                                                                                                   \
     .paper = "Ren and Lis, HPCA 2017", .family = "relativistic coherence", .controllers = {&rcc_l1, &rcc_l2},          \
-    GPC_MESSAGES_OF(RCC), .message = rcc_message_described,                    \
+    GPC_MESSAGES_OF(RCC), .message = rcc_message_described,                                                            \
     .networks = RCC_NETWORKS, .options = RCC_OPTIONS,                                                                  \
     .other_sizes = PUBLIC_SIZES(RCC_OPTION_BYTES, public_bytes), .derive = rcc_derive, .check = rcc_check,             \
-    .keeps_time = true, .logical_time = true,                                                      \
+    .keeps_time = true, .logical_time = true,                                                                          \
     .monitor = rcc_monitor
 
 #endif
