@@ -1,6 +1,6 @@
 /* observe.h: the stream of a world: typed events, reported to subscribers while they happen.
  *
- * Controllers, cores and the machine tell what they do through their taps; monitors, the race detector, a line's trace and the detection
+ * Controllers, cores and the machine report what they do through their taps; monitors, the race detector, a line's trace and the detection
  * of hangs subscribe to the kinds that they need. An event of a kind without a subscriber costs a test of one bit: its arguments are
  * not evaluated. Subscribers change nothing in the world. */
 #ifndef GPC_BASE_OBSERVE_H
@@ -125,7 +125,7 @@ typedef struct {
 typedef struct gpc_stream gpc_stream_t;
 typedef struct gpc_tap gpc_tap_t;
 
-/* Where a part of the world tells its events. Zeroed: connected to no stream. */
+/* Where a part of the world reports its events. Zeroed: connected to no stream. */
 struct gpc_tap {
     uint32_t kinds; /* bit k: kind k has a subscriber */
     const gpc_stream_t *stream;
@@ -165,7 +165,7 @@ gpc_is_observed(const gpc_tap_t *tap, gpc_observed_t kind)
     return tap->kinds >> kind & 1;
 }
 
-/* GPC_OBSERVE(tap, SENT, sent, unit, msg, to): tells an event of a kind with its member's fields. 0 or an error. */
+/* GPC_OBSERVE(tap, SENT, sent, unit, msg, to): reports an event of a kind with its member's fields. 0 or an error. */
 #define GPC_OBSERVE(tap, KIND, member, ...)                                                                            \
     (gpc_is_observed(tap, GPC_ON_##KIND)                                                                               \
          ? gpc_stream_tell((tap)->stream, &(gpc_observation_t){.kind = GPC_ON_##KIND, .member = {__VA_ARGS__}})        \

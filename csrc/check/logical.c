@@ -88,7 +88,7 @@ gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc
     gpc_logical_clock_t *clock = clock_at(self, core, warp);
     gpc_logical_warp_t *state = warp_at(self, core, warp);
     bool joins = access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
-    /* the release part of a barrier is one fence, told when its warps leave */
+    /* the release part of a barrier is one fence, which takes effect when its warps leave */
     bool releases = joins || access->kind == GPC_ACCESS_EXIT ||
                     (access->kind != GPC_ACCESS_BARRIER && access->order >= GPC_ORDER_RELEASE);
 

@@ -54,7 +54,7 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     self->statistics->atomics += from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO;
 }
 
-/* Ends the step: the message is freed, kept or held, and the step is told. */
+/* Ends the step: the message is freed, kept or held, and observers see the step. */
 static int
 end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {

@@ -145,7 +145,7 @@ typedef struct gpc_table {
     uint8_t causes[GPC_MAX_CAUSES];
     gpc_event_id_t (*classify)(const gpc_step_t *x);
     /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not before those of the
-     * causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these causes, and others come as ever. */
+     * causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these causes, and classify gives the others'. */
     struct {
         uint32_t states;
         gpc_event_id_t event;

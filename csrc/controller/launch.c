@@ -28,7 +28,7 @@ has_way(const gpc_controller_t *self, uint8_t table, gpc_address_t line, uint8_t
 }
 
 static int
-tell_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line)
+notify_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line)
 {
     int status = gpc_controller_line(self, table, cause, line, gpc_all_words(self), GPC_NONE);
     return status > 0 ? refused(self, table, "the begin or end of a launch for a line") : status;
@@ -36,7 +36,7 @@ tell_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t li
 
 /* Visits every line with a way once, then lines in a transaction without a way. */
 static int
-tell_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
+notify_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
 {
     for (uint8_t array = 0; array < GPC_MAX_ARRAYS && self->arrays[array].sets; array++) {
         const gpc_tags_t *tags = &self->arrays[array];
@@ -44,7 +44,7 @@ tell_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
             if (!gpc_tags_present(tags, way) || has_way(self, table, gpc_tags_line(tags, way), array)) {
                 continue;
             }
-            int status = tell_line(self, table, cause, gpc_tags_line(tags, way));
+            int status = notify_line(self, table, cause, gpc_tags_line(tags, way));
             if (status) {
                 return status;
             }
@@ -54,7 +54,7 @@ tell_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
     for (gpc_index_t i = 0; i < high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         bool alone = entry->live && entry->table == table && !has_way(self, table, entry->line, GPC_MAX_ARRAYS);
-        int status = alone ? tell_line(self, table, cause, entry->line) : GPC_OK;
+        int status = alone ? notify_line(self, table, cause, entry->line) : GPC_OK;
         if (status) {
             return status;
         }
@@ -63,7 +63,7 @@ tell_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
 }
 
 static int
-tell_entries(gpc_controller_t *self, uint8_t table, uint8_t cause)
+notify_entries(gpc_controller_t *self, uint8_t table, uint8_t cause)
 {
     uint8_t number = self->type->object_of[table];
     const gpc_part_t *part = &self->parts[number];
@@ -81,14 +81,14 @@ tell_entries(gpc_controller_t *self, uint8_t table, uint8_t cause)
 }
 
 static int
-tell_table(gpc_controller_t *self, uint8_t table, uint8_t cause)
+notify_table(gpc_controller_t *self, uint8_t table, uint8_t cause)
 {
     switch (self->type->tables[table]->object) {
         case GPC_OVER_LINES:
         case GPC_OVER_WORDS:
-            return tell_lines(self, table, cause);
+            return notify_lines(self, table, cause);
         case GPC_OVER_ENTRIES:
-            return tell_entries(self, table, cause);
+            return notify_entries(self, table, cause);
         case GPC_OVER_UNIT:
             break;
     }
@@ -98,13 +98,13 @@ tell_table(gpc_controller_t *self, uint8_t table, uint8_t cause)
 
 /* Bit t: table t takes the begin or end of the launch. */
 static uint8_t
-tables_told(const gpc_controller_type_t *type, uint8_t cause)
+tables_that_take(const gpc_controller_type_t *type, uint8_t cause)
 {
-    uint8_t told = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
+    uint8_t tables = cause == GPC_MSG_KERNEL_BEGIN ? type->begins : type->ends;
     for (uint32_t i = 0; cause == GPC_MSG_KERNEL_BEGIN && i < GPC_MAX_TABLES && type->tables[i]; i++) {
-        told |= (uint8_t) ((type->tables[i]->causes[cause] != 0) << i);
+        tables |= (uint8_t) ((type->tables[i]->causes[cause] != 0) << i);
     }
-    return told;
+    return tables;
 }
 
 int
@@ -113,14 +113,14 @@ gpc_controller_launch(gpc_controller_t *self, uint8_t cause)
     const gpc_controller_type_t *type = self->type;
 
     if (*self->launch_pending == 0) {
-        *self->launch_pending = tables_told(type, cause);
+        *self->launch_pending = tables_that_take(type, cause);
         if (type->launch) {
             type->launch(self, cause);
         }
     }
     while (*self->launch_pending) {
         uint8_t table = (uint8_t) __builtin_ctz(*self->launch_pending);
-        int status = tell_table(self, table, cause);
+        int status = notify_table(self, table, cause);
         if (status) {
             return status;
         }

@@ -129,7 +129,7 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return msg;
 }
 
-/* Gives the message its type's place in the protocol's list and its size on the wire, and tells that it is sent. */
+/* Gives the message its type's place in the protocol's list and its size on the wire, and reports that it is sent. */
 static int
 stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to)
 {

@@ -81,7 +81,7 @@ struct gpc_controller {
     uint8_t request_networks;         /* bit n: network n carries requests */
     bool program_fences;              /* the program has a fence, or an acquire, release or sc access */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
-    gpc_tap_t tap;                    /* where steps and actions tell what they do */
+    gpc_tap_t tap;                    /* where steps and actions report what they do */
     gpc_controller_statistics_t *statistics;
     uint64_t *own_counters; /* of the type's counters; NULL: none */
     gpc_histogram_t *own_histograms;

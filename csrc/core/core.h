@@ -134,7 +134,7 @@ typedef struct {
     gpc_core_hooks_t hooks;
     gpc_core_statistics_t *statistics; /* one per core, in the arena */
     gpc_core_parts_t *parts;           /* owned */
-    gpc_tap_t tap;                     /* where the cores tell what their warps do */
+    gpc_tap_t tap;                     /* where the cores report what their warps do */
     uint64_t seed;                     /* of the delays of blocks (start_skew) */
 } gpc_cores_t;
 

@@ -265,8 +265,8 @@ count_row(gpc_dram_statistics_t *statistics, const gpc_dram_request_t *request)
 }
 
 static void
-tell(const gpc_dram_t *self, uint32_t channel, gpc_dram_command_t command, const gpc_dram_request_t *request,
-     gpc_tick_t tick)
+notify(const gpc_dram_t *self, uint32_t channel, gpc_dram_command_t command, const gpc_dram_request_t *request,
+       gpc_tick_t tick)
 {
     if (self->monitor) {
         self->monitor(self->world, channel, command, request->bank, request->row, tick);
@@ -292,7 +292,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     self->statistics[channel].busy_cycles += self->accesses * self->burst_cycles;
     count_row(&self->statistics[channel], request);
     for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
-        tell(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
+        notify(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
     }
     for (gpc_index_t i = state->head; i != choice->request;) {
         gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
@@ -330,7 +330,7 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
     state->command = now + period;
     switch ((gpc_dram_kind_t) choice->kind) {
         case ACTIVATE:
-            tell(self, channel, GPC_DRAM_ACTIVATE, request, now);
+            notify(self, channel, GPC_DRAM_ACTIVATE, request, now);
             request->needed_activate = true;
             bank->open_row = request->row;
             bank->hit = first_hit(self, channel, bank, bank->head);
@@ -340,7 +340,7 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
             state->activate = now + config->t_rrd * period;
             return 0;
         case PRECHARGE:
-            tell(self, channel, GPC_DRAM_PRECHARGE, request, now);
+            notify(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->hit = GPC_NONE;

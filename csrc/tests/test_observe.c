@@ -1,11 +1,11 @@
-/* test_observe.c: are the subscribers of a stream told of the kinds that they asked for, in order, and only while they are subscribed? */
+/* test_observe.c: do the subscribers of a stream get the kinds of event that they subscribe to, in order, and only while subscribed? */
 #include "base/observe.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 
 enum { MOST = 16, FAILURE = -1 };
 
-/* What has been told, to whom, in order. */
+/* The events received, with their subscribers, in order. */
 typedef struct {
     char to[MOST + 1];
     gpc_cycle_t cycle[MOST];
@@ -17,7 +17,7 @@ struct one {
     gpc_subscriber_t subscriber;
     log_t *log;
     char name;
-    one_t *leaves; /* unsubscribes when this one is told */
+    one_t *leaves; /* unsubscribes when this one gets an event */
     bool fails;
 };
 

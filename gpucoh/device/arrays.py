@@ -136,7 +136,7 @@ def shape_of(shape: Any) -> tuple[int, ...]:
 
 
 def words_of(size: int) -> int:
-    """Words that so many bytes occupy; the word is the unit of coherence."""
+    """Words that `size` bytes occupy; the word is the unit of coherence."""
     return -(-size // 4)
 
 

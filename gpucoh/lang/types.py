@@ -66,7 +66,7 @@ class Element:
         return self if isinstance(self, Scalar) else I32
 
     def words(self, elements: int) -> int:
-        """Words that so many elements occupy."""
+        """Words that this number of elements occupies."""
         return -(-elements * self.bytes // 4)
 
     def __reduce__(self) -> str:

@@ -203,7 +203,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     status = find_places(x, d, named, words);
     if (status == 0) {
-        status = gpc_core_tell(x, d, lanes, GPC_NONE, NULL, words);
+        status = gpc_core_publish(x, d, lanes, GPC_NONE, NULL, words);
     }
     if (status != 0) {
         return status;

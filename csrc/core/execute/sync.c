@@ -83,7 +83,7 @@ release_warps(const gpc_issue_t *x, uint64_t released)
 
 /* The warp has arrived; what leaves a barrier beyond the block has passed a fence. */
 static int
-tell_arrived(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64_t released)
+publish_arrival(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64_t released)
 {
     const gpc_access_t fence = {GPC_ACCESS_FENCE, arrival->access.order, arrival->access.scope};
     int status = GPC_OBSERVE(&x->cores->tap, ARRIVED, arrived, x->core_index, arrival->block, arrival->id,
@@ -130,7 +130,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
             expected);
     }
     if (status == 0) {
-        status = tell_arrived(x, &arrival, released);
+        status = publish_arrival(x, &arrival, released);
     }
     if (status != 0) {
         return status;

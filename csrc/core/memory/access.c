@@ -128,7 +128,7 @@ gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d)
 _Static_assert(GPC_ORDER_VERDICT_GO == 0, "a verdict of zero is GO");
 
 int
-gpc_core_tell(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
+gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
               const gpc_address_t *addresses, const uint32_t *words)
 {
     return GPC_OBSERVE(&x->cores->tap, ACCESSED, accessed, x->core_index, x->warp_index, x->warp->top.pc, d->access,

@@ -61,14 +61,14 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->narrow = d->narrow;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
-    bool told = gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
-    status = told ? 0 : gpc_core_coalesce_line(x, d, lanes, i);
+    bool observed = gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
+    status = observed ? 0 : gpc_core_coalesce_line(x, d, lanes, i);
     if (status == 0) {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);
         status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
         if (status == 0) {
-            status = gpc_core_tell(x, d, lanes, i, addresses, NULL);
+            status = gpc_core_publish(x, d, lanes, i, addresses, NULL);
         }
     }
     if (status < 0) {
