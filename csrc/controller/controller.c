@@ -6,7 +6,7 @@
 /* ---- steps ------------------------------------------------------------------------------------------------------------------ */
 
 /* The first table that declares the message's type as a cause, else table 0. */
-static uint8_t
+__attribute__((noinline)) static uint8_t /* rarely called: table_of stays short enough to inline */
 table_declaring(const gpc_controller_type_t *type, uint8_t cause)
 {
     uint8_t i = 0;
