@@ -16,7 +16,7 @@ from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import every_program, fenced, parse, without_fences
-from registered import COHERENT, SEQUENTIAL
+from registered import BUFFERED, COHERENT, SEQUENTIAL
 
 MUTANTS = Path(__file__).parents[2] / "tools" / "mutants.py"
 
@@ -95,7 +95,7 @@ def test_a_protocol_passes_on_one_line(protocol):
 # ---- the end of the last launch
 
 
-@pytest.mark.parametrize("protocol", ["denovo-drf", "denovo-hrf", "gpu-drf", "gpu-hrf"])
+@pytest.mark.parametrize("protocol", BUFFERED)
 def test_the_end_of_a_program_drains_lazy_store_buffers(protocol):
     """A store of a thread that releases nothing reaches the others' copies at the kernel's end."""
     program = parse("0: ld x; st x 1; st y 1 | 1: st.release z 1; ld x")
