@@ -1,7 +1,7 @@
 /* mutants_mesi_wt.c: bugs planted in mesi-wt, without and with E and M at the L1, and in sc-ideal. */
 #include "tests/mutants.h"
 
-enum { EXCLUSIVE_ON = 1 };
+enum { EXCLUSIVE_ON = 1, MSHR_MERGE = 0 };
 
 GPC_ACTION(act_lose, "send BEHIND_ACK, lose the words")
 {
@@ -26,6 +26,7 @@ unblock_lost(mutant_t *m)
 static void
 merged_words_lost(mutant_t *m)
 {
+    mutant_choose(m, "mshr", MSHR_MERGE);
     mutant_drop(m, "L2", "SB", "UNBLOCK_ALONE", 0);
 }
 
@@ -170,7 +171,7 @@ MUTANTS(mesi_wt) {
     {"mesi-wt!not-blocked", "the L2 answers readers before a writer's UNBLOCK, while its L1 performs the merged writes",
      "public simulator: merged stores complete with the first one, and are never sent", not_blocked},
     {"mesi-wt!unblock-lost", "a writer that has lost its copy does not unblock the line", NULL, unblock_lost},
-    {"mesi-wt!merged-words-lost", "the L2 loses the words of merged writes", NULL, merged_words_lost},
+    {"mesi-wt!merged-words-lost", "mshr=merge: the L2 loses the words of merged writes", NULL, merged_words_lost},
     {"mesi-wt!copy-not-updated", "a sharer's copy does not take its acknowledged store", NULL, copy_not_updated},
     {"mesi-wt!copy-survives", "an L1 acknowledges an invalidation and keeps its copy", NULL, copy_survives},
     {"mesi-wt!writer-keeps-copy", "an L1 with an own store outstanding acknowledges an invalidation and keeps its copy", NULL, writer_keeps_copy},

@@ -6,12 +6,13 @@
  * Inferred every cell. Every write (store or atomic) goes to the L2, which has the sharer list, so E and M at the L1 give a right
  *          only if writes may complete at the L1 (exclusive=on). From the authors' public simulator: the L2 blocks the line of every
  *          write until the writer's UNBLOCK; a line that an L1 has in a transient state holds its loads; and an L1 has one write
- *          to a line outstanding, into which later ones of the core merge ("stalling same-cacheline stores from other threads
- *          in MSHRs until the ack is received", section I). There memory is written when an instruction issues, and merged writes
- *          are never sent. Here they are performed at the L1 when the answer has arrived, while the line is blocked, and UNBLOCK
- *          takes their words to the L2. A merged atomic therefore needs words that the writes before it know; others wait.
- * Options  mshr=stores: stores merge with stores, atomics wait and are waited for (public simulator, ruby_atomics_stall_at_mshr).
- *          mshr=stall: every write waits for the outstanding one.
+ *          to a line outstanding, into which later stores of the core merge if it is a store ("stalling same-cacheline stores from
+ *          other threads in MSHRs until the ack is received", section I). There memory is written when an instruction issues, and
+ *          merged writes are never sent. Here they are performed at the L1 when the answer has arrived, while the line is blocked,
+ *          and UNBLOCK takes their words to the L2. Atomics wait and are waited for (ruby_atomics_stall_at_mshr, which the
+ *          authors added to the simulator that they took over, and which acts under MESI only).
+ * Options  mshr=merge: atomics merge as stores do, if the writes before them know their words (the public simulator without that
+ *          switch). mshr=stall: every write waits for the outstanding one.
  *          exclusive=on: the only reader receives the line in E, a write of a sharer leads to M, and a write in E or M completes at the
  *          L1, which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2 answers another reader
  *          with its own copy while such a write is in flight: two stores of one warp to two lines may then be seen in the wrong
@@ -416,11 +417,13 @@ const gpc_protocol_t gpc_protocol_mesi_wt = {
     .options = {[MWT_OPTION_EXCLUSIVE] = GPC_CHOICE("exclusive", MWT_EXCLUSIVE_OFF, MWT_EXCLUSIVE_ON, "off on",
                                                     "states E and M at the L1, in which a store completes at once"),
                 [MWT_OPTION_BYTES] = PUBLIC_BYTES_OPTION,
-                [MWT_OPTION_MSHR] = GPC_CHOICE("mshr", MWT_MSHR_MERGE, MWT_MSHR_STALL, "merge stores stall",
-                                               "stores and atomics to a line with an outstanding one merge with it, or "
-                                               "stores with stores only, or wait")},
+                [MWT_OPTION_MSHR] =
+                    GPC_CHOICE("mshr", MWT_MSHR_STORES, MWT_MSHR_STALL, "merge stores stall",
+                               "what merges with a line's outstanding write: stores and atomics, stores "
+                               "with stores, or nothing")},
     .other_sizes = PUBLIC_SIZES(MWT_OPTION_BYTES, public_bytes_with_header),
-    .declared = {.variations = "mshr=stores mshr=stall exclusive=on exclusive=on,mshr=stall",
+    .declared = {.variations = "mshr=merge mshr=stall exclusive=on exclusive=on,mshr=merge "
+                               "exclusive=on,mshr=stall",
                  .uncovered = {{.table = "L2",
                                 .states = "V",
                                 .events = "EVICT_CLEAN",
