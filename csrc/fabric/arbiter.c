@@ -218,7 +218,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
     status = status ? status : gpc_network_pass_on(self, output, message, now);
     if (status == 0 && queue->list.count) {
         gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
-        if (from->multicasts && next->ready < now) {
+        if ((from->multicasts || !occupies) && next->ready < now) {
             next->ready = now; /* a request that does not wait for the port is considered at once */
         }
         status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);

@@ -252,6 +252,21 @@ a_copy_for_a_busy_output_follows_without_the_link(void)
     CHECK_EQUAL_U64(arrived_at[3], (1 + 4 + 5 + 4) * PERIOD); /* the link is free after one stream */
 }
 
+/* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message behind has been
+ * ready for long. */
+static void
+a_message_behind_the_last_copy_follows_at_once(void)
+{
+    gpc_network_config_t config = mesh(4, 1, 2);
+    begin(&config);
+    send(0, 1, 0, 8); /* to the east */
+    run_to(PERIOD);
+    multicast(4, 0, 2, 0, 2); /* to its own router, to the east */
+    send(4, 2, 0, 2);         /* to the south */
+    run_multicasts_dry(3, 12);
+    CHECK_EQUAL_U64(arrived_at[3], arrived_at[2]);
+}
+
 static void
 random_multicasts_arrive_once_and_in_order(void)
 {
@@ -353,6 +368,7 @@ main(void)
     RUN(a_mesh_replicates_at_the_sources_router);
     RUN(a_multicast_occupies_its_sources_link_once);
     RUN(a_copy_for_a_busy_output_follows_without_the_link);
+    RUN(a_message_behind_the_last_copy_follows_at_once);
     RUN(random_multicasts_arrive_once_and_in_order);
     RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
     RUN(a_way_that_no_link_joins_has_no_output);
