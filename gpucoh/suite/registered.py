@@ -19,6 +19,7 @@ from gpucoh.suite import (  # noqa: F401
     ledger,
     matrices,
     maxflow,
+    multigrid,
     mutexes,
     neighbours,
     networks,
@@ -34,6 +35,7 @@ from gpucoh.suite import (  # noqa: F401
     stencils,
     synthetic,
     transforms,
+    transport,
     treesearch,
     volumes,
 )

@@ -26,6 +26,7 @@ MANY = {
     "images.filter_columns": 28,  # two inputs and two outputs of four channels
     "particles.KERNELSregisters": 28,  # eight sums
     "transforms.transform": 44,  # eight complex numbers
+    "transport.sweep_plane": 32,  # four fluxes in and out
 }
 
 

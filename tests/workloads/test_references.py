@@ -12,6 +12,7 @@ import scipy.ndimage
 import scipy.sparse
 from plain_gpu import PlainGPU
 
+from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs, workload
 from gpucoh.suite.alignment import reference_alignment
 from gpucoh.suite.buffers import doubles, values_of
@@ -24,6 +25,7 @@ from gpucoh.suite.images import filter_coefficients, reference_filter
 from gpucoh.suite.independent_sets import reference_set
 from gpucoh.suite.ledger import BLOCK, Ledger
 from gpucoh.suite.matrices import reference_product
+from gpucoh.suite.multigrid import Multigrid, ghosts, padded, smooth_on_host
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 from gpucoh.suite.volumes import reference_laplace, reference_wave
 
@@ -240,3 +242,21 @@ def test_a_set_on_a_path_takes_every_local_minimum() -> None:
     members, rounds = reference_set(path, np.array([5, 4, 3, 2, 1, 0], np.float32) / 8)
     assert members.tolist() == [True, False, True, False, True, True]
     assert rounds == 3
+
+
+def test_every_cycle_of_multigrid_reduces_the_residual() -> None:
+    norms = []
+    for cycles in (1, 2, 3):
+        instance = workload("hpgmg").prepare("tiny", 0, {"cycles": cycles})
+        assert isinstance(instance, Multigrid)
+        x = padded(instance.solve(smooth_on_host))
+        ghosts(x)
+        norms.append(np.abs(instance.levels[0].residual(x, instance.right)).max())
+    assert norms[1] < 0.1 * norms[0]
+    assert norms[2] < 0.1 * norms[1]
+
+
+@pytest.mark.parametrize("side", ["20", "8"])
+def test_multigrid_refuses_sides_that_have_no_levels(side: str) -> None:
+    with pytest.raises(ConfigError, match="a power of two of at least 16"):
+        workload("hpgmg").prepare("tiny", 0, {"side": side})
