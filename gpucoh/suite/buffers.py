@@ -12,11 +12,12 @@ from gpucoh.suite.base import GpuLike, Parameter
 
 ReadOnlyF32: TypeAlias = lang.Buffer[lang.f32, Literal["readonly"]]
 ReadOnlyI32: TypeAlias = lang.Buffer[lang.i32, Literal["readonly"]]
-# The kernel language takes a text for an argument without annotation.
+# The kernel language takes a text or a tuple for an argument without annotation.
 if TYPE_CHECKING:
     Text: TypeAlias = str
+    Numbers: TypeAlias = tuple[float, ...]
 else:
-    Text = None
+    Text = Numbers = None
 
 PLACEMENT_SEED = Parameter(
     name="placement_seed",
@@ -43,8 +44,7 @@ def place(gpu: GpuLike, seed: int, *contents: Any) -> list[Any]:
     return [made[i] for i in range(len(contents))]
 
 
-# A double has an f32 value in its first word and 0 in the second, so that strides and lines are those of f64. Kernels
-# move it by ``load2`` and ``store2``.
+# A double has an f32 value in its first word and 0 in the second, so that strides and lines are those of f64.
 def doubles(values: ArrayLike) -> NDArray[np.float32]:
     """The words of an array of doubles."""
     flat = np.asarray(values, np.float32).ravel()
@@ -54,6 +54,19 @@ def doubles(values: ArrayLike) -> NDArray[np.float32]:
 def values_of(words: NDArray[np.float32]) -> NDArray[np.float32]:
     """The values of an array of doubles."""
     return words[::2]
+
+
+@lang.device
+def get(buffer: ReadOnlyF32, index: lang.i32) -> lang.f32:
+    """The value of a double."""
+    value, _ = lang.load2(buffer, 2 * index)
+    return value
+
+
+@lang.device
+def put(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
+    """To a double."""
+    lang.store2(buffer, 2 * index, value, 0.0)
 
 
 RACES = Parameter(

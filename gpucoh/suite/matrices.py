@@ -31,7 +31,7 @@ from gpucoh.suite.base import (
     compare,
     scaled,
 )
-from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, place, values_of
+from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, get, place, put, values_of
 from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 16, 8  # a block's threads, and its tile of the second matrix
@@ -50,19 +50,6 @@ def load_single(buffer: lang.Buffer[lang.f32], index: lang.i32) -> lang.f32:
 def store_single(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
     """To an element of 4 bytes."""
     buffer[index] = value
-
-
-@lang.device
-def load_double(buffer: lang.Buffer[lang.f32], index: lang.i32) -> lang.f32:
-    """The value of a double."""
-    value, _ = lang.load2(buffer, 2 * index)
-    return value
-
-
-@lang.device
-def store_double(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
-    """To a double."""
-    lang.store2(buffer, 2 * index, value, 0.0)
 
 
 def product_kernel(load: Callable[..., Any], store: Callable[..., None]) -> lang.Kernel:
@@ -110,7 +97,7 @@ def product_kernel(load: Callable[..., Any], store: Callable[..., None]) -> lang
 
 KERNELS = {
     "sgemm": product_kernel(load_single, store_single),
-    "dgemm": product_kernel(load_double, store_double),
+    "dgemm": product_kernel(get, put),
 }
 
 

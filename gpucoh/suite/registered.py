@@ -14,6 +14,7 @@ from gpucoh.suite import (  # noqa: F401
     graphs,
     heat,
     histograms,
+    hydrodynamics,
     images,
     independent_sets,
     ledger,

@@ -37,7 +37,9 @@ from gpucoh.suite.buffers import (
     ReadOnlyF32,
     ReadOnlyI32,
     doubles,
+    get,
     place,
+    put,
     values_of,
 )
 from gpucoh.suite.declaration import workload
@@ -47,19 +49,6 @@ BLOCK = 256
 MOST_ANGLES = 256
 HIGHER = tuple(range(1, MOMENTS))
 TINY = 1.0e-12
-
-
-@lang.device
-def get(buffer: ReadOnlyF32, index: lang.i32) -> lang.f32:
-    """The value of a double."""
-    value, _ = lang.load2(buffer, 2 * index)
-    return value
-
-
-@lang.device
-def put(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None:
-    """To a double."""
-    lang.store2(buffer, 2 * index, value, 0.0)
 
 
 @lang.kernel

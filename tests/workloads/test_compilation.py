@@ -23,6 +23,7 @@ KERNELS = {
     if isinstance(kernel, Kernel)
 }
 MANY = {
+    "lagrange.resist_hourglass": 72,  # four modes of eight corners
     "images.filter_columns": 28,  # two inputs and two outputs of four channels
     "particles.KERNELSregisters": 28,  # eight sums
     "transforms.transform": 44,  # eight complex numbers

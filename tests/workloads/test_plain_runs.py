@@ -181,3 +181,12 @@ def test_snapc_launches_as_often_as_its_planes_say(outers: int) -> None:
     assert outcome.correct, outcome.where
     inner = 1 + 8 * (3 + 3 * 3 - 2) + 2
     assert gpu.launches == outcome.details["launches"] == 2 + outers * (4 + 2 * inner)
+
+
+def test_lulesh_launches_as_often_as_its_regions_say() -> None:
+    params = {"side": 2, "steps": 2, "regions": 3, "empty": 1}
+    gpu = PlainGPU(cores=2)
+    outcome = workload("lulesh").prepare("tiny", 0, params).run(gpu)
+    assert outcome.correct, outcome.where
+    # The empty region is the first; the others are evaluated twice.
+    assert gpu.launches == outcome.details["launches"] == 2 * (16 + 2 * (5 + 8 * 2))

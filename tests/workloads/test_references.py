@@ -25,6 +25,7 @@ from gpucoh.suite.images import filter_coefficients, reference_filter
 from gpucoh.suite.independent_sets import reference_set
 from gpucoh.suite.ledger import BLOCK, Ledger
 from gpucoh.suite.matrices import reference_product
+from gpucoh.suite.meshes import LENGTH, Mesh, Step
 from gpucoh.suite.multigrid import Multigrid, ghosts, padded, smooth_on_host
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 from gpucoh.suite.volumes import reference_laplace, reference_wave
@@ -256,7 +257,37 @@ def test_every_cycle_of_multigrid_reduces_the_residual() -> None:
     assert norms[2] < 0.1 * norms[1]
 
 
-@pytest.mark.parametrize("side", ["20", "8"])
-def test_multigrid_refuses_sides_that_have_no_levels(side: str) -> None:
-    with pytest.raises(ConfigError, match="a power of two of at least 16"):
-        workload("hpgmg").prepare("tiny", 0, {"side": side})
+def test_multigrid_refuses_a_side_that_has_no_levels() -> None:
+    with pytest.raises(ConfigError, match="side is 20; allowed: a power of two of at least 16"):
+        workload("hpgmg").prepare("tiny", 0, {"side": 20})
+
+
+def test_eleven_regions_of_which_one_is_empty_have_338_launches_a_step() -> None:
+    mesh = Mesh.random(12, 11, 1, np.random.default_rng(0))
+    filled = [region for region, elements in enumerate(mesh.regions) if elements.size]
+    assert len(filled) == 10
+    assert sum(elements.size for elements in mesh.regions) == 12**3
+    assert 16 + sum(5 + 8 * mesh.repetitions(region) for region in filled) == 338
+
+
+def test_gas_at_rest_of_even_pressure_moves_only_at_the_free_faces() -> None:
+    mesh = Mesh.random(3, 1, 0, np.random.default_rng(0))
+    state = mesh.blast()
+    assert np.isclose(state["volo"].sum(), LENGTH**3)
+    assert np.isclose(state["nodalMass"].sum(), LENGTH**3)
+    state["p"][:] = 1
+    Step(mesh, state, np.float32(1e-3)).run()
+    for axis, name in enumerate("xyz"):
+        outside = mesh.places(4)[axis] == 3
+        assert (state[f"{name}d"][outside] > 0).all()
+        assert not state[f"{name}d"][~outside].any()
+
+
+def test_a_blast_spreads_alike_on_all_axes() -> None:
+    mesh = Mesh.random(4, 1, 0, np.random.default_rng(0))
+    state = mesh.blast()
+    for _ in range(3):
+        Step(mesh, state, np.float32(1e-4)).run()
+    energy = state["e"].reshape(4, 4, 4)
+    assert energy[0, 0, 1] > 0
+    assert np.allclose(energy[0, 0, 1], [energy[0, 1, 0], energy[1, 0, 0]], rtol=1e-3)
