@@ -17,6 +17,7 @@ This module defines all public names. ``gpucoh.machines()`` and ``@gpucoh.device
 of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
+import builtins as _builtins
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
@@ -86,7 +87,8 @@ __all__ = [
     "workload",
     "workloads",
 ]
-__all__ += _intrinsics
+# Those that hide a function of Python (max, abs) are gpucoh.max, and max in kernels.
+__all__ += [name for name in _intrinsics if not hasattr(_builtins, name)]
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute
     from gpucoh.lang.hints import missing as __getattr__  # noqa: F401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -189,6 +189,18 @@ class Array:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    __hash__ = object.__hash__  # by identity, for sets and keys
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ConfigError(
+            "arrays of a GPU have no ==: compare a.numpy() == b.numpy(), or a is b for the same array"
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise ConfigError(
+            "an array of a GPU has no truth value: use a.numpy().any(), a.numpy().all() or a is not None"
+        )
 
     def __repr__(self) -> str:
         freed = ", freed" if self._freed else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import sys
 import threading
@@ -38,6 +39,7 @@ LARGEST_SEED = 2**64 - 1
 CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
+_SERIALS = itertools.count()
 
 # Called about 20 times per second with (finished blocks, blocks of the launch).
 Progress: TypeAlias = Callable[[int, int], None]
@@ -131,6 +133,7 @@ class GPU:
         budget: int = DEFAULT_BUDGET,
         deadlock_after: int = DEFAULT_DEADLOCK_AFTER,
     ) -> None:
+        self._serial = next(_SERIALS)
         self.machine = find_machine(machine)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
@@ -436,7 +439,7 @@ class GPU:
             networks=len(protocol.json["networks"]),
             has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
         )
-        return Stats(counted | {"energy": joules})
+        return Stats(counted | {"energy": joules}, self._serial)
 
     @short_traceback
     def reset_stats(self) -> None:

@@ -30,6 +30,7 @@ from gpucoh.experiments.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.results.runs import RunResult
+from gpucoh.results.stats import Stats
 from gpucoh.suite import Given, Workload, find
 
 # Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
@@ -177,7 +178,7 @@ class Run:
             where=where,
             error=error,
             wall_s=time.perf_counter() - start,
-            stats=gpu.stats(),
+            stats=Stats(gpu.stats().to_dict()),  # a whole run: runs of other GPUs may be subtracted
             params=dict(setting.params),
             configuration=gpu.machine.numbers(),
             changes=gpu.machine.changes,

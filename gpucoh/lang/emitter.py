@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from gpucoh.lang import folding, isa
@@ -23,6 +25,7 @@ from gpucoh.lang.ir import (
     Register,
 )
 from gpucoh.lang.program import MAX_SHARED_WORDS, SHARED_LENGTH
+from gpucoh.lang.source import SourceUnit
 from gpucoh.lang.types import BOOL, F32, I32, MAX_DIMENSIONS, U32, Element, Scalar
 from gpucoh.lang.values import (
     AnyValue,
@@ -38,6 +41,8 @@ from gpucoh.lang.values import (
 
 #: Largest number of words of one local array; each is a register of every thread.
 MAX_LOCAL_WORDS = 192
+#: Instructions of a kernel with unrolled loops and inlined calls; optimising them takes some ten seconds.
+MAX_INSTRUCTIONS = 1 << 14
 
 
 class Emitter:
@@ -50,6 +55,9 @@ class Emitter:
         self.block = Block(0)
         self.function.blocks.append(self.block)
         self._next_block = 1
+        # What makes code several times, outermost first: unit, node, text; and how much there is.
+        self._expansions: list[tuple[SourceUnit, ast.AST, str]] = []
+        self._made = 0
 
     # ---- errors, blocks -------------------------------------------------------------------------
 
@@ -113,12 +121,41 @@ class Emitter:
 
     # ---- instructions ---------------------------------------------------------------------------
 
+    @contextmanager
+    def expansion(self, node: ast.AST, text: str) -> Iterator[None]:
+        """While an unrolled loop or an inlined call is lowered."""
+        self._expansions.append((self.frame.unit, node, text))
+        yield
+        self._expansions.pop()
+
+    def count_made(self) -> None:
+        """Count an instruction, or an iteration or call without one.
+
+        Raises
+        ------
+        KernelError
+            If there are too many; it names the outermost loop or call that makes them.
+        """
+        self._made += 1
+        if self._made > MAX_INSTRUCTIONS:
+            unit, node, text = (
+                self._expansions[0] if self._expansions else (self.frame.unit, None, "the kernel")
+            )
+            raise unit.error(
+                node,
+                f"{text} makes more than {MAX_INSTRUCTIONS} instructions: use range(...), or split the kernel",
+            )
+
+    def _append(self, instruction: Instruction) -> None:
+        self.count_made()
+        self.block.instructions.append(instruction)
+
     def add(self, op: str, type: Element, sources: list[Operand | None], **fields: Any) -> Value:
         """Append an instruction with a new destination. Comparisons give bool."""
         instruction = Instruction(
             op, type, self.function.new_register(), sources, self.place, **fields
         )
-        self.block.instructions.append(instruction)
+        self._append(instruction)
         assert instruction.dest is not None
         return Value(instruction.dest, BOOL if op in COMPARISONS else type.loaded)
 
@@ -126,7 +163,7 @@ class Emitter:
         self, op: str, type: Element, sources: list[Operand | None], **fields: Any
     ) -> None:
         """Append an instruction without destination."""
-        self.block.instructions.append(Instruction(op, type, None, sources, self.place, **fields))
+        self._append(Instruction(op, type, None, sources, self.place, **fields))
 
     def operate(self, op: str, type: Scalar, *operands: Value) -> Value:
         """Emit a pure operation; fold it if all sources are constants."""
@@ -150,9 +187,7 @@ class Emitter:
         ):
             last.dest = register
             return
-        self.block.instructions.append(
-            Instruction("MOVE", value.type, register, [value.operand], self.place)
-        )
+        self._append(Instruction("MOVE", value.type, register, [value.operand], self.place))
 
     def temporary(self, value: Value) -> Value:
         """A copy that later assignments to the variable do not change."""

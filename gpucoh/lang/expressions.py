@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.lang import intrinsics
+from gpucoh.lang.hints import hint
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.powers import PowerEmitter
 from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, missing_type
@@ -164,7 +165,7 @@ class ExpressionLowerer(PowerEmitter):
         """The Python object that an outside name refers to; recorded for the cache."""
         found, value = self.frame.unit.lookup(node.id)
         if not found:
-            self.fail(node, f"name '{node.id}' is not defined")
+            self.fail(node, f"name '{node.id}' is not defined{hint(node.id)}")
         self.depend(node.id, value)
         return value
 

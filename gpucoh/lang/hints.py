@@ -39,11 +39,30 @@ _HINTS = {
 }
 
 
+_CUDA = {
+    "__syncthreads": _HINTS["syncthreads"],
+    "__syncwarp": "write gpucoh.syncwarp()",
+    "__threadfence": _HINTS["threadfence"],
+    "__shfl_sync": "write gpucoh.shuffle(value, lane)",
+    "__ballot_sync": "write gpucoh.ballot(condition)",
+    "warpSize": "write gpucoh.warp_size()",
+} | {
+    f"atomic{name}": f"write gpucoh.atomic_{name.lower()}"
+    for name in ("Add", "Sub", "Min", "Max", "And", "Or", "Xor", "Exch", "CAS")
+}
+
+
+def hint(name: str) -> str:
+    """What to write for a name, behind a colon; empty if unknown."""
+    known = _HINTS.get(name) or _CUDA.get(name)
+    return f": {known}" if known else ""
+
+
 def missing(name: str) -> NoReturn:
     """Raise the error of an unknown attribute of the package; ``__getattr__`` of the package."""
     if wide(name):
         raise located(MissingType, missing_type(name))
     text = f"module 'gpucoh' has no attribute {name!r}"
-    if name in _HINTS:
-        raise AttributeError(f"{text}: {_HINTS[name]}")
+    if hint(name):
+        raise AttributeError(text + hint(name))
     raise AttributeError(text, name=name, obj=sys.modules["gpucoh"])  # Python adds a similar name

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import importlib
 import inspect
+import pickle
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from gpucoh.base.errors import ConfigError, KernelError, short_traceback
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
-from gpucoh.lang.source import SourceUnit
+from gpucoh.lang.source import SourceUnit, file_of
 from gpucoh.lang.types import BufferType, Scalar, refusal
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
@@ -26,7 +29,39 @@ MAX_CACHED = 16
 _Dependency = tuple[Callable[[], Any], Any]
 
 
-class Kernel:
+class Definition:
+    """A function of the kernel language, with the file that defined it."""
+
+    def __init__(self, function: Callable[..., Any], decorator: str) -> None:
+        if not inspect.isfunction(function):
+            raise KernelError(
+                f"@gpucoh.{decorator} takes a function that is defined with def, not {function!r}"
+            )
+        self.function = function
+        self.name: str = function.__name__
+        self.__doc__ = function.__doc__
+        self._file = file_of(function)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """By its name in its module; where other processes cannot import that, by value (cloudpickle)."""
+        module, name = self.function.__module__, self.function.__qualname__
+        if module != "__main__" and _named(module, name) is self:
+            return _named, (module, name)
+        try:
+            with LATE_IMPORT:
+                import cloudpickle  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            raise pickle.PicklingError(
+                f"{name!r} is defined in a script, a notebook or another function, where other processes cannot "
+                "import it: move it to a module, or install cloudpickle"
+            ) from None
+        return _restored, (type(self), cloudpickle.dumps(self.function), self._file)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # it does not change
+
+
+class Kernel(Definition):
     """A kernel: a Python function that runs on the simulated GPU. Made by :func:`kernel`.
 
     Attributes
@@ -39,9 +74,7 @@ class Kernel:
     is_gpucoh_kernel = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = _plain(function, "kernel")
-        self.name: str = function.__name__
-        self.__doc__ = function.__doc__
+        super().__init__(function, "kernel")
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
 
     def __repr__(self) -> str:
@@ -57,9 +90,6 @@ class Kernel:
         except KernelError:
             text = repr(self)
         return f"<pre>{html.escape(text)}</pre>"
-
-    def __reduce__(self) -> tuple[type[Kernel], tuple[Callable[..., Any]]]:
-        return type(self), (self.function,)  # without compiled programs
 
     @short_traceback
     def __getitem__(self, extents: Any) -> Callable[..., None]:
@@ -108,7 +138,7 @@ class Kernel:
 
     @cached_property
     def _unit(self) -> SourceUnit:
-        return SourceUnit(self.function, "kernel")
+        return SourceUnit(self.function, "kernel", self._file)
 
     @property
     def source_lines(self) -> tuple[str, ...]:
@@ -191,16 +221,14 @@ class Kernel:
         return disassemble(self.compile(lanes))
 
 
-class Device:
+class Device(Definition):
     """A function that kernels can call; it is inlined. Made by :func:`device`."""
 
     is_gpucoh_device = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = _plain(function, "device")
-        self.name: str = function.__name__
+        super().__init__(function, "device")
         self.__name__ = self.name
-        self.__doc__ = function.__doc__
 
     def __repr__(self) -> str:
         return f"<gpucoh.device {self.name}>"
@@ -213,7 +241,7 @@ class Device:
     @cached_property
     def unit(self) -> SourceUnit:
         """The function's source."""
-        return SourceUnit(self.function, "device function")
+        return SourceUnit(self.function, "device function", self._file)
 
 
 @short_traceback
@@ -228,12 +256,19 @@ def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return cast(Callable[_P, _R], Device(function))
 
 
-def _plain(function: Any, decorator: str) -> Callable[..., Any]:
-    if not inspect.isfunction(function):
-        raise KernelError(
-            f"@gpucoh.{decorator} takes a function that is defined with def, not {function!r}"
-        )
-    return function
+def _named(module: str, name: str) -> Any:
+    """What a module calls by that name; None if nothing."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _restored(type: type[Kernel | Device], function: bytes, file: list[str]) -> Kernel | Device:
+    """From :meth:`Definition.__reduce__`: the file may not exist in this process."""
+    made = type(pickle.loads(function))
+    made._file = file
+    return made
 
 
 def _same(now: Any, then: Any) -> bool:

@@ -81,13 +81,15 @@ class Lowerer(StatementLowerer):
         arguments = self._device_arguments(device, unit, node)
         frame = Frame(unit, self.units.index(unit), copied_loop_names=loop_names_to_copy(unit.tree))
         frame.exit = self.new_block()
-        self.frames.append(frame)
-        for parameter in (
-            unit.tree.args.posonlyargs + unit.tree.args.args + unit.tree.args.kwonlyargs
-        ):
-            value = self._parameter_value(unit, parameter, arguments[parameter.arg])
-            self.bind_parameter(parameter.arg, value, parameter)
-        self.body(unit.tree.body)
+        with self.expansion(node, f"the call of '{unit.name}'"):
+            self.count_made()
+            self.frames.append(frame)
+            for parameter in (
+                unit.tree.args.posonlyargs + unit.tree.args.args + unit.tree.args.kwonlyargs
+            ):
+                value = self._parameter_value(unit, parameter, arguments[parameter.arg])
+                self.bind_parameter(parameter.arg, value, parameter)
+            self.body(unit.tree.body)
         if frame.returns_value and self._reachable_end(unit.tree.body):
             self.fail(unit.tree, "may end without a return: use a return with a value at its end")
         self.start(frame.exit)

@@ -5,11 +5,23 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
+import tokenize
 from collections.abc import Callable
 from typing import Any
 
 from gpucoh.base.errors import KernelError
 from gpucoh.lang.types import wide
+
+
+def file_of(function: Callable[..., Any]) -> list[str]:
+    """The lines of the file that defines a function, as they are now; empty if there are none.
+
+    Taken when the function is defined: at its first launch the file may have been edited.
+    """
+    filename = inspect.unwrap(function).__code__.co_filename
+    linecache.checkcache(filename)
+    return linecache.getlines(filename, function.__globals__)
 
 
 class SourceUnit:
@@ -26,22 +38,25 @@ class SourceUnit:
         Its line numbers count from 1 at ``first_line``.
     """
 
-    def __init__(self, function: Callable[..., Any], what: str) -> None:
+    def __init__(self, function: Callable[..., Any], what: str, file: list[str]) -> None:
         self.function = function
         self.name: str = function.__name__
         self.what = what  # "kernel" or "device function"
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.first_line = function.__code__.co_firstlineno
+        self.first_line = inspect.unwrap(function).__code__.co_firstlineno
+        lines = file[self.first_line - 1 :]
         try:
-            lines, self.first_line = inspect.getsourcelines(function)
+            lines = inspect.getblock(lines)
             module = parse("".join(lines))
-        except (OSError, SyntaxError, TypeError):
+        except (SyntaxError, tokenize.TokenError):
+            lines = []
+        if not lines:
             raise KernelError(
                 f"{self.filename}:{self.first_line}: the source of {what} '{self.name}' cannot be read: "
                 "define it with def in a file or a notebook cell",
                 self.filename,
                 self.first_line,
-            ) from None
+            )
         self.lines = tuple(line.rstrip("\n") for line in lines)
         tree = module.body[0] if module.body else None
         if not isinstance(tree, ast.FunctionDef):

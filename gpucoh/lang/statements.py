@@ -8,6 +8,7 @@ from typing import Any
 
 from gpucoh.lang.calls import CallLowerer
 from gpucoh.lang.emitter import is_positive
+from gpucoh.lang.folding import signed
 from gpucoh.lang.ir import Constant, Register
 from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
 from gpucoh.lang.values import (
@@ -155,6 +156,16 @@ class StatementLowerer(CallLowerer):
                 line = self.frame.unit.first_line + getattr(node, "lineno", 1) - 1
                 known = Variable(name, self.function.new_register(name), wanted, line)
                 self.frame.names[name] = known
+            if (
+                isinstance(value, Literal)
+                and isinstance(value.value, float)
+                and known.type is not F32
+            ):
+                self.fail(
+                    node,
+                    f"'{name}' is {known.type.name} since line {known.line} and {value.value!r} is not an integer: "
+                    f"make '{name}' a float there, as 1.0 or {name}: gpucoh.f32 = 1",
+                )
             word = self.coerce(value, known.type, node, f"'{name}' (line {known.line})")
             self.move(known.register, word, retarget)
             if self.frame.unit.assigned.get(name) == 1:
@@ -302,14 +313,16 @@ class StatementLowerer(CallLowerer):
         names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
         trips = self.captured_items(items)
         fixed = len(names) == 1 and all(self._fixed(names[0], item) for item in trips)
-        for item in trips:
-            following = self.new_block()
-            if fixed:
-                self.frame.names[names[0]] = item
-            else:
-                self.assign(node.target, item, node)
-            self._loop_body(node.body, Loop(exit, following))
-            self.start(following)
+        with self.expansion(node, f"the loop over a tuple of {len(trips)} elements"):
+            for item in trips:
+                self.count_made()
+                following = self.new_block()
+                if fixed:
+                    self.frame.names[names[0]] = item
+                else:
+                    self.assign(node.target, item, node)
+                self._loop_body(node.body, Loop(exit, following))
+                self.start(following)
         self.start(exit)
         for name in names:  # a constant of the last iteration only
             if not isinstance(self.frame.names.get(name), Variable):
@@ -340,6 +353,7 @@ class StatementLowerer(CallLowerer):
             isinstance(words[2].operand, Constant) and words[2].operand.bits == 0
         ):
             self.fail(node, "the step of range() is 0: use another step")
+        self._check_end(node, type, words[1], words[2])
         stop, step = self.temporary(words[1]), self.temporary(words[2])
         own = name not in self.frame.copied_loop_names
         counter = self._counter(node, name, type, words[0], own)
@@ -358,6 +372,19 @@ class StatementLowerer(CallLowerer):
         self.move(counter, self.operate("ADD", type, Value(counter, type), step))
         self.branch(test(), first, exit, node)
         self.resume(exit)
+
+    def _check_end(self, node: ast.For, type: Scalar, stop: Value, step: Value) -> None:
+        """Refuse a constant range whose counter leaves the type before it reaches the stop: it would never end."""
+        if not isinstance(stop.operand, Constant) or not isinstance(step.operand, Constant):
+            return
+        bits = stop.operand.bits, step.operand.bits
+        end, by = bits if type is U32 else map(signed, bits)
+        least, most = (0, 2**32 - 1) if type is U32 else (-(2**31), 2**31 - 1)
+        if not least <= end + by - (1 if by > 0 else -1) <= most:
+            self.fail(
+                node,
+                f"range() to {end} by {by}: the counter would leave {type.name} ({least} to {most}) and never end",
+            )
 
     def _range_type(
         self, node: ast.For, values: list[AnyValue], step: float | None

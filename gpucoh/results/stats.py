@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar, Generic, TypeVar
 
 from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError
 
 Value = TypeVar("Value", covariant=True)
 
@@ -406,7 +407,7 @@ class Stats(Group[Any]):
         Only of a GPU that checks.
     """
 
-    __slots__ = ()
+    __slots__ = ("_gpu",)
 
     _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {
         "l1": Cache,
@@ -448,12 +449,18 @@ class Stats(Group[Any]):
     transitions: Transitions
     check: Check
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], gpu: int | None = None) -> None:
         super().__init__("stats", values)
+        self._gpu = gpu  # a number for each GPU of the process; None: of no GPU that exists
 
     def __sub__(self, earlier: Any) -> Stats:
         if not isinstance(earlier, Stats):
             return NotImplemented
+        if None not in (self._gpu, earlier._gpu) and self._gpu != earlier._gpu:
+            raise ConfigError(
+                "statistics of two GPUs have no difference: subtract an earlier gpu.stats() of the same GPU; "
+                "compare two runs with gpucoh.compare or by their counters"
+            )
         return Stats(_difference(self.to_dict(), earlier.to_dict()))
 
     def __repr__(self) -> str:

@@ -138,6 +138,15 @@ def test_a_freed_array_is_refused(gpu):
         gpu.launch(add_one, grid=1, block=32, args=(array, 4))
 
 
+def test_an_array_is_compared_by_its_values(gpu):
+    x = gpu.array([1, 2], np.int32)
+    for use in (lambda: x == x, lambda: x != 1, lambda: bool(x)):
+        with pytest.raises(gpucoh.ConfigError, match=r"numpy\(\)"):
+            use()
+    assert x in {x}
+    assert (np.array([1, 2]) == x).all()
+
+
 # ---- launches
 
 

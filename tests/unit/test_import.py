@@ -51,3 +51,10 @@ def test_importing_gpucoh_takes_little_time_and_memory(imported):
     assert min(peak for _, peak, _ in measured) < 1000 * MEGABYTES
     # Twice the limit, for slow and for busy machines.
     assert min(seconds for seconds, _, _ in measured) < 2 * SECONDS
+
+
+def test_a_star_import_hides_no_function_of_python():
+    names = {}
+    exec("from gpucoh import *", names)
+    assert {"GPU", "kernel", "i32", "barrier"} <= names.keys()
+    assert not {"max", "min", "abs", "all", "any"} & names.keys()

@@ -77,6 +77,13 @@ def test_histograms_count_every_order_stall_and_atomic():
     assert stats.core.atomic_latency > stats.core.load_latency
 
 
+def test_statistics_of_two_gpus_do_not_subtract(gpu):
+    before = gpu.stats()
+    assert (gpu.stats() - before).cycles == 0
+    with pytest.raises(gpucoh.ConfigError, match="two GPUs"):
+        _ = gpucoh.GPU(protocol="ideal").stats() - before
+
+
 @pytest.mark.parametrize("protocol", ["gpu-drf", "denovo-drf"])
 def test_an_aborted_launch_counts_no_hits_of_unanswered_loads(protocol):
     gpu = gpucoh.GPU("mesh15", protocol, budget=150)

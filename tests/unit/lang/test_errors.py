@@ -53,6 +53,11 @@ UNSUPPORTED = {
     "for k in x:\n    pass": "use for i in range",
     "for k in range(0, 3, 0):\n    pass": "use another step",
     "for k in range(f):\n    pass": "use i32(...)",
+    "for k in range(0, 2**31 - 1, 2):\n    pass": "the counter would leave i32",
+    "for k in range(0, -(2**31), -2):\n    pass": "the counter would leave i32",
+    "x[threadIdx.x] = f": "write gpucoh.thread_id(axis)",
+    "atomicAdd(y, 0, 1)": "write gpucoh.atomic_add",
+    "__syncthreads()": "write gpucoh.barrier()",
     "return n": "use a store",
     "print(n, file=None)": "sep and end",
     "print((n, n))": "print its elements",
@@ -103,6 +108,7 @@ TYPES = {
     "a = x + 1": "a number is needed here, not the buffer 'x'",
     "a = (1, 2) + 1": "a number is needed here",
     "a, b = n": "2 values are needed",
+    "a = 1\na = 2.5": "make 'a' a float there, as 1.0 or a: gpucoh.f32 = 1",
 }
 
 
