@@ -32,6 +32,9 @@ def main() -> None:
     parser.add_argument(
         "--seeds", help="a number, or a comma list; default: 5 at small, 1 at paper"
     )
+    parser.add_argument(
+        "--other-seeds", help="those of variants, bars and inputs; default: as the claims"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", type=Path, help="default: docs/fidelity/PAPER.md")
     parser.add_argument("--store", type=Path, help="default: build/fidelity-PAPER-SCALE.parquet")
@@ -43,6 +46,7 @@ def main() -> None:
         paper,
         scale=given.scale,
         seeds=seeds(given.seeds or ("1" if given.scale == "paper" else "5"), 0),
+        other_seeds=seeds(given.other_seeds, 0) if given.other_seeds else (),
         jobs=given.jobs,
         progress=True,
         store=store,

@@ -51,12 +51,18 @@ def counts(verdicts: Sequence[Verdict]) -> str:
     return f"{len(verdicts)} claims: {listed}"
 
 
+def _seeds(bench: Bench) -> str:
+    return f"seed{'s' * (len(bench.seeds) > 1)} {', '.join(map(str, bench.seeds))}"
+
+
 def origin(paper: Paper, bench: Bench) -> str:
     """Scale, seeds, version and time of the runs of the tables above it."""
     minutes = sum(run.wall_s for run in bench.done.values()) / 60
-    seeds = ", ".join(map(str, bench.seeds))
+    seeds = _seeds(bench)
+    if bench.beside().seeds != bench.seeds:
+        seeds += f" (other columns and tables: {_seeds(bench.beside())})"
     return (
-        f"Scale {bench.scale}, {'seeds' if len(bench.seeds) > 1 else 'seed'} {seeds}; machine {paper.machine}; gpucoh "
+        f"Scale {bench.scale}, {seeds}; machine {paper.machine}; gpucoh "
         f"{VERSION}, code {code_digest()}; {len(bench.done)} runs, whose times sum to {minutes:.0f} minutes."
     )
 
@@ -74,7 +80,7 @@ def scorecard_table(paper: Paper, bench: Bench) -> str:
     verdicts = scorecard(paper, bench)
     variants = [item for item in study(paper.id).variants if applies(item, bench.scale)]
     columns = [variant for variant in variants if variant.column]
-    others = [scorecard(paper, _changed(bench, variant)) for variant in columns]
+    others = [scorecard(paper, _changed(bench.beside(), variant)) for variant in columns]
     head = ["claim", "figure", "measure", "of", "paper", "here"]
     head += ["range"] if len(bench.seeds) > 1 else []
     rows = []
@@ -117,7 +123,7 @@ def disagreements_table(paper: Paper, bench: Bench) -> str:
 
 def variants_table(paper: Paper, bench: Bench) -> str:
     """The claims that variants of protocols change: the paper's value, ours, the variant's."""
-    rows = []
+    bench, rows = bench.beside(), []
     for variant in [item for item in study(paper.id).variants if applies(item, bench.scale)]:
         claims = [claim for claim in paper.claims if claim.id in variant.claims]
         default = scorecard(paper, bench, claims)
@@ -139,7 +145,7 @@ def _pair(verdict: Verdict) -> list[str]:
 def bars_table(paper: Paper, bench: Bench) -> str:
     """The mean bars of protocols by group of workloads and measure."""
     shown = [item for item in study(paper.id).bars if applies(item, bench.scale)]
-    return "\n\n".join(_bars(paper, bench, table) for table in shown)
+    return "\n\n".join(_bars(paper, bench.beside(), table) for table in shown)
 
 
 def _bars(paper: Paper, bench: Bench, table: BarTable) -> str:

@@ -94,6 +94,8 @@ class Bench:
         A file that keeps the runs as they finish, and from which finished ones are read.
     parameters : dict
         Workload -> parameters that differ from the scale's.
+    other_seeds : tuple of int
+        Seeds of the tables beside the claims (variants, bars, inputs); empty: those of the claims.
     seeded : tuple of str
         Parameters that take the run's seed, in the workloads that have them.
     options : dict
@@ -111,6 +113,7 @@ class Bench:
     progress: bool = False
     store: Path | None = None
     parameters: Parameters = field(default_factory=dict)
+    other_seeds: tuple[int, ...] = ()
     seeded: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
@@ -132,6 +135,10 @@ class Bench:
             fields=self.fields if fields is None else fields,
             seeds=self.seeds if seeds is None else seeds,
         )
+
+    def beside(self) -> Bench:
+        """The bench of the tables beside the claims."""
+        return self.variant(seeds=self.other_seeds or None)
 
     def on(self, fields: Mapping[str, object]) -> Bench:
         """The bench on the machine with these fields changed too."""
@@ -234,6 +241,7 @@ def bench_of(
     *,
     scale: str,
     seeds: tuple[int, ...] = (0,),
+    other_seeds: tuple[int, ...] = (),
     jobs: int = 1,
     progress: bool = False,
     store: Path | None = None,
@@ -243,6 +251,7 @@ def bench_of(
         machine=paper.machine,
         scale=scale,
         seeds=seeds,
+        other_seeds=other_seeds,
         jobs=jobs,
         progress=progress,
         store=store,

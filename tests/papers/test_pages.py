@@ -106,6 +106,24 @@ def test_the_scorecard_has_the_range_and_a_column_for_a_variant(paper, bench):
     assert rows[2][5:8] == ["-", "-", "not measured"]
 
 
+def test_tables_beside_the_claims_may_have_fewer_seeds(paper, bench):
+    fewer = replace(bench, other_seeds=(1,))
+    seeds = ", seeds 0, 1 (other columns and tables: seed 1); machine fermi;"
+    assert seeds in pages.origin(paper, fewer)
+    _, _, *rows = rows_of(pages.scorecard_table(paper, fewer))
+    every = rows_of(pages.scorecard_table(paper, bench))
+    assert [row[:8] for row in rows] == [row[:8] for row in every[2:]]
+    (sectors,) = scorecard(
+        paper,
+        bench.variant(options={"no-l1": {"fill": "sector"}}, seeds=(1,)),
+        [claim for claim in paper.claims if claim.id == "tc-12"],
+    )
+    assert rows[1][8] == f"{sectors.measured:.2f}"
+    assert not any(
+        "to" in cell for row in rows_of(pages.bars_table(paper, fewer))[2:] for cell in row
+    )
+
+
 def test_a_variant_has_its_own_claims_only(paper, bench):
     _, _, *rows = rows_of(pages.variants_table(paper, bench))
     assert [row[:2] for row in rows] == [["bank", "tc-10"], ["two steps", "tc-10"]]
