@@ -133,10 +133,11 @@ def test_fg_share_is_right_without_audits() -> None:
     assert instance.run(PlainGPU(cores=2)).correct
 
 
+@pytest.mark.parametrize("update", ["replace", "in_place"])
 @pytest.mark.parametrize("exchange", [False, True])
-def test_cache_reuse_adds_in_every_launch(exchange: bool) -> None:
+def test_cache_reuse_updates_in_every_launch(exchange: bool, update: str) -> None:
     gpu = PlainGPU()
-    params = {"words": 100, "exchange": exchange, "launches": 5}
+    params = {"words": 100, "exchange": exchange, "update": update, "launches": 5}
     outcome = workload("cache-reuse").prepare("tiny", 0, params).run(gpu)
     assert outcome.correct
     assert gpu.launches == 5
