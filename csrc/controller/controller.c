@@ -177,7 +177,7 @@ gpc_replay_list(gpc_step_t *x, gpc_list_t *list)
     if (list->count == 0) {
         return GPC_OK;
     }
-    gpc_list_append(unit->replay, unit->messages, list);
+    gpc_list_prepend(unit->replay, unit->messages, list);
     return unit->ports->schedule(unit->world, unit);
 }
 

@@ -263,7 +263,7 @@ gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_
 gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
 /* Replays all pending messages, each as if it had just arrived, before any new one. */
 GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
-/* Replays every message of a protocol's list, after those already due for replay. */
+/* Replays every message of a protocol's list, before those already due for replay: of these, the ones for the same line were behind. */
 GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
 /* A new message about x->line from this unit, on behalf of the requester of x's cause; fill it in, then send it. Without room it reports
  * a failure and returns a dummy message, which gpc_send refuses. */
