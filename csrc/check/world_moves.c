@@ -420,6 +420,9 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
         status = gpc_world_end_last(self);
     }
     if (status == GPC_OK) {
+        status = gpc_world_settle(self);
+    }
+    if (status == GPC_OK) {
         gpc_world_scrub(self);
     }
     return status;
