@@ -49,7 +49,7 @@ _BEYOND_L2: Preset = {
     "cpu_transfer_cycles": (8, "not used: no CPU cache; inferred, for studies of one"),
     "l2_ports": (1, "inferred: a port per partition and direction"),
     "star_mhz": (0, "inferred: the network's clock"),
-    "star_latency": (5, "inferred: fits STC's 36 cycles for an idle change of epochs at 8 CUs"),
+    "star_latency": (5, "inferred"),
     "star_ports": (1, "inferred: a port per controller and direction"),
 }
 
@@ -311,6 +311,12 @@ GCN3: Preset = {
     "l2_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
     "l2_round_trip": (160, _STC),
     **_BEYOND_L2,
+    "global_mhz": (2000, _STC + ": the epoch unit's clock"),
+    "star_mhz": (1000, "inferred: a message per cycle of the cores' clock and direction"),
+    "star_latency": (
+        10,
+        "inferred: 5 GPU cycles; fits STC's 36 for an idle change of epochs at 8 CUs",
+    ),
     "topology": ("crossbar", _NOT_IN_STC),
     "mesh_width": (1, "not used by a crossbar"),
     "noc_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),

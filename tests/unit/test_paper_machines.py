@@ -78,6 +78,7 @@ GIVEN = {
         "l2_mshrs": 512 / 4,
         "l2_round_trip": 160,
         "dram_round_trip": 260,
+        "global_mhz": 2000,
         "timestamp_bits": 32,
     },
     "apu": {
