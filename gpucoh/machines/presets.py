@@ -312,11 +312,11 @@ GCN3: Preset = {
     "l2_round_trip": (160, _STC),
     **_BEYOND_L2,
     "global_mhz": (2000, _STC + ": the epoch unit's clock"),
-    "star_mhz": (1000, "inferred: a message per cycle of the cores' clock and direction"),
-    "star_latency": (
-        10,
-        "inferred: 5 GPU cycles; fits STC's 36 for an idle change of epochs at 8 CUs",
+    "star_mhz": (
+        1000,
+        "inferred: a message per cycle of the cores' clock and direction; by the unit's clock an idle change takes 28",
     ),
+    "star_latency": (5, "inferred: fits STC's 36 cycles of an idle change at 8 CUs; 79 at 32"),
     "topology": ("crossbar", _NOT_IN_STC),
     "mesh_width": (1, "not used by a crossbar"),
     "noc_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
