@@ -1,0 +1,152 @@
+"""STC: shapes explored completely, litmus outcomes as listed, short epochs in random programs, the time of a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import gpucoh
+from gpucoh.fuzz import fuzz_many
+from gpucoh.litmus import builtin, run_test
+from gpucoh.litmus.verdict import Verdicts
+from gpucoh.verify.explorer import explore, small_choice
+from gpucoh.verify.library import shapes
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import Program, fenced, parse
+
+FAMILY = [name for name in gpucoh.protocols() if name.startswith("stc-")]
+MOVING = [name for name in FAMILY if "adapt" in gpucoh.protocols()[name].options]
+SHORT = "[seb=6,epochs=8,epoch=30]"
+SHAPES = {shape.name: shape for shape in shapes()}
+#: Of four bands the last is current at first: x and y are in two others, or in one.
+BANDS = {"two bands": "[seb=3]", "one band": "[seb=4]"}
+
+
+def passes(choice: str, program: Program, **more: Any) -> dict[str, Any]:
+    allowed = allowed_outcomes(program, "RC-MCA")
+    found = explore(small_choice(choice), program, allowed=allowed, **more)
+    assert not found["violations"], (choice, program)
+    return found
+
+
+@pytest.mark.parametrize("bands", BANDS)
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) -> None:
+    for name in ("MP+F", "SB+F", "CoRR", "CoRW", "CoWR"):
+        for warm in (False, True):
+            program = replace(fenced(SHAPES[name]), warm=warm, evictions=False)
+            found = passes(protocol + BANDS[bands], program)
+            assert found["complete"], (name, warm)
+
+
+@pytest.mark.parametrize("bands", BANDS)
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_a_warm_line_of_the_reader_is_not_read_too_long(protocol: str, bands: str) -> None:
+    program = replace(parse("st x 1; F; st y 1 | ld x; F; ld y; F; ld x"), evictions=False)
+    assert passes(protocol + BANDS[bands], program)["complete"]
+
+
+@pytest.mark.parametrize("skew", ["resume", "sync"])
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_the_other_cures_of_the_skew_cure_it(protocol: str, skew: str) -> None:
+    program = replace(SHAPES["MP+F"], warm=True, evictions=False)
+    assert passes(f"{protocol}[seb=4,skew={skew}]", program)["complete"]
+
+
+@pytest.mark.parametrize("text", ["st x 1; st y 1; ld z", "st x 1; F; st y 1 | ld y; F; ld x"])
+@pytest.mark.parametrize("protocol", MOVING)
+def test_bands_that_move_keep_the_model(protocol: str, text: str) -> None:
+    """All lines are in one band until a conflict moves the bands up."""
+    for warm in (False, True):
+        program = replace(parse(text), warm=warm, evictions=False)
+        assert passes(protocol + "[seb=2,epochs=2]", program)["complete"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["WRC+F", "IRIW+F"])
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_shapes_of_three_and_four_threads_pass_within_a_bound(protocol: str, name: str) -> None:
+    program = replace(SHAPES[name], warm=True, evictions=False)
+    passes(protocol, program, max_states=150_000)
+
+
+# ---- on the whole machine
+
+FORBIDDEN = [
+    "MP+fences",
+    "MP+rel+acq",
+    "SB+fences",
+    "SB+sc",
+    "LB+fences",
+    "CoRR",
+    "CoWR",
+    "CoWW",
+    "CoRW1",
+    "WRC+rel+acq",
+    "WRC+fences",
+    "RWC+fences",
+    "ISA2+rel+acq",
+    "IRIW+acqs",
+    "IRIW+fences",
+    "IRIW+sc",
+    "lock",
+    "ticket-lock",
+    "MP+spin",
+    "MP+spin+weak",
+]
+ALLOWED = ["MP", "SB", "SB+rel+acq", "LB", "R+rel+acq", "S", "2+2W"]
+
+
+def test_the_model_is_that_of_the_listed_outcomes() -> None:
+    for name in FORBIDDEN:
+        assert not Verdicts(builtin(name), "RC-MCA").allowed(), name
+    for name in ALLOWED:
+        assert Verdicts(builtin(name), "RC-MCA").allowed(), name
+
+
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_runs_with_short_epochs_keep_the_model(protocol: str) -> None:
+    for name in FORBIDDEN:
+        result = run_test(name, protocol + SHORT, runs=40)
+        assert result.ok, (name, result.forbidden or result.reason)
+
+
+@pytest.mark.parametrize("protocol", FAMILY)
+def test_runs_show_that_stores_between_markers_pass_each_other(protocol: str) -> None:
+    """Weak stores to two bands are performed in the order of their epochs; loads do not wait for them."""
+    for name in ("MP", "SB"):
+        assert run_test(name, protocol, runs=300).observed, name
+
+
+def test_random_programs_with_short_epochs_are_right() -> None:
+    for report in fuzz_many([name + SHORT for name in FAMILY], ops=6000, every_rule=True):
+        assert not report.failures, report.protocol
+
+
+def counters(protocol: str, scale: str = "tiny", **changes: Any) -> dict[str, Any]:
+    machine = gpucoh.machine("gcn3").replace(**changes)
+    found = gpucoh.run("vec-cpy", protocol=protocol, machine=machine, scale=scale)
+    assert found.correct
+    return found.to_dict()["counters"]
+
+
+@pytest.mark.parametrize(("cores", "told"), [(8, 36), (32, 79)])
+def test_an_idle_change_takes_the_paper_s_time(cores: int, told: int) -> None:
+    """Section 7.4, within 15%."""
+    unit = counters("stc-nv", cores=cores)["EMU"]
+    assert unit["idle_changes"] >= 3
+    assert 0.85 * told < unit["idle_change_cycles"] / unit["idle_changes"] < 1.15 * told
+
+
+def test_bands_settle_where_conflicts_look_at_upper_bits_first() -> None:
+    assert 0 < counters("stc-ab", "small")["EMU"]["seb_steps"] <= 10
+    assert counters("stc-ab[adapt=lower]", "small")["EMU"]["seb_steps"] > 100
+
+
+def test_tcs_has_the_paper_s_mshrs_and_leases() -> None:
+    """Section 7.5: 128 MSHRs a bank, leases of 32 bits."""
+    machine = gpucoh.machine("gcn3")
+    assert (machine.l2_mshrs, machine.timestamp_bits) == (128, 32)
+    assert gpucoh.run("vec-cpy", protocol="tc-strong", machine=machine, scale="tiny").correct
